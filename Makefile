@@ -1,0 +1,34 @@
+# Two commands do everything on a fresh machine with Python and pip: make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo
+
+.PHONY: demo test lint types clean
+
+demo: $(VENV)/.installed
+	$(BIN)/numerate prepare cardiac --documents 2000 --seed 1 --out $(DEMO)/cardiac --force
+	$(BIN)/numerate describe $(DEMO)/cardiac --vocabulary 1000
+
+test: $(VENV)/.installed-dev lint types
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+# torch first and pinned: another request for it could bring gigabytes of CUDA packages.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(DEMO) build dist

@@ -1,0 +1,3 @@
+"""numerate: language models that understand numbers."""
+
+__version__ = "0.1.0"
