@@ -1,0 +1,106 @@
+"""Running text put together from marked-up pieces, so that no two numbers ever glue."""
+
+import re
+
+CITE, REF, MATH = "_cite_", "_ref_", "_math_"
+
+_SPACE = re.compile(r"\s+")
+_BETWEEN_CITATIONS = r"[\s,;–—−-]*(?:(?:and|&)\s+)?"
+_CITATIONS = re.compile(rf"{CITE}(?:{_BETWEEN_CITATIONS}{CITE})+")
+# In brackets or raised, unlinked numbers beside a citation are citations too: [_cite_-6].
+_NUMBERS = rf"(?:{CITE}|[0-9]+)(?:\s*[,;–—−-]+\s*(?:{CITE}|[0-9]+))*"
+_BRACKETED = re.compile(rf"\[\s*({_NUMBERS})\s*\]")
+_RAISED = re.compile(rf"[\s\[(]*{_NUMBERS}[\s\])]*[,;.]?\s*")
+# A numbered table or figure is a reference even where nobody linked it.
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?[A-Za-z]?\b"
+_UNLINKED = re.compile(
+    rf"\b(Table|Figure|Fig\.?|Equation|Eq\.?) {_NUMBER}"
+    rf"|\b(Tables|Figures|Figs\.?|Equations|Eqs\.?) {_NUMBER}"
+    rf"(?:(?:, {_NUMBER})*,? (?:and|&) {_NUMBER}|[–-]{_NUMBER})?"
+)
+_POINTS = (".", ",", "．", "，")  # may stand inside a numeral
+
+
+class Flow:
+    """Text under construction. Pieces are appended; scripts and marks keep their distance."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._last = " "  # last character written
+        self._border = False  # whether a script or mark has just ended
+
+    def text(self, piece: str | None) -> None:
+        if not piece:
+            return
+        if self._border and _would_glue(self._last, piece):
+            self._pieces.append(" ")
+        self._border = self._border and piece in _POINTS  # a digit may still follow: `10^6` `.` `5`
+        self._pieces.append(piece)
+        self._last = piece[-1]
+
+    def space(self) -> None:
+        self.text(" ")
+
+    def join(self, piece: str) -> None:
+        """Text that belongs to what stands before it, whatever ended there."""
+        self._border = False
+        self.text(piece)
+
+    def border(self) -> None:
+        """Here one symbol ends: what follows must not be read as its continuation."""
+        self._border = True
+
+    def mark(self, mark: str) -> None:
+        """One token that stands for a citation, a reference or a formula."""
+        if self._last.isalnum() or self._last == "_":
+            self.space()
+        self.text(mark)
+        self._border = True
+
+    def superscript(self, script: str) -> None:
+        """`10<sup>6</sup>` is `10^6`; raised citations are just citations."""
+        script = script.strip()
+        if not script:
+            return
+        if CITE in script and _RAISED.fullmatch(script):
+            script = CITE
+        if script.startswith((CITE, REF)):
+            self.mark(script)
+            return
+        self.text("^" + script)
+        self._border = True
+
+    def subscript(self, script: str) -> None:
+        """`FEV<sub>1</sub>` is the name `FEV1`; anything that is no name keeps a mark."""
+        script = script.strip()
+        if not script:
+            return
+        if script.isalnum() and script.isascii() and self._last.isalpha():
+            self.join(script)
+        else:
+            self.text("_" + script)
+        self._border = True
+
+    def finish(self) -> str:
+        text = _SPACE.sub(" ", "".join(self._pieces)).strip()
+        text = _UNLINKED.sub(lambda match: f"{match[1] or match[2]} {REF}", text)
+        if CITE in text:
+            text = _BRACKETED.sub(_cite_bracket, text)
+            text = _CITATIONS.sub(CITE, text)
+        return text
+
+
+def _cite_bracket(match: re.Match[str]) -> str:
+    return f"[{CITE}]" if CITE in match.group() else match.group()
+
+
+def _would_glue(last: str, piece: str) -> bool:
+    following = piece[0]
+    if following in _POINTS:
+        return last.isdigit() and piece[1:2].isdigit()
+    if not (following.isalnum() or following == "_"):
+        return False
+    # A letter after a digit starts a token of its own: `^13C`, `H2O`.
+    if last.isdigit() or last in _POINTS:
+        return not following.isalpha()
+    return last == "_" or last.isalpha()

@@ -1,0 +1,190 @@
+"""JATS: articles as PubMed Central and many publishers keep them."""
+
+import re
+
+from numerate.corpus.document import Document, Paragraph, Table
+from numerate.corpus.readers.flow import CITE, MATH, REF, Flow
+from numerate.corpus.readers.grid import Cell, cell_grid
+from numerate.corpus.readers.mathml import write_mathml
+from numerate.corpus.readers.xml import Element, entity_text, local_name, parse_xml
+from numerate.errors import DocumentError
+
+# Not running text: what stands beside the paragraphs, even when it is written inside one.
+_ASIDE = {
+    "fig", "fig-group", "table-wrap", "table-wrap-group", "supplementary-material", "media",
+    "graphic", "inline-graphic", "fn", "fn-group", "ref-list", "caption", "label", "title",
+    "object-id", "permissions", "attrib", "alt-text", "index-term",
+}  # fmt: skip
+_BLOCKS = {"p", "list", "list-item", "def-list", "def-item", "disp-quote", "break", "preformat"}
+_FORMULAS = {"disp-formula", "disp-formula-group", "chem-struct-wrap"}
+_CITATIONS = {"bibr", "ref"}
+_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.|doi:|10\.[0-9]{4,}/)\S*", re.IGNORECASE)
+_TEX_BODY = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
+_TEX_NOISE = re.compile(r"\\(?:documentclass|usepackage|setlength)[^\n]*|[${}]|\\[,;!: ]|~")
+
+
+def read_jats(data: bytes, name: str, *, only_table_refs: bool = False) -> Document:
+    """One article. `only_table_refs` leaves out, unread, paragraphs that refer to no table."""
+    root = parse_xml(data, name)
+    article = root if local_name(root) == "article" else root.find(".//{*}article")
+    if article is None:
+        got = local_name(root)
+        raise DocumentError(name, f"not a JATS article: got root <{got}>, expected <article>")
+    paragraphs = []
+    for body in article.iterfind("{*}body"):
+        for element in _paragraph_elements(body):
+            if only_table_refs and not _table_ids(element):
+                continue
+            text = _text(element)
+            if text:
+                paragraphs.append(Paragraph(text, _table_ids(element)))
+    wanted = {table for paragraph in paragraphs for table in paragraph.tables}
+    tables = [
+        _table(wrap) for wrap in article.iter("{*}table-wrap") if wrap.get("id", "") in wanted
+    ]
+    return Document(_article_id(article) or name, paragraphs, tables)
+
+
+def _article_id(article: Element) -> str | None:
+    ids = {
+        element.get("pub-id-type", ""): "".join(map(str, element.itertext())).strip()
+        for element in article.iterfind("{*}front/{*}article-meta/{*}article-id")
+    }
+    for kind in ("pmc", "pmcid"):
+        if ids.get(kind):
+            return "PMC" + ids[kind].removeprefix("PMC")
+    return ids.get("doi") or ids.get("publisher-id") or None
+
+
+def _paragraph_elements(parent: Element) -> list[Element]:
+    found = []
+    for child in parent:
+        name = local_name(child)
+        if name == "p":
+            found.append(child)
+        elif name not in _ASIDE and name not in _FORMULAS:
+            found.extend(_paragraph_elements(child))
+    return found
+
+
+def _table_ids(paragraph: Element) -> tuple[str, ...]:
+    """Tables the running text refers to, in order; references in captions and notes are aside."""
+    ids: dict[str, None] = {}
+    for xref in paragraph.iter("{*}xref"):
+        if xref.get("ref-type") == "table" and not _is_aside(xref, paragraph):
+            ids.update(dict.fromkeys(xref.get("rid", "").split() or ["?"]))
+    return tuple(ids)
+
+
+def _is_aside(element: Element, paragraph: Element) -> bool:
+    parent = element.getparent()
+    while parent is not None and parent is not paragraph:
+        if local_name(parent) in _ASIDE:
+            return True
+        parent = parent.getparent()
+    return False
+
+
+def _text(element: Element) -> str:
+    flow = Flow()
+    _write_content(flow, element)
+    return flow.finish()
+
+
+def _write_content(flow: Flow, element: Element) -> None:
+    flow.text(element.text)
+    for child in element:
+        _write_inline(flow, child)
+        flow.text(child.tail)
+
+
+def _write_inline(flow: Flow, element: Element) -> None:
+    name = local_name(element)
+    if name == "&":
+        flow.text(entity_text(element))
+    elif name == "xref":
+        flow.mark(CITE if element.get("ref-type") in _CITATIONS else REF)
+    elif name in _ASIDE:
+        flow.space()
+    elif name in _FORMULAS:
+        flow.mark(MATH)
+    elif name == "inline-formula":
+        _write_formula(flow, element)
+    elif name == "math":
+        write_mathml(flow, element)
+    elif name == "tex-math":
+        flow.text(_tex_text(element))
+    elif name == "sup":
+        flow.superscript(_text(element))
+    elif name == "sub":
+        flow.subscript(_text(element))
+    elif name == "inline-supplementary-material" or _is_address(element, name):
+        flow.mark(REF)
+    elif name in _BLOCKS:
+        flow.space()
+        _write_content(flow, element)
+        flow.space()
+    else:
+        _write_content(flow, element)
+
+
+def _is_address(element: Element, name: str) -> bool:
+    return name in {"ext-link", "uri"} and _ADDRESS.fullmatch(_text(element)) is not None
+
+
+def _write_formula(flow: Flow, formula: Element) -> None:
+    """The same formula may be given in several notations; one of them is written."""
+    for name, write in (("math", write_mathml), ("tex-math", _write_inline)):
+        for notation in formula.iter(f"{{*}}{name}"):
+            write(flow, notation)
+            return
+    if "".join(map(str, formula.itertext())).strip():
+        _write_content(flow, formula)
+    else:
+        flow.mark(MATH)  # a picture
+
+
+def _tex_text(element: Element) -> str:
+    source = "".join(map(str, element.itertext()))
+    body = _TEX_BODY.search(source)
+    return " " + _TEX_NOISE.sub(" ", body.group(1) if body else source) + " "
+
+
+def _table(wrap: Element) -> Table:
+    label = wrap.find("{*}label")
+    caption = wrap.find("{*}caption")
+    header: list[list[Cell]] = []
+    body: list[list[Cell]] = []
+    for row in wrap.iter("{*}tr"):
+        cells = [_cell(cell) for cell in row if local_name(cell) in {"td", "th"}]
+        (header if _in_header(row) else body).append(cells)
+    return Table(
+        id=wrap.get("id", ""),
+        label="" if label is None else _plain(label),
+        caption="" if caption is None else _caption_text(caption),
+        header=cell_grid(header),
+        body=cell_grid(body),
+    )
+
+
+def _plain(element: Element) -> str:
+    """The text as it stands: in a label, "Table 2" is no reference."""
+    return " ".join("".join(map(str, element.itertext())).split())
+
+
+def _in_header(row: Element) -> bool:
+    parent = row.getparent()
+    return parent is not None and local_name(parent) == "thead"
+
+
+def _cell(cell: Element) -> Cell:
+    return Cell(_text(cell), cell.get("colspan"), cell.get("rowspan"))
+
+
+def _caption_text(caption: Element) -> str:
+    flow = Flow()
+    for child in caption:
+        if local_name(child) in {"title", "p"}:
+            flow.space()
+            _write_content(flow, child)
+    return flow.finish()

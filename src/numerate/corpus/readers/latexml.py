@@ -1,0 +1,358 @@
+"""LaTeXML: articles written in TeX, as its XML or as the HTML of arXiv and ar5iv.
+
+The HTML keeps LaTeXML's own element names as classes (`ltx:para` is `div.ltx_para`), so
+one reader serves both: everything below asks for an element's kind, never for its tag.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from numerate.corpus.document import Document, Paragraph, Table
+from numerate.corpus.readers.flow import CITE, MATH, REF, Flow
+from numerate.corpus.readers.grid import Cell, cell_grid
+from numerate.corpus.readers.mathml import mathml_text
+from numerate.corpus.readers.xml import Element, entity_text, local_name, parse_html, parse_xml
+from numerate.errors import DocumentError
+
+_NAMESPACE = "http://dlmf.nist.gov/LaTeXML"
+_XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
+# Not running text: what stands beside the paragraphs, even when it is written inside one.
+_ASIDE = {
+    "abstract", "acknowledgements", "authors", "bibliography", "caption", "classification",
+    "contact", "creator", "date", "dates", "ERROR", "figure", "float", "glossary", "graphics",
+    "index", "indexmark", "keywords", "listing", "navigation", "note", "page_footer",
+    "page_header", "page_navbar", "picture", "rdf", "resource", "subtitle", "table", "tag",
+    "tags", "title", "TOC", "toccaption", "toctitle",
+    "footer", "head", "nav", "script", "style", "svg",
+}  # fmt: skip
+_DISPLAYS = {"equation", "equationgroup"}
+_BLOCKS = {
+    "br", "break", "inline-block", "inline-para", "item", "p", "para", "quote", "tabular", "td",
+    "tr",
+}  # fmt: skip
+_HTML = re.compile(rb"<(?:!doctype\s+)?html", re.IGNORECASE)
+_OUTWARD = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:[a-z]+://|www\.|doi:|10\.[0-9]{4,}/)\S*", re.IGNORECASE)
+_ARXIV_ID = re.compile(
+    r"(?:/(?:abs|html|pdf)/|arXiv:)([a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}|[0-9]{4}\.[0-9]{4,5})"
+)
+_BETWEEN_FORMULAS = re.compile(rf"{MATH}\s*{MATH}")
+
+
+def read_latexml(data: bytes, name: str, *, only_table_refs: bool = False) -> Document:
+    """One article. `only_table_refs` leaves out paragraphs that refer to no table."""
+    try:
+        return _read(_parse(data, name), name, only_table_refs)
+    except RecursionError:
+        raise DocumentError(name, "elements nested too deeply") from None
+
+
+def _parse(data: bytes, name: str) -> Element:
+    head = data[:1024].replace(b"\0", b"")  # UTF-16 too
+    if b"<?xml" in head or not _HTML.search(head):
+        root = parse_xml(data, name)
+    else:
+        root = parse_html(data, name)
+        # The parser of HTML forgives everything; LaTeXML never leaves a page open.
+        if b"</html" not in data.replace(b"\0", b"").lower():
+            raise DocumentError(name, "truncated HTML: no </html>")
+    if not _is_latexml(root):
+        got = local_name(root)
+        expected = "<document> of LaTeXML, or HTML with its ltx_ classes"
+        raise DocumentError(name, f"not a LaTeXML document: got root <{got}>, expected {expected}")
+    return root
+
+
+def _is_latexml(root: Element) -> bool:
+    if str(root.tag).startswith(f"{{{_NAMESPACE}}}"):
+        return True
+    return any("ltx_" in element.get("class", "") for element in root.iter("*"))
+
+
+def _read(root: Element, name: str, only_table_refs: bool) -> Document:
+    tables = [element for element in root.iter("*") if _kind(element) == "table"]
+    targets = {key: _id(table) for table in tables for key in _keys(table)}
+    paragraphs = []
+    for run in _runs(root):
+        writer = _Writer(targets)
+        writer.write_run(run)
+        text = writer.flow.finish()
+        if text and (writer.tables or not only_table_refs):
+            paragraphs.append(Paragraph(text, tuple(writer.tables)))
+    wanted = {table for paragraph in paragraphs for table in paragraph.tables}
+    kept = [_table(table) for table in tables if _id(table) in wanted]
+    return Document(_arxiv_id(root) or name, paragraphs, kept)
+
+
+def _kind(element: Element) -> str:
+    """LaTeXML's name of the element; in HTML it is the first class `ltx_…`."""
+    tag = element.tag
+    if isinstance(tag, str) and not tag.startswith(f"{{{_NAMESPACE}}}"):
+        for name in _classes(element):
+            if name.startswith("ltx_"):
+                return name.removeprefix("ltx_")
+    return local_name(element)
+
+
+def _classes(element: Element) -> list[str]:
+    return element.get("class", "").split()
+
+
+def _id(element: Element) -> str:
+    return element.get(_XML_ID) or element.get("id") or ""
+
+
+def _keys(table: Element) -> list[str]:
+    """What a reference may call it: its id, or the labels its author gave."""
+    return [_id(table), *table.get("labels", "").split()] if _id(table) else []
+
+
+def _arxiv_id(root: Element) -> str | None:
+    """The identifier without version, so that all copies of an article count as one."""
+    places = [
+        *(link.get("href") for link in root.iter("{*}link") if link.get("rel") == "canonical"),
+        *(base.get("href") for base in root.iter("{*}base")),
+        *(mark.text for mark in root.iter("{*}div") if mark.get("id") == "watermark-tr"),
+    ]
+    for place in places:
+        if match := _ARXIV_ID.search(place or ""):
+            return match.group(1)
+    return None
+
+
+def _runs(parent: Element) -> Iterator[list[Element]]:
+    """Runs of blocks that make one paragraph each.
+
+    LaTeXML cuts a paragraph where an equation is displayed; the reader of an article does
+    not. A list cuts it: its items are paragraphs of their own.
+    """
+    run: list[Element] = []
+    for child in parent:
+        kind = _kind(child)
+        if kind in _ASIDE:
+            continue
+        if kind == "p" or kind in _DISPLAYS:
+            run.append(child)
+            continue
+        for inner in _runs(child):
+            if run:
+                yield run
+                run = []
+            yield inner
+    if run:
+        yield run
+
+
+class _Writer:
+    """Writes running text, and notes the tables it refers to."""
+
+    def __init__(self, targets: dict[str, str]) -> None:
+        self.flow = Flow()
+        self.tables: dict[str, None] = {}  # in order
+        self._targets = targets
+
+    def write_run(self, run: list[Element]) -> None:
+        for block in run:
+            self._write_inline(block)
+            self.flow.space()
+
+    def write_content(self, element: Element) -> None:
+        self.flow.text(element.text)
+        for child in element:
+            self._write_inline(child)
+            self.flow.text(child.tail)
+
+    def _write_inline(self, element: Element) -> None:
+        kind = _kind(element)
+        if kind == "&":
+            self.flow.text(entity_text(element))
+        elif kind in _ASIDE or (kind == "tabular" and not _is_in_cell(element)):
+            self.flow.space()
+        elif kind in {"cite", "bibref"}:
+            self.flow.mark(CITE)
+        elif kind == "ref":
+            self._write_reference(element)
+        elif kind in {"Math", "math"}:
+            self._write_formula(element)
+        elif kind == "MathFork":  # the whole, then its parts as aligned
+            for whole in islice(element, 1):
+                self._write_inline(whole)
+        elif kind in _DISPLAYS:
+            self.flow.text(_BETWEEN_FORMULAS.sub(" ", f" {self._apart(element)} "))
+        elif kind == "sup":
+            self.flow.superscript(self._apart(element))
+        elif kind == "sub":
+            self.flow.subscript(self._apart(element))
+        elif kind in _BLOCKS:
+            self.flow.space()
+            self.write_content(element)
+            self.flow.space()
+        else:
+            self.write_content(element)
+
+    def _write_reference(self, ref: Element) -> None:
+        text = self._apart(ref)
+        if _is_outward(ref) and not _ADDRESS.fullmatch(text):
+            self.flow.text(text)  # the author's own words, linked
+            return
+        self.flow.mark(REF)
+        fragment = ref.get("href", "").partition("#")[2]
+        table = self._targets.get(ref.get("idref") or ref.get("labelref") or fragment)
+        if table is not None:
+            self.tables[table] = None
+
+    def _write_formula(self, formula: Element) -> None:
+        self.flow.mark(MATH)
+        tex = _tex(formula)
+        if tex:
+            self.flow.text(f" {tex} ")
+            self.flow.mark(MATH)
+
+    def _apart(self, element: Element) -> str:
+        """The text of an element by itself."""
+        flow, self.flow = self.flow, Flow()
+        self.write_content(element)
+        text, self.flow = self.flow.finish(), flow
+        return text
+
+
+def _is_outward(ref: Element) -> bool:
+    """arXiv writes references within the article as full addresses too, but with a fragment."""
+    href = ref.get("href")
+    if href is None or ref.get("idref") or ref.get("labelref") or not _OUTWARD.match(href):
+        return False
+    return "#" not in href or not {"ltx_href", "ltx_url"}.isdisjoint(_classes(ref))
+
+
+def _is_in_cell(element: Element) -> bool:
+    parent = element.getparent()
+    while parent is not None and _kind(parent) != "td":
+        parent = parent.getparent()
+    return parent is not None
+
+
+def _text(element: Element) -> str:
+    writer = _Writer({})
+    writer.write_content(element)
+    return writer.flow.finish()
+
+
+def _plain(element: Element) -> str:
+    """The text as it stands: in a label, "Table 2" is no reference."""
+    return " ".join("".join(map(str, element.itertext())).split())
+
+
+# Tables
+
+
+def _table(table: Element) -> Table:
+    caption = next(_descend(table, "caption", {"table"}), None)
+    tag = None if caption is None else next(_descend(caption, "tag", set()), None)
+    header: list[list[Cell]] = []
+    body: list[list[Cell]] = []
+    for row in _descend(table, "tr", {"caption", "toccaption"}):
+        cells = [cell for cell in row if _kind(cell) in {"td", "th"}]
+        is_header = bool(cells) and all(_is_column_header(cell) for cell in cells)
+        (header if is_header or _is_in_head(row) else body).append([_cell(cell) for cell in cells])
+    return Table(
+        id=_id(table),
+        label="" if tag is None else _plain(tag).rstrip(" :."),
+        caption="" if caption is None else _text(caption),
+        header=cell_grid(header),
+        body=cell_grid(body),
+    )
+
+
+def _descend(parent: Element, kind: str, closed: set[str]) -> Iterator[Element]:
+    """Outermost elements of a kind, without looking into `closed` ones."""
+    for child in parent:
+        found = _kind(child)
+        if found == kind:
+            yield child
+        elif found not in closed:
+            yield from _descend(child, kind, closed)
+
+
+def _is_in_head(row: Element) -> bool:
+    parent = row.getparent()
+    return parent is not None and _kind(parent) == "thead"
+
+
+def _is_column_header(cell: Element) -> bool:
+    return (
+        "column" in cell.get("thead", "")
+        or "ltx_th_column" in _classes(cell)
+        or _kind(cell) == "th"
+    )
+
+
+def _cell(cell: Element) -> Cell:
+    return Cell(_text(cell), cell.get("colspan"), cell.get("rowspan"))
+
+
+# TeX
+
+
+def _tex(formula: Element) -> str:
+    """The source of a formula: an attribute of XML, HTML or of a picture, or an annotation."""
+    source = formula.get("tex") or formula.get("alttext") or formula.get("alt")
+    if source is None:
+        for annotation in formula.iter("{*}annotation"):
+            if annotation.get("encoding") == "application/x-tex":
+                source = annotation.text
+    return mathml_text(formula) if source is None else clean_tex(source)
+
+
+_LENGTH = r"[+-]?\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)\s*(?:pt|em|ex|mu|cm|mm|in|pc|bp|sp|dd|cc|fil+)"
+_GROUP = r"\s*\{(?:[^{}]|\{[^{}]*\})*\}"
+_OPTION = r"(?:\[[^][]*\])?"
+_WORD_END = r"(?![A-Za-z])"
+
+_LINE_END = re.compile(r"(\\[\\%])|(\\[A-Za-z]+)?%\s*")
+_THOUSANDS = re.compile(
+    r"(?<![0-9.])[1-9][0-9]{0,2}(?:(?:\\,|\{,\}|\{\\,\}|,\\!)[0-9]{3})+(?![0-9])"
+)
+_DECIMAL_GROUP = re.compile(r"(?<=[0-9])\{([.,])\}(?=[0-9])")
+_TEX_REF = re.compile(rf"\\[A-Za-z]*ref{_WORD_END}\*?{_GROUP}")
+_TEX_CITE = re.compile(rf"\\cite[A-Za-z]*\*?(?:{_OPTION}){{0,2}}{_GROUP}")
+_VISUAL = re.compile(
+    "|".join(
+        [
+            rf"\\(?:[hvm]skip|m?kern|raise|lower|[hv]box\s*(?:to|spread))\s*{_LENGTH}"
+            rf"(?:\s*(?:plus|minus)\s*{_LENGTH})*",
+            rf"\\(?:[hv]space\*?|[hv]?phantom|label|tag\*?|scalebox|color){_OPTION}{_GROUP}",
+            rf"\\(?:rule|fontsize){_OPTION}{_GROUP}{_GROUP}",
+            rf"\\textcolor{_OPTION}{_GROUP}",
+            rf"\\definecolor{_OPTION}(?:{_GROUP}){{3}}",
+            rf"\\pgfsys@color@(?:rgb@[a-z]+(?:{_GROUP}){{3}}|cmyk@[a-z]+(?:{_GROUP}){{4}}"
+            rf"|gray@[a-z]+{_GROUP})",
+            rf"\{{\s*{_LENGTH}\s*\}}|\[\s*{_LENGTH}\s*\]",
+            rf"\\(?:(?:display|text|script|scriptscript)style|q?quad|nonumber|notag){_WORD_END}",
+            r"\\[,;:!> ]|~|(?<!\\)\$",
+        ]
+    )
+)
+_ESCAPED = re.compile(r"\\([%#&$])")
+
+
+def clean_tex(source: str) -> str:
+    """TeX without what only moves or colours ink: `\\hskip 5.0pt` holds no number of the text."""
+    tex = " ".join(_LINE_END.sub(_join_lines, source).split())  # also spares patterns long spaces
+    tex = _THOUSANDS.sub(_comma_groups, tex)
+    tex = _DECIMAL_GROUP.sub(r"\1", tex)
+    tex = _TEX_REF.sub(f" {REF} ", tex)
+    tex = _TEX_CITE.sub(f" {CITE} ", tex)
+    tex = _VISUAL.sub(" ", tex)
+    return " ".join(_ESCAPED.sub(r"\1", tex).split())
+
+
+def _join_lines(match: re.Match[str]) -> str:
+    """LaTeXML breaks long formulas anywhere, with a comment sign: `12%⏎34` is 1234."""
+    escaped, command = match.groups()
+    return escaped or (f"{command} " if command else "")
+
+
+def _comma_groups(match: re.Match[str]) -> str:
+    """`10\\,000` and `10{,}000` are `10,000`."""
+    return ",".join(re.findall("[0-9]+", match.group()))

@@ -1,0 +1,75 @@
+"""Parsing XML and HTML from strangers: nothing is expanded, nothing is fetched."""
+
+import html
+from typing import Any, cast
+
+from lxml import etree
+
+from numerate.errors import DocumentError
+
+Element = etree._Element
+
+
+def _refuse_entities(data: bytes, name: str) -> None:
+    # A declaration of entities is how documents explode or reach for files. No article
+    # needs one, so it is refused before the parser sees it.
+    if b"<!ENTITY" in data:
+        raise DocumentError(name, "declares XML entities, which are never expanded")
+
+
+def parse_xml(data: bytes, name: str) -> Element:
+    _refuse_entities(data, name)
+    # Leave `collect_ids` alone: turned off, libxml2 loads the external DTD, whatever else is set.
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    return _parse(data, name, parser, "XML")
+
+
+def parse_html(data: bytes, name: str) -> Element:
+    _refuse_entities(data, name)
+    # HTML without a declared encoding is UTF-8 today; libxml2 would assume Latin-1.
+    declared = b"charset" in data[:1024].lower()
+    parser = etree.HTMLParser(
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        encoding=None if declared else "utf-8",
+    )
+    return _parse(data, name, parser, "HTML")
+
+
+def _parse(
+    data: bytes, name: str, parser: etree.XMLParser | etree.HTMLParser, kind: str
+) -> Element:
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        reason = " ".join(str(error).split()) or "empty document"
+        raise DocumentError(name, f"not well-formed {kind}: {reason}") from None
+    if root is None:
+        raise DocumentError(name, f"not well-formed {kind}: empty document")
+    # The parser of HTML goes on after an error, but when it gives up the rest is missing.
+    for fatal in cast(Any, parser).error_log.filter_from_fatals():
+        raise DocumentError(name, f"not readable as {kind}: {fatal.message}")
+    internal = cast(Any, root.getroottree().docinfo.internalDTD)
+    if internal is not None and any(True for _ in internal.iterentities()):
+        raise DocumentError(name, "declares XML entities, which are never expanded")
+    return root
+
+
+def local_name(element: Element) -> str:
+    """The tag without its namespace; an entity reference has the name `&`."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else "&"
+
+
+def entity_text(entity: Element) -> str:
+    """`&alpha;` without its DTD: the characters HTML gives the name, else the name itself."""
+    return html.unescape(entity.text or "")
