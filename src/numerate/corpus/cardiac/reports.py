@@ -1,0 +1,66 @@
+"""Reports of heart MRI scans, with the exact log-probability of every token."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from numerate.corpus.cardiac.graph import END
+from numerate.corpus.cardiac.oracle import Oracle, grammar
+from numerate.corpus.document import Document, Paragraph
+
+_NO_SPACE_BEFORE = frozenset(".,;:%)-/")
+_NO_SPACE_AFTER = frozenset("(-/")
+
+
+def render(tokens: Iterable[str]) -> str:
+    """The text that the tokens write: sentence case and spaces are functions of the tokens."""
+    display = grammar().display
+    pieces: list[str] = []
+    before = "."
+    for token in tokens:
+        written = display.get(token, token)
+        if before == ".":
+            written = written[0].upper() + written[1:]
+        if pieces and token not in _NO_SPACE_BEFORE and before not in _NO_SPACE_AFTER:
+            pieces.append(" ")
+        pieces.append(written)
+        before = token
+    return "".join(pieces)
+
+
+def _uniforms(generator: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from generator.random(256).tolist()
+
+
+def write(generator: np.random.Generator) -> tuple[list[str], list[float]]:
+    """The tokens of one report, and their log-probabilities followed by that of the end."""
+    uniform = _uniforms(generator).__next__
+    oracle = Oracle()
+    tokens: list[str] = []
+    log_probs: list[float] = []
+    while True:
+        token = oracle.draw(uniform)
+        log_probs.append(oracle.advance(token))
+        if token == END:
+            return tokens, log_probs
+        tokens.append(token)
+
+
+def generate(documents: int, seed: int, *, start: int = 0) -> Iterator[Document]:
+    """Reports `start` to `start + documents` of the endless sequence that `seed` determines.
+
+    Report i depends on (seed, i) alone, so that processes can share the work.
+    """
+    for name, value in (("documents", documents), ("seed", seed), ("start", start)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"{name}: got {value!r}, expected a whole number, zero or more")
+    return (_report(seed, index) for index in range(start, start + documents))
+
+
+def _report(seed: int, index: int) -> Document:
+    tokens, log_probs = write(
+        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
+    )
+    paragraph = Paragraph(render(tokens), log_probs=log_probs)
+    return Document(f"cardiac-{seed}-{index:06d}", [paragraph])
