@@ -1,0 +1,113 @@
+"""The command line: thin commands over the library's functions.
+
+Heavy modules are imported inside the commands that use them, so that `--help` is instant.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from numerate import __version__
+from numerate.errors import NumerateError
+
+app = typer.Typer(
+    help="Language models that understand numbers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"numerate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def prepare(
+    source: Annotated[
+        str, typer.Argument(help="A file, folder or archive of documents, or 'cardiac'.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write the dataset to.")],
+    format: Annotated[
+        str, typer.Option(help="auto, text, jsonl, jats or latexml.", metavar="NAME")
+    ] = "auto",
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            help="Paragraphs to keep: table-refs (default for articles), numerals, all.",
+            metavar="RULE",
+            show_default=False,
+        ),
+    ] = None,
+    field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
+    split_names: Annotated[
+        bool, typer.Option("--split-names", help="Split fev1 into fev and 1.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of the split, and of the built-in corpus.")] = 1,
+    documents: Annotated[int, typer.Option(help="cardiac: how many reports to write.")] = 2000,
+    processes: Annotated[int, typer.Option(help="Worker processes; 0: one per core.")] = 0,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first document that cannot be read.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+) -> None:
+    """Read documents and write a dataset: split by document, tokenised, as Parquet."""
+    from numerate.console import prepare_with_progress
+
+    prepare_with_progress(
+        source,
+        out,
+        format=format,
+        keep=keep,
+        field=field,
+        split_names=split_names,
+        seed=seed,
+        documents=documents,
+        processes=processes,
+        strict=strict,
+        force=force,
+    )
+
+
+@app.command()
+def describe(
+    dataset: Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")],
+    vocabulary: Annotated[int, typer.Option(help="Vocabulary size for the unknown rates.")] = 1000,
+) -> None:
+    """Print the statistics of a dataset: the paper's Table 1, unknown rates, frequent numerals."""
+    from numerate.console import print_description
+    from numerate.corpus.dataset import Dataset
+    from numerate.corpus.describe import describe as describe_dataset
+
+    opened = Dataset.open(dataset)
+    print_description(opened, describe_dataset(opened, vocabulary))
+
+
+def main() -> None:
+    """Run the command; every error a user can mend is one line on standard error."""
+    try:
+        app()
+    except NumerateError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or 'input/output'}: {error.strerror or error}")
+
+
+def _fail(message: str) -> None:
+    print(f"numerate: {' '.join(message.split())}", file=sys.stderr)
+    raise SystemExit(1)

@@ -1,0 +1,119 @@
+"""What commands print: progress on standard error, results on standard output."""
+
+import math
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.describe import Description
+from numerate.corpus.prepare import prepare
+from numerate.corpus.sources import Progress as SourceProgress
+from numerate.errors import DocumentError
+
+MAX_ERROR_LINES = 20  # the manifest lists more
+
+
+def prepare_with_progress(source: str, out: Path, *, processes: int, **options: Any) -> None:
+    console = Console(stderr=True)
+    skipped = 0
+
+    def show_error(error: DocumentError) -> None:
+        nonlocal skipped
+        skipped += 1
+        if skipped <= MAX_ERROR_LINES:
+            console.print(f"skipped {error}", markup=False, highlight=False, soft_wrap=True)
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[read]:,} documents read"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task(f"Preparing {Path(source).name}", total=None, read=0)
+
+        def report(state: SourceProgress, counts: Counter[str]) -> None:
+            progress.update(
+                task,
+                total=state.total,
+                completed=min(state.done, state.total),
+                read=counts["documents_read"],
+            )
+
+        manifest = prepare(
+            source,
+            out,
+            processes=processes or os.cpu_count() or 1,
+            report=report,
+            on_error=show_error,
+            **options,
+        )
+    counts: dict[str, int] = manifest["counts"]  # type: ignore[assignment]
+    if skipped > MAX_ERROR_LINES:
+        console.print(f"… and {skipped - MAX_ERROR_LINES:,} more, see {out / 'manifest.json'}")
+    splits: dict[str, dict[str, int]] = manifest["splits"]  # type: ignore[assignment]
+    paragraphs = sum(split["paragraphs"] for split in splits.values())
+    documents = sum(split["documents"] for split in splits.values())
+    print(
+        f"{out}: {paragraphs:,} paragraphs kept from {documents:,} of "
+        f"{counts['documents_read']:,} documents ({counts['documents_skipped']:,} skipped, "
+        f"{counts['documents_duplicate']:,} duplicates, {counts['files_ignored']:,} other files)"
+    )
+
+
+def print_description(dataset: Dataset, description: Description) -> None:
+    console = Console()
+    table = Table(title=f"{dataset.folder.name} ({dataset.manifest['options']['source']})")
+    table.add_column("")
+    for split in SPLITS:
+        table.add_column(split, justify="right")
+    rows = {
+        "documents": ("documents", "{:,}"),
+        "instances": ("instances", "{:,}"),
+        "max_length": ("max length", "{:,}"),
+        "average_length": ("average length", "{:.1f}"),
+        "words_percent": ("% words", "{:.1f}"),
+        "numerals_percent": ("% numerals", "{:.1f}"),
+        "min": ("min number", "number"),
+        "median": ("median", "number"),
+        "mean": ("mean", "number"),
+        "max": ("max", "number"),
+        "unknown_words_percent": ("% unknown words", "{:.1f}"),
+        "unknown_numerals_percent": ("% unknown numerals", "{:.1f}"),
+    }
+    for attribute, (label, style) in rows.items():
+        values = [getattr(description.splits[split], attribute) for split in SPLITS]
+        cells = [format_number(v) if style == "number" else style.format(v) for v in values]
+        table.add_row(label, *cells, end_section=attribute in {"numerals_percent", "max"})
+    if dataset.has_oracle:
+        table.add_section()
+        for kind in ("words", "numerals", "all"):
+            oracles = [description.splits[split].oracle or {} for split in SPLITS]
+            cells = [f"{oracle[kind]:.3f}" for oracle in oracles]
+            table.add_row(f"oracle perplexity, {kind}", *cells)
+    console.print(table)
+    console.print(
+        f"Vocabulary of {description.vocabulary_size:,} out of {description.types:,} training "
+        f"types, {description.numeral_types_percent:.1f} % of them numerals."
+        + (f" {description.tables:,} tables." if description.tables else "")
+    )
+    frequent = ", ".join(f"{text} ({count:,})" for text, count in description.frequent_numerals)
+    console.print(f"Most frequent numerals: {frequent}", highlight=False)
+
+
+def format_number(value: float) -> str:
+    """A number for a table: short, and honest about its magnitude."""
+    if math.isnan(value):
+        return "–"
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.1e}"
+    return f"{value:,.1f}"

@@ -1,0 +1,122 @@
+"""A prepared dataset: open it and read its splits as columns."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from numerate.errors import DatasetError
+
+FORMAT_NAME = "numerate dataset"
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The tokens of a split as integers: no Python object per token."""
+
+    types: list[str]  # distinct tokens, in order of first appearance
+    codes: np.ndarray  # int32 [tokens], indices into types
+    offsets: np.ndarray  # int64 [paragraphs + 1], where each paragraph starts in codes
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each type occurs: int64 [types]."""
+        return np.bincount(self.codes, minlength=len(self.types))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One split. It knows its name, so that a model is never tested on what it was tuned on."""
+
+    name: str
+    folder: Path
+    summary: dict[str, Any]
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        for shard in self.summary["shards"]:
+            try:
+                with pq.ParquetFile(self.folder / shard) as file:
+                    yield from file.iter_batches(columns=columns)
+            except (OSError, pa.ArrowException) as error:
+                raise DatasetError(f"{self.folder / shard}: cannot be read: {error}") from None
+
+    def read(self, columns: list[str]) -> pa.Table:
+        return pa.Table.from_batches(list(self.batches(columns)))
+
+    def encode(self) -> Encoded:
+        """All tokens of the split, dictionary-encoded."""
+        tokens = self.read(["tokens"])["tokens"].combine_chunks()
+        encoded = tokens.flatten().dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        lengths = pc.list_value_length(tokens).to_numpy(zero_copy_only=False)
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        return Encoded(encoded.dictionary.to_pylist(), codes, offsets)
+
+    def log_probs(self) -> np.ndarray:
+        """The generator's own log-probabilities, one per token and one per end: float64."""
+        column = self.read(["log_probs"])["log_probs"].combine_chunks()
+        return column.flatten().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    folder: Path
+    manifest: dict[str, Any]
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "Dataset":
+        folder = Path(folder)
+        path = folder / MANIFEST
+        try:
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise DatasetError(
+                f"{folder}: not a dataset: expected a folder with {MANIFEST}"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise DatasetError(f"{path}: cannot be read: {error}") from None
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT_NAME:
+            raise DatasetError(f"{path}: not the manifest of a dataset")
+        if manifest.get("version") != FORMAT_VERSION:
+            raise DatasetError(
+                f"{folder}: dataset of another version: got {manifest.get('version')}, "
+                f"expected {FORMAT_VERSION}; prepare it again"
+            )
+        missing = [
+            shard
+            for split in SPLITS
+            for shard in manifest["splits"][split]["shards"]
+            if not (folder / shard).is_file()
+        ]
+        if missing:
+            raise DatasetError(f"{folder}: incomplete dataset: {missing[0]} is missing")
+        return cls(folder, manifest)
+
+    def split(self, name: str) -> Split:
+        if name not in SPLITS:
+            raise DatasetError(f"unknown split: got {name!r}, expected one of {SPLITS}")
+        return Split(name, self.folder, self.manifest["splits"][name])
+
+    @property
+    def has_oracle(self) -> bool:
+        return bool(self.manifest["oracle"])
+
+    def tables(self) -> Iterator[pa.RecordBatch]:
+        for shard in self.manifest["tables"]:
+            with pq.ParquetFile(self.folder / shard) as file:
+                yield from file.iter_batches()

@@ -1,0 +1,116 @@
+"""What a dataset looks like: the statistics of the paper's Table 1, and more."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from numerate.corpus.dataset import SPLITS, Dataset, Encoded
+from numerate.numeral import is_numeral
+
+
+@dataclass(frozen=True, slots=True)
+class SplitStatistics:
+    documents: int
+    instances: int  # paragraphs
+    max_length: int
+    average_length: float
+    words_percent: float
+    numerals_percent: float
+    min: float
+    median: float
+    mean: float
+    max: float
+    unknown_words_percent: float  # of word tokens
+    unknown_numerals_percent: float  # of numeral tokens
+    oracle: dict[str, float] | None  # perplexity of words, numerals, all
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    splits: dict[str, SplitStatistics]
+    vocabulary_size: int  # asked for, or all training types where there are fewer
+    types: int  # in the training split
+    numeral_types_percent: float
+    frequent_numerals: list[tuple[str, int]]  # of the training split
+    tables: int
+
+
+def describe(dataset: Dataset, vocabulary_size: int = 1000) -> Description:
+    train = dataset.split("train").encode()
+    ranked = sorted(zip(train.types, train.counts.tolist(), strict=True), key=_by_frequency)
+    vocabulary = {type for type, _ in ranked[:vocabulary_size]}
+    numerals = [(type, count) for type, count in ranked if is_numeral(type)]
+    return Description(
+        splits={
+            name: _statistics(dataset, name, train if name == "train" else None, vocabulary)
+            for name in SPLITS
+        },
+        vocabulary_size=len(vocabulary),
+        types=len(train.types),
+        numeral_types_percent=100 * len(numerals) / len(train.types),
+        frequent_numerals=numerals[:10],
+        tables=sum(batch.num_rows for batch in dataset.tables()),
+    )
+
+
+def _by_frequency(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+def _statistics(
+    dataset: Dataset, name: str, encoded: Encoded | None, vocabulary: set[str]
+) -> SplitStatistics:
+    split = dataset.split(name)
+    encoded = encoded or split.encode()
+    numeral_type = np.array([is_numeral(type) for type in encoded.types], dtype=bool)
+    known_type = np.array([type in vocabulary for type in encoded.types], dtype=bool)
+    counts = encoded.counts
+    values = np.array(
+        [float(type) for type, numeral in zip(encoded.types, numeral_type, strict=True) if numeral]
+    )
+    weights = counts[numeral_type]
+    numerals, tokens = int(weights.sum()), int(counts.sum())
+    return SplitStatistics(
+        documents=split.summary["documents"],
+        instances=split.summary["paragraphs"],
+        max_length=int(encoded.lengths.max()),
+        average_length=float(encoded.lengths.mean()),
+        words_percent=100 * (tokens - numerals) / tokens,
+        numerals_percent=100 * numerals / tokens,
+        min=float(values.min()) if numerals else np.nan,
+        median=_weighted_median(values, weights) if numerals else np.nan,
+        mean=float(values @ weights / numerals) if numerals else np.nan,
+        max=float(values.max()) if numerals else np.nan,
+        unknown_words_percent=_percent(counts[~numeral_type & ~known_type], tokens - numerals),
+        unknown_numerals_percent=_percent(counts[numeral_type & ~known_type], numerals),
+        oracle=_oracle(dataset, name, encoded, numeral_type) if dataset.has_oracle else None,
+    )
+
+
+def _percent(part: np.ndarray, whole: int) -> float:
+    return 100 * int(part.sum()) / whole if whole else np.nan
+
+
+def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    """The median of the values, each repeated as often as its weight says."""
+    order = np.argsort(values)
+    ends = np.cumsum(weights[order])
+    middle = (int(ends[-1]) - 1) / 2
+    low, high = np.searchsorted(ends, [np.floor(middle), np.ceil(middle)], side="right")
+    return float((values[order[low]] + values[order[high]]) / 2)
+
+
+def _oracle(
+    dataset: Dataset, name: str, encoded: Encoded, numeral_type: np.ndarray
+) -> dict[str, float]:
+    """Perplexity of the process that wrote the corpus: no model can do better in expectation."""
+    log_probs = dataset.split(name).log_probs()
+    is_end = np.zeros(len(log_probs), dtype=bool)
+    is_end[encoded.offsets[1:] + np.arange(len(encoded.lengths))] = True  # after each paragraph
+    numeral = np.zeros(len(log_probs), dtype=bool)
+    numeral[~is_end] = numeral_type[encoded.codes]
+    return {
+        "words": float(np.exp(-log_probs[~numeral].mean())),
+        "numerals": float(np.exp(-log_probs[numeral].mean())),
+        "all": float(np.exp(-log_probs.mean())),
+    }

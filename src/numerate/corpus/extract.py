@@ -1,0 +1,141 @@
+"""A unit of work to columns: read, keep what is wanted, tokenise. Runs in worker processes."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from numerate.corpus.document import Document, Paragraph, Table
+from numerate.corpus.readers import Unit, documents
+from numerate.corpus.tokenizer import tokenize
+from numerate.errors import DocumentError
+
+KEEP = ("table-refs", "numerals", "all")
+
+PARAGRAPHS = pa.schema(
+    [
+        ("document", pa.string()),
+        ("text", pa.string()),  # as extracted, case kept
+        ("tokens", pa.list_(pa.string())),
+        ("starts", pa.list_(pa.int32())),  # offsets of each token into text
+        ("ends", pa.list_(pa.int32())),
+        ("numerals", pa.list_(pa.int32())),  # positions of the tokens that are numerals
+        ("tables", pa.list_(pa.string())),  # ids of the tables it refers to
+    ]
+)
+ORACLE = pa.field("log_probs", pa.list_(pa.float64()))  # one per token, one for the end
+TABLES = pa.schema(
+    [
+        ("document", pa.string()),
+        ("id", pa.string()),
+        ("label", pa.string()),
+        ("caption", pa.string()),
+        ("header", pa.list_(pa.list_(pa.string()))),
+        ("body", pa.list_(pa.list_(pa.string()))),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What to keep and how to cut it into tokens."""
+
+    keep: str | None  # None: table-refs for articles, numerals for the rest
+    field: str = "text"
+    split_names: bool = False
+    oracle: bool = False
+
+
+@dataclass(slots=True)
+class Extracted:
+    """What a unit gave. Batches are columns because they cross process borders cheaply."""
+
+    paragraphs: pa.RecordBatch
+    tables: pa.RecordBatch
+    documents: list[tuple[str, bytes, str | None]] = field(default_factory=list)
+    # ^ of each kept document: id, digest of its text, prescribed split
+    rows: list[int] = field(default_factory=list)  # paragraphs of each kept document
+    table_rows: list[int] = field(default_factory=list)
+    errors: list[DocumentError] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def paragraph_schema(oracle: bool) -> pa.Schema:
+    return PARAGRAPHS.append(ORACLE) if oracle else PARAGRAPHS
+
+
+def extract(unit: Unit, rules: Rules) -> Extracted:
+    keep = rules.keep or ("table-refs" if unit.format in {"jats", "latexml"} else "numerals")
+    rows: list[dict[str, object]] = []
+    tables: list[dict[str, object]] = []
+    result = Extracted(pa.RecordBatch.from_pylist([]), pa.RecordBatch.from_pylist([]))
+    for document in _documents(unit, rules, keep):
+        if isinstance(document, DocumentError):
+            result.errors.append(document)
+            continue
+        result.counts["documents_read"] += 1
+        document.id = _storable(document.id)
+        kept = [row for p in document.paragraphs if (row := _row(p, document.id, keep, rules))]
+        result.counts["paragraphs_read"] += len(document.paragraphs)
+        if not kept:
+            continue
+        rows.extend(kept)
+        referred = {table for row in kept for table in row["tables"]}  # type: ignore[attr-defined]
+        kept_tables = [_table_row(t, document) for t in document.tables if t.id in referred]
+        tables.extend(kept_tables)
+        digest = hashlib.sha256("\0".join(str(row["text"]) for row in kept).encode()).digest()
+        result.documents.append((document.id, digest, unit.split))
+        result.rows.append(len(kept))
+        result.table_rows.append(len(kept_tables))
+    result.paragraphs = pa.RecordBatch.from_pylist(rows, schema=paragraph_schema(rules.oracle))
+    result.tables = pa.RecordBatch.from_pylist(tables, schema=TABLES)
+    return result
+
+
+def _documents(unit: Unit, rules: Rules, keep: str) -> Iterator[Document | DocumentError]:
+    if unit.format == "cardiac":
+        from numerate.corpus import cardiac
+
+        seed, start, count = map(int, unit.data.split())
+        return cardiac.generate(count, seed, start=start)
+    return documents(unit, field=rules.field, only_table_refs=keep == "table-refs")
+
+
+def _storable(text: str) -> str:
+    """Parquet holds no lone surrogates; JSON and file names may."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _row(paragraph: Paragraph, document: str, keep: str, rules: Rules) -> dict[str, object] | None:
+    if keep == "table-refs" and not paragraph.tables:
+        return None
+    text = _storable(paragraph.text)
+    tokens = tokenize(text, split_names=rules.split_names)
+    numerals = [position for position, token in enumerate(tokens) if token.is_numeral]
+    if not tokens or (keep != "all" and not numerals):
+        return None
+    row: dict[str, object] = {
+        "document": document,
+        "text": text,
+        "tokens": [token.text for token in tokens],
+        "starts": [token.start for token in tokens],
+        "ends": [token.end for token in tokens],
+        "numerals": numerals,
+        "tables": list(paragraph.tables),
+    }
+    if rules.oracle:
+        row["log_probs"] = paragraph.log_probs
+    return row
+
+
+def _table_row(table: Table, document: Document) -> dict[str, object]:
+    return {
+        "document": document.id,
+        "id": table.id,
+        "label": table.label,
+        "caption": table.caption,
+        "header": table.header,
+        "body": table.body,
+    }

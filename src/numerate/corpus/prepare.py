@@ -1,0 +1,239 @@
+"""Documents in, dataset out: split by document, tokenised, written as Parquet.
+
+Two passes. The first streams the source through worker processes into a staging file
+and learns which documents are kept; the second deals the staged rows out to the splits.
+Order and content depend on the source alone, never on the number of processes.
+"""
+
+import hashlib
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Protocol
+
+import numerate
+from numerate.atomic import new_folder
+from numerate.corpus.dataset import FORMAT_NAME, FORMAT_VERSION, MANIFEST, SPLITS
+from numerate.corpus.extract import Extracted, Rules, extract
+from numerate.corpus.readers import FORMATS, Unit
+from numerate.corpus.shards import Staging, write_splits
+from numerate.corpus.sources import Progress, Source
+from numerate.errors import DocumentError, NumerateError, SourceError
+
+POOL_THRESHOLD = 4 << 20
+"""Below so many bytes of input, starting worker processes costs more than it saves."""
+CARDIAC_BLOCK = 250  # reports a unit
+MAX_LISTED = 1000  # skipped documents named in the manifest; all are counted
+
+Report = Callable[[Progress, Counter[str]], None]
+
+
+class Units(Protocol):
+    progress: Progress
+
+    def units(self) -> Iterator[Unit | DocumentError]: ...
+
+
+@dataclass(slots=True)
+class CardiacSource:
+    """The built-in corpus as a source of units: its data is the range of reports to write."""
+
+    documents: int
+    seed: int
+    progress: Progress
+
+    def units(self) -> Iterator[Unit]:
+        for start in range(0, self.documents, CARDIAC_BLOCK):
+            count = min(CARDIAC_BLOCK, self.documents - start)
+            yield Unit("cardiac", "cardiac", f"{self.seed} {start} {count}".encode())
+            self.progress.done = start + count
+
+
+def prepare(
+    source: str | Path,
+    out: str | Path,
+    *,
+    format: str = "auto",
+    keep: str | None = None,
+    field: str = "text",
+    split_names: bool = False,
+    seed: int = 1,
+    documents: int = 2000,
+    processes: int = 1,
+    strict: bool = False,
+    force: bool = False,
+    report: Report | None = None,
+    on_error: Callable[[DocumentError], None] | None = None,
+) -> dict[str, object]:
+    """Prepare a dataset folder and return its manifest.
+
+    `source` is a path, or `cardiac` for the built-in corpus of `documents` reports. With
+    `strict` the first document that cannot be read is an error; otherwise it is skipped,
+    counted, and passed to `on_error`.
+    """
+    if format != "auto" and format not in FORMATS:
+        raise NumerateError(
+            f"unknown format: got {format!r}, expected auto or one of {list(FORMATS)}"
+        )
+    built_in = str(source) == "cardiac" and format == "auto" and not Path(source).exists()
+    units: Units
+    if built_in:
+        if documents < 3:
+            raise NumerateError(f"documents: got {documents}, expected 3 or more")
+        units = CardiacSource(documents, seed, Progress(documents))
+    else:
+        units = Source(Path(source), format)
+    rules = Rules(keep, field, split_names and not built_in, oracle=built_in)
+    options: dict[str, object] = {
+        "source": "cardiac" if built_in else Path(source).name,
+        "format": "cardiac" if built_in else format,
+        "keep": keep,
+        "split_names": rules.split_names,
+        "seed": seed,
+    }
+    with new_folder(Path(out), force=force) as folder:
+        ledger = Ledger(seed, strict, on_error)
+        with Staging(folder, rules.oracle) as staging:
+            for extracted in _extract_all(units, rules, processes):
+                staging.add(extracted, ledger.enter(extracted))
+                if report:
+                    report(units.progress, ledger.counts)
+        ledger.counts["files_ignored"] = units.progress.ignored
+        assignment = ledger.assign(str(source), rules)
+        splits = write_splits(staging, assignment)
+        manifest: dict[str, object] = {
+            "format": FORMAT_NAME,
+            "version": FORMAT_VERSION,
+            "numerate": numerate.__version__,
+            "options": options,
+            "oracle": rules.oracle,
+            "counts": dict(sorted(ledger.counts.items())),
+            "skipped": [{"document": e.where, "reason": e.reason} for e in ledger.skipped],
+            "splits": {name: splits.summary[name] for name in SPLITS},
+            "tables": splits.tables,
+            "content_hash": splits.content_hash,
+        }
+        text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
+        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    return manifest
+
+
+def _extract_all(units: Units, rules: Rules, processes: int) -> Iterator[Extracted | DocumentError]:
+    """Results in the order of the units, with a bounded number of units under way."""
+    pending: deque[Future[Extracted] | Extracted | DocumentError] = deque()
+    pool: ProcessPoolExecutor | None = None
+    size = 0
+    try:
+        for unit in units.units():
+            if isinstance(unit, DocumentError):
+                pending.append(unit)
+            elif pool is not None:
+                pending.append(pool.submit(extract, unit, rules))
+            else:
+                pending.append(extract(unit, rules))
+                size += len(unit.data) if unit.format != "cardiac" else POOL_THRESHOLD // 4
+                if processes > 1 and size > POOL_THRESHOLD:
+                    # Not forked: Arrow's and lxml's threads would not survive it.
+                    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+            while pending and (len(pending) > 4 * processes or not isinstance(pending[0], Future)):
+                yield _result(pending.popleft())
+        while pending:
+            yield _result(pending.popleft())
+    finally:
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _result(
+    item: "Future[Extracted] | Extracted | DocumentError",
+) -> Extracted | DocumentError:
+    return item.result() if isinstance(item, Future) else item
+
+
+class Ledger:
+    """Which documents are in: errors, duplicates, and at the end the split of each."""
+
+    def __init__(
+        self, seed: int, strict: bool, on_error: Callable[[DocumentError], None] | None
+    ) -> None:
+        self.seed = seed
+        self.strict = strict
+        self.on_error = on_error
+        self.counts: Counter[str] = Counter(documents_skipped=0, documents_duplicate=0)
+        self.skipped: list[DocumentError] = []
+        self._prescribed: dict[str, str | None] = {}  # document -> split, None: to be drawn
+        self._digests: set[bytes] = set()
+
+    def enter(self, extracted: Extracted | DocumentError) -> list[bool]:
+        """Take note of a unit's documents; which of them are to be staged."""
+        if isinstance(extracted, DocumentError):
+            self._skip(extracted)
+            return []
+        for error in extracted.errors:
+            self._skip(error)
+        self.counts.update(extracted.counts)
+        return [self._admit(*document) for document in extracted.documents]
+
+    def _skip(self, error: DocumentError) -> None:
+        if self.strict:
+            raise error
+        self.counts["documents_skipped"] += 1
+        if len(self.skipped) < MAX_LISTED:
+            self.skipped.append(error)
+        if self.on_error:
+            self.on_error(error)
+
+    def _admit(self, document: str, digest: bytes, split: str | None) -> bool:
+        if split is None and digest in self._digests:
+            # A copy under another name could land in another split.
+            self.counts["documents_duplicate"] += 1
+            return False
+        known = self._prescribed.setdefault(document, split)
+        if known != split:
+            raise SourceError(f"document {document}: in both {known} and {split}")
+        self._digests.add(digest)
+        return True
+
+    def assign(self, source: str, rules: Rules) -> dict[str, str]:
+        """The split of each document: 70/10/20 in the order of a seeded hash of their ids."""
+        documents = self._prescribed
+        if not documents:
+            raise SourceError(self._nothing_kept(source, rules))
+        prescribed = {id: split for id, split in documents.items() if split is not None}
+        drawn = sorted(
+            (id for id, split in documents.items() if split is None),
+            key=lambda id: (hashlib.sha256(f"{self.seed}\0{id}".encode()).digest(), id),
+        )
+        if prescribed:
+            missing = set(SPLITS) - set(prescribed.values())
+            if missing:
+                raise SourceError(f"{source}: nothing kept in {', '.join(sorted(missing))}")
+            return prescribed
+        if len(drawn) < len(SPLITS):
+            raise SourceError(
+                f"{source}: {len(drawn)} documents kept, expected at least 3, one for each split"
+            )
+        dev = max(1, round(0.1 * len(drawn)))
+        test = max(1, round(0.2 * len(drawn)))
+        train = len(drawn) - dev - test
+        names = ["train"] * train + ["dev"] * dev + ["test"] * test
+        return dict(zip(drawn, names, strict=True))
+
+    def _nothing_kept(self, source: str, rules: Rules) -> str:
+        read = self.counts["documents_read"]
+        reason = f"{self.counts['documents_skipped']} documents could not be read" + (
+            f", the first because {self.skipped[0]}" if self.skipped else ""
+        )
+        if read:
+            wanted = {
+                "numerals": "has a numeral",
+                "all": "has a token",
+            }.get(rules.keep or "", "has a numeral and, in an article, refers to a table")
+            reason = f"{read} documents read, none with a paragraph that {wanted}"
+        elif not self.skipped:
+            reason = "no file of a known format in it"
+        return f"{source}: nothing kept: {reason}"

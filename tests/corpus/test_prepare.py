@@ -1,0 +1,310 @@
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.prepare import prepare
+from numerate.errors import DocumentError, NumerateError, SourceError
+
+ARTICLE = """<article><front><article-meta><article-id pub-id-type="pmc">{id}</article-id>
+</article-meta></front><body><sec><title>Results</title>
+<p>Of {n} patients, 7.{n} % improved (<xref ref-type="table" rid="T1">Table 1</xref>).</p>
+<p>No table for these {n}.</p><p>See <xref ref-type="table" rid="T1">Table 1</xref>.</p></sec>
+<table-wrap id="T1"><label>Table 1</label><caption><p>Patients</p></caption><table><thead><tr>
+<th>Group</th><th>n</th></tr></thead><tbody><tr><td>all</td><td>{n}</td></tr></tbody></table>
+</table-wrap></body></article>"""
+
+
+def articles(count: int) -> dict[str, bytes]:
+    return {f"a/{n:03d}.xml": ARTICLE.format(id=n, n=n + 20).encode() for n in range(count)}
+
+
+def write_folder(root: Path, files: dict[str, bytes]) -> Path:
+    for name, data in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return root
+
+
+def write_tar(path: Path, files: dict[str, bytes], mode: str) -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+def write_zip(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def rows(folder: Path, split: str) -> list[dict[str, object]]:
+    return Dataset.open(folder).split(split).read(["document", "text", "tokens"]).to_pylist()
+
+
+def all_rows(folder: Path) -> list[dict[str, object]]:
+    return [row for split in SPLITS for row in rows(folder, split)]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+SOURCES: dict[str, Callable[[Path], Path]] = {
+    "folder": lambda tmp: write_folder(tmp / "corpus", articles(20)),
+    "tar": lambda tmp: write_tar(tmp / "c.tar", articles(20), "w"),
+    "tar.gz": lambda tmp: write_tar(tmp / "c.tar.gz", articles(20), "w:gz"),
+    "tar.xz": lambda tmp: write_tar(tmp / "c.tar.xz", articles(20), "w:xz"),
+    "zip": lambda tmp: write_zip(tmp / "c.zip", articles(20)),
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_articles_from_any_container(tmp_path: Path, kind: str) -> None:
+    manifest = prepare(SOURCES[kind](tmp_path), tmp_path / "out")
+    kept = all_rows(tmp_path / "out")
+    assert sorted(str(row["document"]) for row in kept) == sorted(f"PMC{n}" for n in range(20))
+    assert all(str(row["text"]).endswith("improved (_ref_).") for row in kept)
+    assert [len(rows(tmp_path / "out", split)) for split in SPLITS] == [14, 2, 4]
+    assert manifest["counts"]["paragraphs_read"] == 40  # type: ignore[index]
+    (tables,) = Dataset.open(tmp_path / "out").tables()
+    assert tables.num_rows == 20
+    assert tables.to_pylist()[0]["header"] == [["Group", "n"]]
+
+
+def test_columns_agree_with_the_text(tmp_path: Path) -> None:
+    prepare(SOURCES["folder"](tmp_path), tmp_path / "out")
+    columns = ["text", "tokens", "starts", "ends", "numerals"]
+    for row in Dataset.open(tmp_path / "out").split("train").read(columns).to_pylist():
+        written = [
+            row["text"][start:end].lower()
+            for start, end in zip(row["starts"], row["ends"], strict=True)
+        ]
+        assert written == row["tokens"]
+        assert [row["tokens"][position] for position in row["numerals"]] == [
+            token for token in row["tokens"] if token[0].isdigit()
+        ]
+
+
+def test_splits_do_not_depend_on_the_order_of_files(tmp_path: Path) -> None:
+    forwards = articles(20)
+    backwards = dict(reversed(forwards.items()))
+    prepare(write_tar(tmp_path / "a.tar", forwards, "w"), tmp_path / "a")
+    prepare(write_tar(tmp_path / "b.tar", backwards, "w"), tmp_path / "b")
+    for split in SPLITS:
+        first, second = rows(tmp_path / "a", split), rows(tmp_path / "b", split)
+        assert {row["document"] for row in first} == {row["document"] for row in second}
+    prepare(tmp_path / "a.tar", tmp_path / "c", seed=2)
+    assert {r["document"] for r in rows(tmp_path / "a", "test")} != {
+        r["document"] for r in rows(tmp_path / "c", "test")
+    }
+
+
+def test_copies_of_a_document_are_dropped(tmp_path: Path) -> None:
+    files = articles(20)
+    files |= {
+        f"copy/{index}.xml": data.replace(b"pmc", b"doi")
+        for index, data in enumerate(files.values())
+    }
+    manifest = prepare(write_folder(tmp_path / "corpus", files), tmp_path / "out")
+    assert manifest["counts"]["documents_duplicate"] == 20  # type: ignore[index]
+    assert len(all_rows(tmp_path / "out")) == 20
+
+
+def test_the_same_bytes_whatever_the_number_of_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.corpus.prepare.POOL_THRESHOLD", 2000)
+    source = SOURCES["tar.xz"](tmp_path)
+    for processes in (1, 2, 3):
+        prepare(source, tmp_path / f"{processes}", processes=processes)
+    assert content(tmp_path / "1") == content(tmp_path / "2") == content(tmp_path / "3")
+
+
+def test_text_and_json_lines(tmp_path: Path) -> None:
+    folder = write_folder(
+        tmp_path / "texts",
+        {
+            f"{n}.txt": f"First {n} line\nof one.\n\nNo number.\n\nLast {n}.".encode()
+            for n in range(5)
+        },
+    )
+    prepare(folder, tmp_path / "t")
+    kept = all_rows(tmp_path / "t")
+    assert len(kept) == 10
+    assert {"First 3 line of one.", "Last 3."} <= {str(row["text"]) for row in kept}
+    lines = [json.dumps({"id": n // 2, "body": f"Value {n}."}) for n in range(10)]
+    path = tmp_path / "lines.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    prepare(path, tmp_path / "j", field="body")
+    kept = all_rows(tmp_path / "j")
+    assert sorted(str(row["document"]) for row in kept) == sorted(2 * ["0", "1", "2", "3", "4"])
+    for split in SPLITS:  # lines of one document stay together
+        documents = [row["document"] for row in rows(tmp_path / "j", split)]
+        assert all(documents.count(document) == 2 for document in documents)
+
+
+def test_keep_rules(tmp_path: Path) -> None:
+    source = SOURCES["folder"](tmp_path)
+    counts = {}
+    for keep in ("table-refs", "numerals", "all"):
+        prepare(source, tmp_path / keep, keep=keep)
+        counts[keep] = len(all_rows(tmp_path / keep))
+    assert counts == {"table-refs": 20, "numerals": 40, "all": 60}
+
+
+def test_prescribed_splits_are_kept(tmp_path: Path) -> None:
+    files = {
+        "train.jsonl": b'{"text": "One 1."}\n{"text": "Two 2."}\n',
+        "dev.txt": b"Three 3.\n\nFour 4.",
+        "test.jsonl": b'{"text": "One 1."}\n',
+    }
+    prepare(write_folder(tmp_path / "given", files), tmp_path / "out")
+    texts = {split: [row["text"] for row in rows(tmp_path / "out", split)] for split in SPLITS}
+    assert texts == {
+        "train": ["One 1.", "Two 2."],
+        "dev": ["Three 3.", "Four 4."],
+        "test": ["One 1."],
+    }
+
+
+def test_a_document_in_two_prescribed_splits_is_refused(tmp_path: Path) -> None:
+    files = {f"{split}.jsonl": b'{"id": "x", "text": "One 1."}\n' for split in SPLITS}
+    with pytest.raises(SourceError, match="document x: in both train and dev"):
+        prepare(write_folder(tmp_path / "given", files), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+BOMB = b"<!DOCTYPE article [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><article>&b;</article>"
+BAD_DOCUMENTS = {
+    "truncated.xml": (ARTICLE.format(id=1, n=1).encode()[:300], "not well-formed XML"),
+    "bomb.xml": (BOMB, "declares XML entities"),
+    "root.xml": (b"<book/>", "expected <article>"),
+    "latin.txt": ("37 °C".encode("latin-1"), "not UTF-8: got byte 0xb0 at offset 3"),
+    "broken.txt.gz": (gzip.compress(b"5 " * 9999)[:40], "cannot be read"),
+    "broken.jsonl": (b'{"text": 5', "not JSON"),
+    "array.jsonl": (b'["text"]', "expected an object with string 'text'"),
+    "empty.xml": (b"", "not well-formed XML"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_DOCUMENTS)
+def test_a_bad_document_is_skipped_and_counted(tmp_path: Path, name: str) -> None:
+    data, reason = BAD_DOCUMENTS[name]
+    folder = write_folder(tmp_path / "corpus", {**articles(5), name: data})
+    errors: list[DocumentError] = []
+    manifest = prepare(folder, tmp_path / "out", on_error=errors.append)
+    assert len(errors) == 1
+    assert errors[0].where.startswith(name.removesuffix(".gz"))
+    assert reason in str(errors[0])
+    assert "\n" not in str(errors[0])
+    assert manifest["counts"]["documents_skipped"] == 1  # type: ignore[index]
+    assert manifest["skipped"][0]["reason"] == errors[0].reason  # type: ignore[index]
+    with pytest.raises(DocumentError, match=name.removesuffix(".gz")):
+        prepare(folder, tmp_path / "strict", strict=True)
+    assert not (tmp_path / "strict").exists()
+
+
+def test_paths_outside_the_archive_are_refused(tmp_path: Path) -> None:
+    files = {**articles(5), "../evil.xml": ARTICLE.format(id=9, n=9).encode()}
+    for source in (
+        write_tar(tmp_path / "e.tar", files, "w"),
+        write_zip(tmp_path / "e.zip", files),
+    ):
+        manifest = prepare(source, tmp_path / "out", force=True)
+        assert manifest["skipped"] == [
+            {"document": "../evil.xml", "reason": "path leaves the archive"}
+        ]
+
+
+def test_long_lines_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numerate.corpus.readers.lines.MAX_RECORD", 1000)
+    monkeypatch.setattr("numerate.corpus.readers.MAX_DOCUMENT", 5000)
+    long = b"1 " * 2000
+    paragraphs = b"\n\n".join([b"Value %d." % n for n in range(9)])
+    (tmp_path / "long.txt").write_bytes(paragraphs + b"\n\n" + long + b"\n\nThe end 99.")
+    manifest = prepare(tmp_path / "long.txt", tmp_path / "t")
+    assert manifest["counts"]["documents_skipped"] == 1  # type: ignore[index]
+    assert len(all_rows(tmp_path / "t")) == 10
+    lines = b"\n".join([b'{"text": "Value %d."}' % n for n in range(9)])
+    (tmp_path / "long.jsonl").write_bytes(lines + b'\n{"text": "' + long + b'"}\n{"text": "99"}')
+    manifest = prepare(tmp_path / "long.jsonl", tmp_path / "j")
+    assert manifest["skipped"][0]["document"] == "long.jsonl:10"  # type: ignore[index]
+    assert len(all_rows(tmp_path / "j")) == 10
+    folder = write_folder(tmp_path / "corpus", {**articles(5), "big.txt": long * 3})
+    manifest = prepare(folder, tmp_path / "x")
+    assert "document too large" in manifest["skipped"][0]["reason"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "empty folder"),
+        ({"picture.png": b"x"}, "nothing kept: no file of a known format"),
+        ({f"{n}.txt": b"no number" for n in range(5)}, "nothing kept: 5 documents read"),
+        ({"a.txt": b"1", "b.txt": b"2"}, "2 documents kept, expected at least 3"),
+        ({"a.xml": b"<"}, "nothing kept: 1 documents could not be read"),
+    ],
+)
+def test_a_source_that_gives_nothing_is_an_error(
+    tmp_path: Path, files: dict[str, bytes], reason: str
+) -> None:
+    (tmp_path / "corpus").mkdir()
+    write_folder(tmp_path / "corpus", files)
+    with pytest.raises(SourceError, match=reason):
+        prepare(tmp_path / "corpus", tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+
+
+def test_no_numerals_at_all_is_an_error_even_when_all_is_kept(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "c", {f"{n}.txt": b"word " + b"a" * n for n in range(1, 6)})
+    with pytest.raises(SourceError, match="no numeral in any kept paragraph"):
+        prepare(folder, tmp_path / "out", keep="all")
+
+
+def test_other_errors(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no such file or folder"):
+        prepare(tmp_path / "nowhere", tmp_path / "out")
+    (tmp_path / "broken.tar.xz").write_bytes(b"not an archive")
+    with pytest.raises(SourceError, match=r"broken\.tar\.xz: broken archive"):
+        prepare(tmp_path / "broken.tar.xz", tmp_path / "out")
+    whole = SOURCES["tar.xz"](tmp_path).read_bytes()
+    (tmp_path / "cut.tar.xz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(SourceError, match=r"cut\.tar\.xz: broken archive"):
+        prepare(tmp_path / "cut.tar.xz", tmp_path / "out")
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(NumerateError, match="already exists"):
+        prepare(SOURCES["folder"](tmp_path), tmp_path / "taken")
+    with pytest.raises(NumerateError, match="unknown format"):
+        prepare(tmp_path / "corpus", tmp_path / "out", format="docx")
+
+
+def test_an_interrupted_run_leaves_nothing_that_looks_complete(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "numerate", "prepare", "cardiac", "--documents", "100000"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "out")], stderr=subprocess.DEVNULL, cwd=tmp_path
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".out.partial-*/staged*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "out").exists()
+    (partial,) = tmp_path.glob(".out.partial-*")
+    assert not (partial / "manifest.json").exists()
