@@ -1,0 +1,36 @@
+"""Several strategies at once, each with a share that depends on the context."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from numerate.heads.base import NumeralHead
+from numerate.numeral_table import NumeralBatch, NumeralTable
+
+
+class CombinationHead(NumeralHead):
+    """A softmax-gated mixture of heads. Only the members that exist have a share."""
+
+    def __init__(self, size: int, members: dict[str, NumeralHead]) -> None:
+        super().__init__()
+        if not any(member.open_vocabulary for member in members.values()):
+            raise ValueError("a combination needs a member with an open vocabulary: got none")
+        self.open_vocabulary = True
+        self.members = nn.ModuleDict(members)
+        self.weights = nn.Parameter(torch.zeros(len(members), size))  # Aᵀ
+
+    def log_weights(self, hidden: Tensor) -> Tensor:  # [N, M]
+        return F.log_softmax(hidden @ self.weights.T, dim=1)
+
+    def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
+        scores = [member.log_prob(hidden, numerals) for member in self._heads()]
+        # A closed member gives −inf to what it does not know: no share, and no gradient.
+        return torch.logsumexp(self.log_weights(hidden) + torch.stack(scores, dim=1), dim=1)
+
+    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
+        scores = [member.log_prob_table(hidden, candidates) for member in self._heads()]
+        weights = self.log_weights(hidden)[:, None, :]  # [N, 1, M]
+        return torch.logsumexp(weights + torch.stack(scores, dim=2), dim=2)
+
+    def _heads(self) -> list[NumeralHead]:
+        return list(self.members.values())  # type: ignore[arg-type]

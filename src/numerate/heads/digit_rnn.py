@@ -1,0 +1,105 @@
+"""Composition: an LSTM that writes a numeral digit by digit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from numerate.heads.base import NumeralHead
+from numerate.heads.categorical import linear_log_prob
+from numerate.heads.recurrent import new_lstm, run_lstm
+from numerate.numeral_table import END, START, SYMBOL_COUNT, NumeralBatch, NumeralTable
+
+STATES_AT_ONCE = 1 << 18  # hidden states a table holds at a time
+
+
+class DigitRNNHead(NumeralHead):
+    """d-rnn. Its first hidden state is the model's state; its alphabet has 12 symbols only."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.open_vocabulary = True
+        self.inputs = nn.Embedding(SYMBOL_COUNT, size)
+        self.lstm = new_lstm(size)
+        self.outputs = nn.Parameter(torch.randn(SYMBOL_COUNT, size) / size**0.5)
+
+    def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
+        inputs = self.inputs.weight.index_select(0, numerals.previous)
+        outputs = run_lstm(self.lstm, inputs, numerals.digits, hidden)
+        return numerals.digits.sum(linear_log_prob(outputs, self.outputs, numerals.symbols))
+
+    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
+        """Through the tree of prefixes: a prefix common to many candidates is scored once."""
+        levels = list(_prefix_levels(candidates))
+        widest = max(len(level.symbols) for level in levels)
+        rows = max(1, STATES_AT_ONCE // widest)
+        return torch.cat([self._score_tree(part, levels) for part in torch.split(hidden, rows)])
+
+    def _score_tree(self, hidden: Tensor, levels: list["PrefixLevel"]) -> Tensor:
+        count = hidden.shape[0]
+        state = hidden[:, None, :]  # [N, 1, D] at the root
+        cell = torch.zeros_like(state)
+        log_prob = hidden.new_zeros(count, 1)  # of each prefix
+        weights = dict(self.lstm.named_parameters())
+        leaves, places = [], []
+        for level in levels:
+            device = hidden.device
+            parents = torch.from_numpy(level.parents).to(device)
+            inputs = self.inputs(torch.from_numpy(level.inputs).to(device))  # [P, D]
+            gates = F.linear(inputs, weights["weight_ih_l0"], weights["bias_ih_l0"])
+            gates = gates + F.linear(state, weights["weight_hh_l0"], weights["bias_hh_l0"])
+            i, f, g, o = gates.chunk(4, dim=2)  # [N, P, D] each
+            cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
+            state = torch.sigmoid(o) * torch.tanh(cell)
+            following = F.log_softmax(state @ self.outputs.T, dim=2)  # [N, P, 12]
+            symbols = torch.from_numpy(level.symbols).to(device)
+            log_prob = log_prob[:, parents] + following[:, parents, symbols]  # [N, next]
+            ends = torch.from_numpy(level.ends).to(device)
+            leaves.append(log_prob[:, ends])
+            places.append(level.candidates)
+            inner = torch.from_numpy(level.inner).to(device)
+            log_prob = log_prob[:, inner]
+            state, cell = state[:, parents[inner]], cell[:, parents[inner]]
+        table = torch.cat(leaves, dim=1)  # [N, C] in the order in which candidates end
+        order = torch.from_numpy(np.argsort(np.concatenate(places))).to(hidden.device)
+        return table[:, order]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixLevel:
+    """One step of the tree: the prefixes of one length, and the symbols that may follow."""
+
+    inputs: np.ndarray  # [P] last symbol of each prefix
+    parents: np.ndarray  # [E] prefix each edge leaves
+    symbols: np.ndarray  # [E] symbol of each edge
+    ends: np.ndarray  # edges that end a candidate
+    candidates: np.ndarray  # the candidates they end
+    inner: np.ndarray  # edges that lead to a longer prefix
+
+
+def _prefix_levels(table: NumeralTable) -> Iterator[PrefixLevel]:
+    if len(set(table.texts)) != len(table):
+        raise ValueError("candidates must be distinct")
+    alive = np.arange(len(table))
+    prefix = np.zeros(len(table), dtype=np.int64)  # of each living candidate
+    inputs = np.array([START])
+    step = 0
+    while len(alive):
+        edge_key = prefix * SYMBOL_COUNT + table.symbols[alive, step]
+        edges, edge_of = np.unique(edge_key, return_inverse=True)
+        parents, symbols = np.divmod(edges, SYMBOL_COUNT)
+        is_end = symbols == END
+        ended = is_end[edge_of]
+        inner = np.flatnonzero(~is_end)
+        position = np.cumsum(~is_end) - 1  # of an inner edge among the next prefixes
+        last = np.argsort(edge_of[ended])  # edges are in order; their candidates follow it
+        yield PrefixLevel(
+            inputs, parents, symbols, np.flatnonzero(is_end), alive[ended][last], inner
+        )
+        prefix = position[edge_of[~ended]]
+        alive = alive[~ended]
+        inputs = symbols[inner]
+        step += 1

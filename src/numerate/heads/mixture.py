@@ -1,0 +1,111 @@
+"""Magnitude: a mixture of Gaussians on the number line, rounded to the precision written."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from numerate.heads.base import NumeralHead
+from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
+from numerate.heads.mixture_fit import Components
+from numerate.heads.recurrent import new_lstm, run_lstm
+from numerate.numeral_table import NumeralBatch, NumeralTable
+from numerate.packing import Packing
+
+
+class PrecisionLSTM(nn.Module):
+    """p(r): after each decimal, one more or the end."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.inputs = nn.Parameter(torch.randn(2, size) / size**0.5)  # start, decimal
+        self.lstm = new_lstm(size)
+        self.end = nn.Parameter(torch.zeros(size))
+
+    def log_prob(self, hidden: Tensor, packing: Packing) -> Tensor:  # [N]
+        count, total = packing.sizes[0], sum(packing.sizes)
+        inputs = torch.cat(
+            [self.inputs[:1].expand(count, -1), self.inputs[1:].expand(total - count, -1)]
+        )
+        scores = run_lstm(self.lstm, inputs, packing, hidden) @ self.end  # [S]
+        # The last element of a numeral is its end; every other is one more decimal.
+        signs = 2 * packing.last - 1
+        return packing.sum(F.logsigmoid(signs * scores))
+
+    def log_prob_table(self, hidden: Tensor, largest: int) -> Tensor:  # [N, largest + 1]
+        count = hidden.shape[0]
+        inputs = torch.cat([self.inputs[:1], self.inputs[1:].expand(largest, -1)])
+        inputs = inputs[:, None].expand(-1, count, -1)  # [steps, N, D]
+        start = hidden[None].contiguous()
+        outputs, _ = self.lstm(inputs, (start, torch.zeros_like(start)))
+        scores = (outputs @ self.end).T  # [N, steps]
+        more = F.pad(F.logsigmoid(-scores).cumsum(1)[:, :-1], (1, 0))
+        return more + F.logsigmoid(scores)
+
+
+class MixtureHead(NumeralHead):
+    """mog. Means and spreads are fitted beforehand and stay fixed; weights follow the context.
+
+    Everything on the number line is float64, whatever the precision of the network.
+    """
+
+    def __init__(self, size: int, components: Components, *, truncate: bool = False) -> None:
+        super().__init__()
+        self.open_vocabulary = True
+        self.truncate = truncate
+        self.register_buffer("means", torch.as_tensor(components.means, dtype=torch.float64))
+        self.register_buffer("sds", torch.as_tensor(components.sds, dtype=torch.float64))
+        self.register_buffer("granularity", torch.as_tensor(components.size_of))
+        self.means: Tensor
+        self.sds: Tensor
+        self.weights = nn.Parameter(torch.zeros(len(components), size))  # Bᵀ
+        self.precision = PrecisionLSTM(size)
+
+    def log_weights(self, hidden: Tensor) -> Tensor:  # [N, K] float64
+        return F.log_softmax((hidden.float() @ self.weights.T).double(), dim=1)
+
+    def log_masses(self, numerals: NumeralTable) -> Tensor:
+        """log mass of each numeral's interval under each component: [T, K] float64."""
+
+        def compute(table: NumeralTable) -> Tensor:
+            values, half_widths = table.intervals()
+            return log_interval_mass(values[:, None], half_widths[:, None], self.means, self.sds)
+
+        return numerals.constant(self, compute)
+
+    def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
+        with torch.autocast(hidden.device.type, enabled=False):
+            log_weights = self.log_weights(hidden)
+            masses = self.log_masses(numerals.table).index_select(0, numerals.rows)  # [N, K]
+            value = torch.logsumexp(log_weights + masses, dim=1)
+            if self.truncate:
+                upper = self._log_upper(numerals.precisions)
+                value = value - torch.logsumexp(log_weights + upper, dim=1)
+        precision = self.precision.log_prob(hidden, numerals.decimals)
+        return value + precision  # float64: float32 would overflow far out on the line
+
+    def _log_upper(self, precisions: Tensor) -> Tensor:
+        """log mass of all non-negative numerals of each precision: [N, K]."""
+        half_widths = 0.5 * 10.0 ** -precisions.double()
+        return log_upper_mass(-half_widths[:, None], self.means, self.sds)
+
+    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
+        device = hidden.device
+        precisions = torch.from_numpy(candidates.precisions).to(device)
+        largest = int(candidates.precisions.max())
+        with torch.autocast(device.type, enabled=False):
+            log_weights = self.log_weights(hidden)
+            # One matrix product for all candidates; each is scaled by its own largest mass.
+            value = _log_matmul(log_weights, self.log_masses(candidates))  # [N, C]
+            if self.truncate:
+                each = torch.arange(largest + 1, device=device)
+                value = value - _log_matmul(log_weights, self._log_upper(each))[:, precisions]
+        log_precision = self.precision.log_prob_table(hidden, largest)
+        return value + log_precision[:, precisions]
+
+
+def _log_matmul(log_weights: Tensor, log_masses: Tensor) -> Tensor:
+    """log Σ_k exp(weights[n, k] + masses[c, k]): [N, K], [C, K] → [N, C], never −inf."""
+    largest = log_masses.amax(dim=1)
+    product = log_weights.exp() @ (log_masses - largest[:, None]).exp().T
+    tiny = torch.finfo(product.dtype).tiny
+    return product.clamp_min(tiny).log() + largest
