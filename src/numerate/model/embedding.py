@@ -1,0 +1,28 @@
+"""What the network reads: words by their own vectors, numerals also by their digits."""
+
+import torch
+from torch import Tensor, nn
+
+from numerate.batching import Batch
+from numerate.heads.recurrent import DigitEncoder
+from numerate.vocabulary import Vocabulary
+
+
+class InputEmbedding(nn.Module):
+    """Token embeddings for words; gated token–digit embeddings for numerals."""
+
+    def __init__(self, size: int, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.words = nn.Parameter(torch.randn(len(vocabulary.words) + 1, size))  # and <sos>
+        self.numerals = nn.Parameter(torch.randn(len(vocabulary.numerals), size))
+        self.encoder = DigitEncoder(size)
+        self.gate = nn.Linear(2 * size, size)
+
+    def forward(self, batch: Batch) -> Tensor:  # [L, B, D]
+        rows: Tensor = self.words
+        if batch.input_known is not None and batch.input_strings is not None:
+            tokens = self.numerals.index_select(0, batch.input_known)  # [U, D]
+            digits = self.encoder(batch.input_strings)  # [U, D]
+            gate = torch.sigmoid(self.gate(torch.cat([tokens, digits], dim=1)))
+            rows = torch.cat([rows, torch.lerp(tokens, digits, gate)])
+        return rows.index_select(0, batch.inputs).view(*batch.shape, -1)
