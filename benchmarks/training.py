@@ -1,0 +1,140 @@
+"""How fast is a training step? Every model against a bare LSTM language model, in one run.
+
+    python benchmarks/training.py DATASET [--device cuda] [--batch-size 50]
+
+The bare model is an embedding, an `nn.LSTM` and one softmax over the whole vocabulary, of the
+same sizes, on the same batches, which it gets ready-made; ours are timed with collation,
+gradient clipping and the check for a finite loss. Blocks of both alternate, and the printed
+ratio is the median over blocks, so that a noisy machine disturbs both alike.
+"""
+
+import argparse
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator
+from torch import nn
+
+from numerate.batching import Corpus, bucketed_batches, load_corpora
+from numerate.corpus.dataset import Dataset
+from numerate.heads.mixture_fit import fit_granularities
+from numerate.model.language_model import MODELS, LanguageModel, ModelConfig
+from numerate.training.loop import Trainer
+from numerate.training.options import TrainingOptions
+from numerate.training.run import training_numbers
+from numerate.vocabulary import Vocabulary
+
+
+class BareModel(nn.Module):
+    def __init__(self, vocabulary: int, size: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary + 1, size)
+        self.lstm = nn.LSTM(size, size)
+        self.output = nn.Linear(size, vocabulary)
+
+    def forward(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        hidden, _ = self.lstm(self.embedding(inputs))
+        return F.cross_entropy(self.output(hidden).flatten(0, 1), targets)
+
+
+class BareRun:
+    def __init__(self, corpus: Corpus, plan: list[np.ndarray], device: torch.device) -> None:
+        count = len(corpus.vocabulary.words) + len(corpus.vocabulary.numerals)
+        torch.manual_seed(1)
+        self.model = BareModel(count, 50).to(device)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), 0.001)
+        shapes = [(int(corpus.lengths[p].max()) + 1, len(p)) for p in plan]
+        self.batches = [
+            (
+                torch.randint(count, shape, device=device),
+                torch.randint(count, (shape[0] * shape[1],), device=device),
+            )
+            for shape in shapes
+        ]
+
+    def run(self) -> None:
+        for inputs, targets in self.batches:
+            self.optimizer.zero_grad()
+            self.model(inputs, targets).backward()
+            self.optimizer.step()
+
+
+class OurRun:
+    def __init__(
+        self, name: str, corpora: dict[str, Corpus], plan: list[np.ndarray], trainer: Trainer
+    ) -> None:
+        self.name, self.corpus, self.plan, self.trainer = name, corpora["train"], plan, trainer
+
+    def run(self) -> None:
+        for step, paragraphs in enumerate(self.plan):
+            torch.manual_seed(step)
+            self.trainer.step.take(self.corpus, paragraphs)
+        assert self.trainer.step.first_bad < 0  # waits for the device
+
+
+def seconds(run: BareRun | OurRun, device: torch.device) -> float:
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    run.run()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("dataset", type=Path)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--batch-size", type=int, default=50)
+    parser.add_argument("--batches", type=int, default=20)
+    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--models", nargs="*", default=MODELS)
+    arguments = parser.parse_args()
+    device = torch.device(arguments.device)
+    if device.type == "cpu":
+        torch.set_num_threads(2)
+    accelerator = Accelerator(cpu=device.type == "cpu")
+    dataset = Dataset.open(arguments.dataset)
+    encoded = dataset.split("train").encode()
+    vocabulary = Vocabulary.build(encoded.types, encoded.counts, 1000)
+    corpora = load_corpora(dataset, vocabulary)
+    corpus = corpora["train"]
+    corpus.table.to(device)
+    components = fit_granularities(*training_numbers(corpus))
+    generator = np.random.default_rng(1)
+    plan = bucketed_batches(corpus.lengths, arguments.batch_size, generator)[: arguments.batches]
+    tokens = sum(int(corpus.lengths[p].sum()) + len(p) for p in plan)
+    bare = BareRun(corpus, plan, device)
+    seconds(bare, device)
+    print(f"{tokens:,} tokens in {len(plan)} batches of {arguments.batch_size} on {device}")
+    for name in arguments.models:
+        torch.manual_seed(1)
+        model = LanguageModel(ModelConfig(name), vocabulary, components)
+        options = TrainingOptions(batch_size=arguments.batch_size)
+        folder = Path(tempfile.gettempdir())
+        trainer = Trainer(model, corpora, options, accelerator, folder, {})
+        ours = OurRun(name, corpora, plan, trainer)
+        trainer.model.train()
+        for _ in range(3):  # caches, autotuning, recording
+            seconds(ours, device)
+        pairs = [(seconds(ours, device), seconds(bare, device)) for _ in range(arguments.blocks)]
+        ratio = statistics.median(our / base for our, base in pairs)
+        best, best_bare = (min(column) for column in zip(*pairs, strict=True))
+        print(
+            f"{name:14} ratio to bare {ratio:5.2f}   {tokens / best / 1e6:6.3f} M tokens/s "
+            f"(bare {tokens / best_bare / 1e6:.3f})",
+            flush=True,
+        )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of the process {peak:,.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

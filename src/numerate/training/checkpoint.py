@@ -1,0 +1,110 @@
+"""Checkpoints: everything a run needs to go on as if nothing had happened, in one file.
+
+A checkpoint replaces the one before it in a single step, carries a digest of its content,
+and says which run it belongs to; a truncated, altered or foreign file is refused.
+"""
+
+import hashlib
+import json
+import struct
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from numerate.atomic import write_file
+from numerate.errors import RunError
+
+CHECKPOINT = "checkpoint.safetensors"
+_FORMAT = "numerate checkpoint 1"
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands. Random numbers depend on seed, epoch and step, so they need no state."""
+
+    epoch: int = 0
+    step: int = 0  # batches done in this epoch
+    loss: float = 0.0  # summed over this epoch's tokens so far
+    tokens: int = 0
+    seconds: float = 0.0  # spent in this epoch before the checkpoint
+    best_loss: float | None = None
+    best_epoch: int = -1
+    history: list[dict[str, Any]] = field(default_factory=list)  # one record per epoch
+
+
+def save_checkpoint(
+    folder: Path,
+    identity: dict[str, Any],
+    progress: Progress,
+    model: nn.Module,
+    optimizer: Optimizer,
+    best: dict[str, Tensor],
+) -> None:
+    tensors = {f"model/{name}": _plain(tensor) for name, tensor in model.state_dict().items()}
+    tensors |= {f"best/{name}": _plain(tensor) for name, tensor in best.items()}
+    for index, state in optimizer.state_dict()["state"].items():
+        for key, value in state.items():
+            tensors[f"optimizer/{index}/{key}"] = _plain(torch.as_tensor(value))
+    metadata = {
+        "format": _FORMAT,
+        "identity": json.dumps(identity, sort_keys=True),
+        "progress": json.dumps(asdict(progress)),
+        "digest": _digest(tensors),
+    }
+    write_file(folder / CHECKPOINT, save(tensors, metadata))
+
+
+def load_checkpoint(
+    folder: Path, identity: dict[str, Any], model: nn.Module, optimizer: Optimizer
+) -> tuple[Progress, dict[str, Tensor]]:
+    """Restore model and optimizer; returns where the run stood and its best weights."""
+    path = folder / CHECKPOINT
+    try:
+        data = path.read_bytes()
+        tensors = load(data)
+        (length,) = struct.unpack("<Q", data[:8])
+        metadata = json.loads(data[8 : 8 + length]).get("__metadata__", {})
+    except (OSError, SafetensorError, ValueError, struct.error) as error:
+        raise RunError(f"{path}: broken checkpoint: {error}") from None
+    if metadata.get("format") != _FORMAT:
+        got = metadata.get("format", "none")
+        raise RunError(f"{path}: not a checkpoint: got format {got!r}, expected {_FORMAT!r}")
+    if metadata.get("digest") != _digest(tensors):
+        raise RunError(f"{path}: broken checkpoint: its content does not match its digest")
+    stored = json.loads(metadata["identity"])
+    for name in sorted(identity.keys() | stored.keys()):
+        if identity.get(name) != stored.get(name):
+            raise RunError(
+                f"{path}: checkpoint of another run: {name} was {stored.get(name)!r}, "
+                f"got {identity.get(name)!r}"
+            )
+    parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
+    for name, tensor in tensors.items():
+        part, _, rest = name.partition("/")
+        parts[part][rest] = tensor
+    model.load_state_dict(parts["model"])
+    state = optimizer.state_dict()
+    state["state"] = {}
+    for name, tensor in parts["optimizer"].items():
+        index, _, key = name.partition("/")
+        state["state"].setdefault(int(index), {})[key] = tensor
+    optimizer.load_state_dict(state)
+    return Progress(**json.loads(metadata["progress"])), parts["best"]
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    return tensor.detach().cpu().contiguous()
+
+
+def _digest(tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,30 @@
+"""What can be chosen about a training run; the defaults are the paper's where it names one."""
+
+import math
+from dataclasses import dataclass
+
+from numerate.errors import NumerateError
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOptions:
+    epochs: int = 100
+    batch_size: int = 50
+    learning_rate: float = 0.01
+    patience: int = 5
+    clip: float = 5.0
+    seed: int = 1
+    mixed_precision: str = "no"
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch_size", 1), ("patience", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise NumerateError(f"{name}: got {getattr(self, name)}, expected {least} or more")
+        for name in ("learning_rate", "clip"):
+            value = getattr(self, name)
+            if not (value > 0 and math.isfinite(value)):
+                raise NumerateError(f"{name}: got {value}, expected more than 0")
+        if self.mixed_precision not in {"no", "bf16", "fp16"}:
+            raise NumerateError(
+                f"mixed_precision: got {self.mixed_precision!r}, expected no, bf16 or fp16"
+            )

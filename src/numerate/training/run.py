@@ -1,0 +1,190 @@
+"""A run from dataset to folder: vocabulary, components, vectors, training, saved model."""
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator, DistributedDataParallelKwargs
+
+from numerate.atomic import write_file
+from numerate.batching import Corpus, load_corpora
+from numerate.corpus.dataset import Dataset
+from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.heads.mixture_fit import Components, fit_granularities
+from numerate.model.language_model import (
+    CONFIG,
+    NEEDS_COMPONENTS,
+    LanguageModel,
+    ModelConfig,
+    read_json,
+)
+from numerate.model.vectors import load_vectors
+from numerate.training.checkpoint import CHECKPOINT
+from numerate.training.loop import Reporter, Trainer
+from numerate.training.options import TrainingOptions
+from numerate.vocabulary import Vocabulary
+
+LOG = "log.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    folder: Path
+    state: str  # finished, or interrupted
+    best_epoch: int  # counted from 1; 0: no epoch was completed
+    history: list[dict[str, Any]]
+    vectors: str | None  # coverage of the pretrained vectors
+
+
+def train(
+    dataset: str | Path,
+    out: str | Path,
+    *,
+    model: str = "combination",
+    vocabulary: int = 1000,
+    hidden: int = 50,
+    dropout: float = 0.1,
+    truncate: bool = False,
+    vectors: str | None = None,
+    options: TrainingOptions | None = None,
+    device: str | None = None,
+    resume: bool = False,
+    force: bool = False,
+    reporter: Reporter | None = None,
+) -> RunResult:
+    """Train one model and write its run folder.
+
+    An existing folder is refused unless `force` replaces it or `resume` continues it. An
+    interrupt (Ctrl-C) ends training in good order and keeps the best weights so far.
+    """
+    options = options or TrainingOptions()
+    config = ModelConfig(model, hidden, dropout, truncate)
+    opened = Dataset.open(dataset)
+    folder = Path(out)
+    accelerator = _accelerator(device, options)
+    encoded = opened.split("train").encode()
+    words = Vocabulary.build(encoded.types, encoded.counts, vocabulary)
+    corpora = load_corpora(opened, words)
+    _check_corpora(opened, corpora)
+    torch.manual_seed(options.seed)
+    network = LanguageModel(config, words, _components(model, corpora["train"]))
+    coverage = _start_from_vectors(network, vectors, options.seed)
+    identity = {
+        **asdict(config),
+        **{k: v for k, v in asdict(options).items() if k not in {"epochs", "patience"}},
+        "vocabulary": vocabulary,
+        "vectors": vectors,
+        "dataset": opened.manifest["content_hash"],
+        "processes": accelerator.num_processes,
+    }
+    record = {"dataset": {"path": str(dataset), "content_hash": opened.manifest["content_hash"]}}
+    record |= {"training": {**asdict(options), "vocabulary": vocabulary, "vectors": vectors}}
+    if accelerator.is_main_process:
+        _open_folder(folder, resume, force)
+    accelerator.wait_for_everyone()
+    if resume and _state(folder) == "finished":
+        history = [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+        best = read_json(folder / CONFIG)["best_epoch"]
+        return RunResult(folder, "finished", best, history, coverage)
+    trainer = Trainer(network, corpora, options, accelerator, folder, identity, reporter)
+    if resume:
+        trainer.resume()
+    _write_state(folder, network, record, "training", trainer, accelerator)
+    state = "failed"
+    try:
+        trainer.train()
+        state = "finished"
+    except KeyboardInterrupt:
+        state = "interrupted"
+        trainer.restore_best()
+    finally:
+        _write_state(folder, network, record, state, trainer, accelerator)
+    best = trainer.progress.best_epoch + 1
+    return RunResult(folder, state, best, trainer.progress.history, coverage)
+
+
+def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:
+    if device is not None:
+        try:
+            torch.zeros(1, device=device)
+        except (RuntimeError, AssertionError) as error:
+            reason = str(error).splitlines()[0]
+            raise NumerateError(f"device {device!r} cannot be used: {reason}") from None
+        os.environ["ACCELERATE_TORCH_DEVICE"] = device
+    # A process may meet a batch without numerals, whose head then has no gradient.
+    unused = DistributedDataParallelKwargs(find_unused_parameters=True)
+    return Accelerator(
+        cpu=device == "cpu", mixed_precision=options.mixed_precision, kwargs_handlers=[unused]
+    )
+
+
+def _check_corpora(dataset: Dataset, corpora: dict[str, Corpus]) -> None:
+    for name in ("train", "dev"):
+        if len(corpora[name]) == 0:
+            raise DatasetError(f"{dataset.folder}: the {name} split is empty")
+    if not (corpora["train"].tokens < 0).any():
+        raise DatasetError(f"{dataset.folder}: no numeral in the train split")
+
+
+def training_numbers(corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values of a split's numerals, ascending, and how often each occurs."""
+    rows = -1 - corpus.tokens[corpus.tokens < 0]
+    return np.unique(corpus.table.values[rows], return_counts=True)
+
+
+def _components(model: str, corpus: Corpus) -> Components | None:
+    return fit_granularities(*training_numbers(corpus)) if model in NEEDS_COMPONENTS else None
+
+
+def _start_from_vectors(network: LanguageModel, source: str | None, seed: int) -> str | None:
+    if source is None:
+        return None
+    words, numerals = network.vocabulary.words, network.vocabulary.numerals
+    vectors = load_vectors(source, [*words, *numerals], network.config.hidden, seed=seed)
+    network.start_from_vectors(vectors.matrix[: len(words)], vectors.matrix[len(words) :])
+    return vectors.describe()
+
+
+def _open_folder(folder: Path, resume: bool, force: bool) -> None:
+    if folder.exists() and not resume:
+        if not force:
+            raise NumerateError(f"{folder}: already exists; add --resume to go on, or --force")
+        if not (folder.is_dir() and _is_run(folder)):
+            raise RunError(f"{folder}: not a run, so --force does not replace it")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / CONFIG).exists() or not any(folder.iterdir())
+
+
+def _state(folder: Path) -> str | None:
+    if not (folder / CONFIG).exists():
+        return None
+    state: str | None = read_json(folder / CONFIG).get("state")
+    return state
+
+
+def _write_state(
+    folder: Path,
+    network: LanguageModel,
+    record: dict[str, Any],
+    state: str,
+    trainer: Trainer,
+    accelerator: Accelerator,
+) -> None:
+    """The run folder at a turning point; only the end leaves weights behind."""
+    if accelerator.is_main_process:
+        lines = [json.dumps(entry) + "\n" for entry in trainer.progress.history]
+        write_file(folder / LOG, "".join(lines).encode())
+        record = {**record, "state": state, "best_epoch": trainer.progress.best_epoch + 1}
+        network.save(folder, record, weights=state != "training")
+        if state == "finished":
+            (folder / CHECKPOINT).unlink(missing_ok=True)
+    accelerator.wait_for_everyone()
