@@ -11,6 +11,7 @@ import typer
 
 from numerate import __version__
 from numerate.errors import NumerateError
+from numerate.model.names import MODELS, check_model_name
 
 app = typer.Typer(
     help="Language models that understand numbers.",
@@ -96,6 +97,77 @@ def describe(
 
     opened = Dataset.open(dataset)
     print_description(opened, describe_dataset(opened, vocabulary))
+
+
+@app.command()
+def train(
+    dataset: Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")],
+    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    model: Annotated[
+        str, typer.Option(help="One of: " + ", ".join(MODELS) + ".", metavar="NAME")
+    ] = "combination",
+    epochs: Annotated[int, typer.Option(help="At most so many epochs.")] = 100,
+    batch_size: Annotated[int, typer.Option(help="Paragraphs a batch, per process.")] = 50,
+    learning_rate: Annotated[
+        float, typer.Option(help="Of Adam; halved after each epoch without progress.")
+    ] = 0.01,
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many epochs without a lower dev loss.")
+    ] = 5,
+    clip: Annotated[float, typer.Option(help="Largest norm of the gradient.")] = 5.0,
+    hidden: Annotated[int, typer.Option(help="Size D of embeddings and hidden states.")] = 50,
+    dropout: Annotated[float, typer.Option(help="On input and output of the LSTM.")] = 0.1,
+    vocabulary: Annotated[int, typer.Option(help="Token types with an identity.")] = 1000,
+    vectors: Annotated[
+        str | None,
+        typer.Option(help="Text file of word vectors, or 'glove' for GloVe 6B.", metavar="FILE"),
+    ] = None,
+    truncate: Annotated[
+        bool, typer.Option("--truncate", help="mog: renormalise over non-negative numerals.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of weights, dropout and the order of batches.")] = 1,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best there is by default.")
+    ] = None,
+    mixed_precision: Annotated[
+        str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
+    ] = "no",
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write TensorBoard files into the run.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was interrupted or killed.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run.")] = False,
+) -> None:
+    """Train one of the seven models on a dataset."""
+    check_model_name(model)
+    from numerate.training.command import train_with_progress
+    from numerate.training.options import TrainingOptions
+
+    train_with_progress(
+        dataset,
+        out,
+        options=TrainingOptions(
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            patience=patience,
+            clip=clip,
+            seed=seed,
+            mixed_precision=mixed_precision,
+        ),
+        tensorboard=tensorboard,
+        model=model,
+        vocabulary=vocabulary,
+        hidden=hidden,
+        dropout=dropout,
+        truncate=truncate,
+        vectors=vectors,
+        device=device,
+        resume=resume,
+        force=force,
+    )
 
 
 def main() -> None:

@@ -54,7 +54,10 @@ class Split:
                 raise DatasetError(f"{self.folder / shard}: cannot be read: {error}") from None
 
     def read(self, columns: list[str]) -> pa.Table:
-        return pa.Table.from_batches(list(self.batches(columns)))
+        batches = list(self.batches(columns))
+        if not batches:
+            raise DatasetError(f"{self.folder}: the {self.name} split is empty")
+        return pa.Table.from_batches(batches)
 
     def encode(self) -> Encoded:
         """All tokens of the split, dictionary-encoded."""

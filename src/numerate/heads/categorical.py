@@ -17,11 +17,16 @@ DEFAULT_BLOCK_SCORES = 1 << 27  # on other devices, where a launch costs more th
 
 
 def linear_log_prob(hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
-    """log softmax(hidden · weightᵀ)[target]: [N, D], [V, D], [N] → [N]."""
-    if hidden.shape[0] * weight.shape[0] <= _block_scores(hidden):
-        return -F.cross_entropy(hidden @ weight.T, targets, reduction="none")
-    result: Tensor = _LinearLogProb.apply(hidden, weight, targets)  # type: ignore[no-untyped-call]
-    return result
+    """log softmax(hidden · weightᵀ)[target]: [N, D], [V, D], [N] → [N].
+
+    In the dtype of the weights, also where the network runs in mixed precision.
+    """
+    with torch.autocast(hidden.device.type, enabled=False):
+        hidden = hidden.to(weight.dtype)
+        if hidden.shape[0] * weight.shape[0] <= _block_scores(hidden):
+            return -F.cross_entropy(hidden @ weight.T, targets, reduction="none")
+        result: Tensor = _LinearLogProb.apply(hidden, weight, targets)  # type: ignore[no-untyped-call]
+        return result
 
 
 def _block_scores(hidden: Tensor) -> int:
@@ -30,7 +35,6 @@ def _block_scores(hidden: Tensor) -> int:
 
 class _LinearLogProb(torch.autograd.Function):
     @staticmethod
-    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)  # type: ignore[untyped-decorator]
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:
         normaliser = hidden.new_empty(hidden.shape[0])  # [N]
         chosen = hidden.new_empty(hidden.shape[0])  # [N]
@@ -42,7 +46,6 @@ class _LinearLogProb(torch.autograd.Function):
         return chosen - normaliser
 
     @staticmethod
-    @torch.amp.custom_bwd(device_type="cuda")  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
         (gradient,) = gradients
         hidden, weight, targets, normaliser = ctx.saved_tensors

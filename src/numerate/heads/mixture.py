@@ -61,7 +61,7 @@ class MixtureHead(NumeralHead):
         self.precision = PrecisionLSTM(size)
 
     def log_weights(self, hidden: Tensor) -> Tensor:  # [N, K] float64
-        return F.log_softmax((hidden.float() @ self.weights.T).double(), dim=1)
+        return F.log_softmax((hidden.to(self.weights.dtype) @ self.weights.T).double(), dim=1)
 
     def log_masses(self, numerals: NumeralTable) -> Tensor:
         """log mass of each numeral's interval under each component: [T, K] float64."""

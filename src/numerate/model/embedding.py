@@ -24,5 +24,5 @@ class InputEmbedding(nn.Module):
             tokens = self.numerals.index_select(0, batch.input_known)  # [U, D]
             digits = self.encoder(batch.input_strings)  # [U, D]
             gate = torch.sigmoid(self.gate(torch.cat([tokens, digits], dim=1)))
-            rows = torch.cat([rows, torch.lerp(tokens, digits, gate)])
+            rows = torch.cat([rows, (1 - gate) * tokens + gate * digits])
         return rows.index_select(0, batch.inputs).view(*batch.shape, -1)

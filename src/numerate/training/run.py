@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
+from accelerate.state import AcceleratorState
 
 from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
@@ -115,18 +118,32 @@ def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0]
             raise NumerateError(f"device {device!r} cannot be used: {reason}") from None
-        os.environ["ACCELERATE_TORCH_DEVICE"] = device
+    if not torch.distributed.is_initialized():
+        # A later run in the same Python may choose another device or dtype.
+        AcceleratorState._reset_state(reset_partial_state=True)
     # A process may meet a batch without numerals, whose head then has no gradient.
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)
-    return Accelerator(
-        cpu=device == "cpu", mixed_precision=options.mixed_precision, kwargs_handlers=[unused]
-    )
+    with _environment("ACCELERATE_TORCH_DEVICE", device):
+        return Accelerator(
+            cpu=device == "cpu", mixed_precision=options.mixed_precision, kwargs_handlers=[unused]
+        )
+
+
+@contextmanager
+def _environment(name: str, value: str | None) -> Iterator[None]:
+    before = os.environ.get(name)
+    try:
+        if value is not None:
+            os.environ[name] = value
+        yield
+    finally:
+        if before is not None:
+            os.environ[name] = before
+        elif value is not None:
+            del os.environ[name]
 
 
 def _check_corpora(dataset: Dataset, corpora: dict[str, Corpus]) -> None:
-    for name in ("train", "dev"):
-        if len(corpora[name]) == 0:
-            raise DatasetError(f"{dataset.folder}: the {name} split is empty")
     if not (corpora["train"].tokens < 0).any():
         raise DatasetError(f"{dataset.folder}: no numeral in the train split")
 

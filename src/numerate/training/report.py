@@ -1,0 +1,115 @@
+"""Watching a run: a progress bar in the terminal, TensorBoard files, or both."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from numerate.errors import NumerateError
+from numerate.training.loop import Reporter
+from numerate.training.options import TrainingOptions
+
+
+class Reporters:
+    """Several reporters as one."""
+
+    def __init__(self, *reporters: Reporter) -> None:
+        self.reporters = reporters
+
+    def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
+        for reporter in self.reporters:
+            reporter.on_start(options, tokens, epoch)
+
+    def on_step(self, epoch: int, tokens: int, loss: float | None) -> None:
+        for reporter in self.reporters:
+            reporter.on_step(epoch, tokens, loss)
+
+    def on_epoch(self, record: dict[str, Any]) -> None:
+        for reporter in self.reporters:
+            reporter.on_epoch(record)
+
+
+class TerminalReporter:
+    """A bar per epoch, and one line for each epoch done.
+
+    The time left is that of all epochs; early stopping may end the run before.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.console = Console(stderr=True)
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[speed]} tokens/s  train loss {task.fields[loss]}  at most"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self.name = name
+        self._epoch_start = 0.0
+        self._tokens = 0
+
+    def __enter__(self) -> "TerminalReporter":
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
+        self.epochs = options.epochs
+        self.task = self.progress.add_task(
+            self.name, total=tokens * options.epochs, completed=tokens * epoch, speed="–", loss="–"
+        )
+        self._epoch_start = time.monotonic()
+
+    def on_step(self, epoch: int, tokens: int, loss: float | None) -> None:
+        self._tokens += tokens
+        speed = self._tokens / max(1e-9, time.monotonic() - self._epoch_start)
+        fields: dict[str, Any] = {"speed": f"{speed:,.0f}"}
+        if loss is not None:
+            fields["loss"] = f"{loss:.3f}"
+        description = f"{self.name}, epoch {epoch + 1} of at most {self.epochs}"
+        self.progress.update(self.task, advance=tokens, description=description, **fields)
+
+    def on_epoch(self, record: dict[str, Any]) -> None:
+        self._tokens, self._epoch_start = 0, time.monotonic()
+        self.console.print(
+            f"epoch {record['epoch']:3}  train loss {record['train_loss']:.4f}  "
+            f"dev loss {record['dev_loss']:.4f}  word perplexity "
+            f"{record['dev_word_perplexity']:.2f}  numeral perplexity "
+            f"{record['dev_numeral_perplexity']:,.1f}  {record['tokens_per_second']:,} tokens/s",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+class TensorBoardReporter:
+    """The figures of every epoch as TensorBoard scalars."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise NumerateError(
+                "TensorBoard is not installed: pip install 'numerate[tensorboard]'"
+            ) from None
+        self.folder = folder
+        self._open = SummaryWriter
+        self._writer: Any = None
+
+    def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
+        self._writer = self._open(str(self.folder), purge_step=epoch + 1)
+
+    def on_step(self, epoch: int, tokens: int, loss: float | None) -> None:
+        pass
+
+    def on_epoch(self, record: dict[str, Any]) -> None:
+        for name, value in record.items():
+            if name != "epoch":
+                self._writer.add_scalar(name, value, record["epoch"])
+        self._writer.flush()

@@ -1,0 +1,121 @@
+"""Runs in processes of their own: killed at any moment, on several processes, out of disk."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from numerate.corpus.prepare import prepare
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+# Checkpoints after every second step, so that a kill often falls between them.
+DRIVER = """
+import numerate.training.loop as loop
+loop.CHECK_EVERY, loop.CHECKPOINT_SECONDS = 2, 0.0
+from numerate.cli import main
+main()
+"""
+OPTIONS = ["--model", "combination", "--hidden", "16", "--vocabulary", "200", "--device", "cpu"]
+
+
+@pytest.fixture(scope="module")
+def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=120)
+    return folder
+
+
+def train_command(dataset: Path, out: Path, *more: str) -> list[str]:
+    return ["train", str(dataset), "--out", str(out), *OPTIONS, *more]
+
+
+def test_a_killed_run_resumes_to_the_same_weights(cardiac: Path, tmp_path: Path) -> None:
+    more = ["--epochs", "6", "--batch-size", "10"]
+    command = [sys.executable, "-c", DRIVER]
+    whole = [*command, *train_command(cardiac, tmp_path / "whole", *more)]
+    subprocess.run(whole, check=True, capture_output=True, env=ENVIRONMENT)
+    chance = random.Random(1)
+    run = tmp_path / "run"
+    resumed = [*command, *train_command(cardiac, run, *more, "--resume")]
+    kills = 0
+    while kills < 3:
+        process = subprocess.Popen(
+            resumed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT
+        )
+        deadline = time.monotonic() + 60
+        before = _stamp(run)
+        while _stamp(run) == before and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)  # until it has gone on from where the last one died
+        time.sleep(chance.uniform(0.0, 0.4))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    done = subprocess.run(resumed, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert done.returncode == 0, done.stderr
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "run")]
+    assert weights[0] == weights[1]
+    assert not (run / "checkpoint.safetensors").exists()
+
+
+def _stamp(run: Path) -> int:
+    try:
+        return (run / "checkpoint.safetensors").stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def test_two_processes_do_what_one_does_with_twice_the_batch(cardiac: Path, tmp_path: Path) -> None:
+    more = ["--epochs", "2", "--dropout", "0"]
+    one = train_command(cardiac, tmp_path / "one", *more, "--batch-size", "20")
+    two = train_command(cardiac, tmp_path / "two", *more, "--batch-size", "10")
+    subprocess.run(
+        [sys.executable, "-m", "numerate", *one], check=True, capture_output=True, env=ENVIRONMENT
+    )
+    # What starts several processes; numerate's own `--device cpu` then joins them through gloo.
+    launch = ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]
+    launch += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
+    launch += ["--main_process_port", "0"]
+    done = subprocess.run(
+        [sys.executable, "-m", *launch, "-m", "numerate", *two],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("combination finished") == 1  # one process speaks
+    logs = [
+        [json.loads(line) for line in (tmp_path / name / "log.jsonl").read_text().splitlines()]
+        for name in ("one", "two")
+    ]
+    assert len(logs[0]) == 2
+    for first, second in zip(*logs, strict=True):
+        for figure in ("train_loss", "dev_loss", "dev_numeral_perplexity"):
+            assert second[figure] == pytest.approx(first[figure], rel=1e-4), figure
+
+
+def test_a_full_disk_is_one_line_and_costs_nothing(cardiac: Path, tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    command = train_command(cardiac, tmp_path / "run", "--epochs", "1")
+    done = subprocess.run(
+        [sys.executable, "-m", "numerate", *command],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        env=ENVIRONMENT,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("numerate: ")
+    assert "large" in done.stderr
+    assert not list((tmp_path / "run").glob(".*"))  # no half-written file stays behind
