@@ -77,7 +77,7 @@ class NumeralTable:
         self._previous = np.roll(self.symbols, 1, axis=1)
         self._previous[:, 0] = START
         self.device = torch.device("cpu")
-        self._constants: WeakKeyDictionary[nn.Module, Tensor] = WeakKeyDictionary()
+        self._constants: WeakKeyDictionary[nn.Module, tuple[object, Tensor]] = WeakKeyDictionary()
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -96,12 +96,19 @@ class NumeralTable:
             torch.from_numpy(half_widths).to(self.device),
         )
 
-    def constant(self, owner: nn.Module, compute: Callable[["NumeralTable"], Tensor]) -> Tensor:
-        """What a module derives from the numerals alone, without trained weights; kept."""
-        if owner not in self._constants:
+    def constant(
+        self, owner: nn.Module, version: object, compute: Callable[["NumeralTable"], Tensor]
+    ) -> Tensor:
+        """What a module derives from the numerals alone, without trained weights.
+
+        Kept as long as `version` stays the same: it says what else the result depends on.
+        """
+        kept = self._constants.get(owner)
+        if kept is None or kept[0] != version:
             with torch.no_grad():
-                self._constants[owner] = compute(self)
-        return self._constants[owner]
+                kept = (version, compute(self))
+            self._constants[owner] = kept
+        return kept[1]
 
     def all(self) -> NumeralBatch:
         return self.batch(np.arange(len(self)))

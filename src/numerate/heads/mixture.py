@@ -70,7 +70,8 @@ class MixtureHead(NumeralHead):
             values, half_widths = table.intervals()
             return log_interval_mass(values[:, None], half_widths[:, None], self.means, self.sds)
 
-        return numerals.constant(self, compute)
+        version = (self.means._version, self.sds._version)
+        return numerals.constant(self, version, compute)
 
     def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
         with torch.autocast(hidden.device.type, enabled=False):
@@ -107,5 +108,10 @@ def _log_matmul(log_weights: Tensor, log_masses: Tensor) -> Tensor:
     """log Σ_k exp(weights[n, k] + masses[c, k]): [N, K], [C, K] → [N, C], never −inf."""
     largest = log_masses.amax(dim=1)
     product = log_weights.exp() @ (log_masses - largest[:, None]).exp().T
-    tiny = torch.finfo(product.dtype).tiny
-    return product.clamp_min(tiny).log() + largest
+    result = product.log() + largest
+    # Where the component that matters has next to no weight, the product underflows.
+    rows, columns = torch.nonzero(product < torch.finfo(product.dtype).tiny, as_tuple=True)
+    if len(rows):
+        exact = torch.logsumexp(log_weights[rows] + log_masses[columns], dim=1)
+        result = result.index_put((rows, columns), exact)
+    return result

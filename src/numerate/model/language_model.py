@@ -1,5 +1,6 @@
 """The language model: embedding, backbone and output joined; saved and loaded."""
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 import numerate
@@ -25,9 +24,11 @@ from numerate.model.backbone import LSTMBackbone
 from numerate.model.embedding import InputEmbedding
 from numerate.model.names import MODELS, NEEDS_COMPONENTS, check_model_name
 from numerate.model.output import FlatOutput, HierarchicalOutput, OutputLayer
+from numerate.tensor_file import load_tensors, save_tensors
 from numerate.vocabulary import Vocabulary
 
 CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
+_WEIGHTS_FORMAT = "numerate model 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +99,11 @@ class LanguageModel(nn.Module):
             **(about or {}),
         }
         write_file(folder / CONFIG, _json(record))
-        write_file(
-            folder / VOCABULARY,
-            _json({"words": self.vocabulary.words, "numerals": self.vocabulary.numerals}),
-        )
+        lists = {"words": self.vocabulary.words, "numerals": self.vocabulary.numerals}
+        write_file(folder / VOCABULARY, _json(lists))
         if weights:
-            write_file(folder / WEIGHTS, save(self.weights()))
+            about = {"vocabulary": _fingerprint(self.vocabulary)}
+            save_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT, self.weights(), about)
 
     def weights(self) -> dict[str, Tensor]:
         """A copy of all weights and components, on the CPU."""
@@ -119,22 +119,29 @@ class LanguageModel(nn.Module):
         if record.get("format") != "numerate model" or record.get("version") != 1:
             raise RunError(f"{folder / CONFIG}: not the configuration of a model of this version")
         lists = read_json(folder / VOCABULARY)
+        tensors, metadata = load_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT)
         try:
             vocabulary = Vocabulary(tuple(lists["words"]), tuple(lists["numerals"]))
             fields = ModelConfig.__dataclass_fields__
             config = ModelConfig(**{name: record[name] for name in fields})
-            placeholder = _empty_components(record["components"])
-        except (KeyError, TypeError) as error:
+            model = cls(config, vocabulary, _empty_components(record["components"]))
+        except KeyError as error:
             raise RunError(f"{folder}: incomplete model: {error} is missing") from None
-        model = cls(config, vocabulary, placeholder)
+        except (TypeError, ValueError) as error:
+            raise RunError(f"{folder}: broken model: {error}") from None
+        if metadata.get("vocabulary") != _fingerprint(vocabulary):
+            raise RunError(f"{folder / VOCABULARY}: not the vocabulary of these weights")
         try:
-            model.load_state_dict(load_file(folder / WEIGHTS))
-        except (OSError, SafetensorError, RuntimeError) as error:
+            model.load_state_dict(tensors)
+        except RuntimeError as error:
             reason = " ".join(str(error).split())[:200]
-            raise RunError(
-                f"{folder / WEIGHTS}: weights do not fit or are broken: {reason}"
-            ) from None
+            raise RunError(f"{folder / WEIGHTS}: weights do not fit: {reason}") from None
         return model.eval()
+
+
+def _fingerprint(vocabulary: Vocabulary) -> str:
+    text = "\0".join([*vocabulary.words, "", *vocabulary.numerals])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _build_output(

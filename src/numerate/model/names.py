@@ -10,6 +10,6 @@ NEEDS_COMPONENTS = ("mog", "combination")
 
 def check_model_name(name: str) -> None:
     if name not in MODELS:
-        close = get_close_matches(name, MODELS, n=1)
+        close = get_close_matches(name.lower(), MODELS, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise NumerateError(f"unknown model {name!r}: {hint}expected one of {', '.join(MODELS)}")

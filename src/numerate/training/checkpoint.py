@@ -1,24 +1,20 @@
 """Checkpoints: everything a run needs to go on as if nothing had happened, in one file.
 
-A checkpoint replaces the one before it in a single step, carries a digest of its content,
-and says which run it belongs to; a truncated, altered or foreign file is refused.
+A checkpoint replaces the one before it in a single step and says which run it belongs to; a
+truncated, altered or foreign file is refused.
 """
 
-import hashlib
 import json
-import struct
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load, save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from numerate.atomic import write_file
 from numerate.errors import RunError
+from numerate.tensor_file import load_tensors, save_tensors
 
 CHECKPOINT = "checkpoint.safetensors"
 _FORMAT = "numerate checkpoint 1"
@@ -51,13 +47,9 @@ def save_checkpoint(
     for index, state in optimizer.state_dict()["state"].items():
         for key, value in state.items():
             tensors[f"optimizer/{index}/{key}"] = _plain(torch.as_tensor(value))
-    metadata = {
-        "format": _FORMAT,
-        "identity": json.dumps(identity, sort_keys=True),
-        "progress": json.dumps(asdict(progress)),
-        "digest": _digest(tensors),
-    }
-    write_file(folder / CHECKPOINT, save(tensors, metadata))
+    about = {"identity": json.dumps(identity, sort_keys=True)}
+    about["progress"] = json.dumps(asdict(progress))
+    save_tensors(folder / CHECKPOINT, _FORMAT, tensors, about)
 
 
 def load_checkpoint(
@@ -65,18 +57,7 @@ def load_checkpoint(
 ) -> tuple[Progress, dict[str, Tensor]]:
     """Restore model and optimizer; returns where the run stood and its best weights."""
     path = folder / CHECKPOINT
-    try:
-        data = path.read_bytes()
-        tensors = load(data)
-        (length,) = struct.unpack("<Q", data[:8])
-        metadata = json.loads(data[8 : 8 + length]).get("__metadata__", {})
-    except (OSError, SafetensorError, ValueError, struct.error) as error:
-        raise RunError(f"{path}: broken checkpoint: {error}") from None
-    if metadata.get("format") != _FORMAT:
-        got = metadata.get("format", "none")
-        raise RunError(f"{path}: not a checkpoint: got format {got!r}, expected {_FORMAT!r}")
-    if metadata.get("digest") != _digest(tensors):
-        raise RunError(f"{path}: broken checkpoint: its content does not match its digest")
+    tensors, metadata = load_tensors(path, _FORMAT)
     stored = json.loads(metadata["identity"])
     for name in sorted(identity.keys() | stored.keys()):
         if identity.get(name) != stored.get(name):
@@ -100,11 +81,3 @@ def load_checkpoint(
 
 def _plain(tensor: Tensor) -> Tensor:
     return tensor.detach().cpu().contiguous()
-
-
-def _digest(tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
