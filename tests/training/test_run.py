@@ -69,6 +69,7 @@ def test_every_model_learns(cardiac: Path, tmp_path: Path, model: str) -> None:
     assert losses[2] < losses[1] < losses[0]
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "config.json",
+        "documents.json",
         "log.jsonl",
         "model.safetensors",
         "vocabulary.json",

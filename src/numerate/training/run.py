@@ -33,6 +33,7 @@ from numerate.training.options import TrainingOptions
 from numerate.vocabulary import Vocabulary
 
 LOG = "log.jsonl"
+DOCUMENTS = "documents.json"  # what it was trained on, so that it is never tested on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,8 @@ def train(
     if resume:
         trainer.resume()
     _write_state(folder, network, record, "training", trainer, accelerator)
+    if accelerator.is_main_process:
+        _write_documents(folder, opened)
     state = "failed"
     try:
         trainer.train()
@@ -186,6 +189,12 @@ def _state(folder: Path) -> str | None:
         return None
     state: str | None = read_json(folder / CONFIG).get("state")
     return state
+
+
+def _write_documents(folder: Path, dataset: Dataset) -> None:
+    column = dataset.split("train").read(["document"])["document"]
+    ids = list(dict.fromkeys(column.to_pylist()))
+    write_file(folder / DOCUMENTS, (json.dumps({"train": ids}) + "\n").encode())
 
 
 def _write_state(

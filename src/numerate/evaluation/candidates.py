@@ -1,0 +1,45 @@
+"""The numerals a model ranks for a point prediction, the same for every model of a vocabulary."""
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+import numpy as np
+
+from numerate.batching import Corpus
+from numerate.numeral import MAX_DIGITS, count_digits
+from numerate.numeral_table import NumeralTable
+
+PERCENTILES = 100
+COVERAGE = 0.9
+_EXACT = Context(prec=2 * MAX_DIGITS + 10, rounding=ROUND_HALF_EVEN)
+
+
+def candidate_numerals(train: Corpus) -> NumeralTable:
+    """In-vocabulary numbers and percentile points of the training numbers, in every format.
+
+    A format is a number of decimals from 0 to n, n the smallest that covers 90 % of the
+    training numerals; the vocabulary's numerals are also there as they are written. The j-th
+    of the 100 percentile points is the smallest training number that at least (j − ½) % of
+    the training numbers do not exceed.
+    """
+    rows = -1 - train.tokens[train.tokens < 0]
+    decimals = _decimals(train.table.precisions[rows])
+    vocabulary = train.vocabulary.numerals[1:]
+    order = np.argsort(train.table.values[rows], kind="stable")
+    ranks = np.ceil((np.arange(PERCENTILES) + 0.5) / PERCENTILES * len(rows)).astype(int) - 1
+    percentiles = [train.table.texts[row] for row in rows[order[ranks]]]
+    texts = dict.fromkeys(vocabulary)
+    for text in dict.fromkeys([*vocabulary, *percentiles]):
+        for precision in range(decimals + 1):
+            written = _write(Decimal(text), precision)
+            if count_digits(written) <= MAX_DIGITS:
+                texts[written] = None
+    return NumeralTable(list(texts), train.vocabulary.numeral_ids())
+
+
+def _decimals(precisions: np.ndarray) -> int:
+    counts = np.bincount(precisions)
+    return int(np.searchsorted(np.cumsum(counts) / counts.sum(), COVERAGE - 1e-12))
+
+
+def _write(value: Decimal, precision: int) -> str:
+    return f"{value.quantize(Decimal(1).scaleb(-precision), context=_EXACT):f}"

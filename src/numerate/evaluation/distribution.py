@@ -1,0 +1,146 @@
+"""Scores of whole predictive distributions, not of their best guess alone.
+
+A distribution sits on the candidates: `probabilities[N, C]`, rows summing to 1, over
+`values[C]`, in any order. Several candidates may write one number (5 and 5.0); they are then one
+atom, and F(x) = Σ_{values_j ≤ x} p_j takes all of them. Rows are treated in blocks, so that
+memory stays bounded however many there are.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+AnyFloats = NDArray[np.floating]
+
+_BLOCK = 2**21  # probabilities held in float64 at a time: 16 MiB for each array made of them
+_SUM_TOLERANCE = 1e-5  # how far from 1 a row may sum: float32 over a few thousand candidates
+_ROUND_OFF = 1e-12  # of a cumulative sum: eight tenths must reach the quantile 0.8
+
+
+def crps(probabilities: AnyFloats, values: ArrayLike, truth: ArrayLike) -> Floats:  # [N]
+    """Continuous ranked probability score, exact for the discrete distribution.
+
+        CRPS(F, y) = E|X − y| − ½ E|X − X'| = ∫ (F(x) − 1[y ≤ x])² dx
+
+    in the unit of the numbers; for a point prediction it is the absolute error, so it compares
+    with MAE. Lower is better, and only the true distribution is best in expectation (Gneiting and
+    Raftery, 2007). The integral is what is computed: F is a step function, hence a sum over the
+    gaps between sorted candidates, and all its terms are positive. The difference of
+    expectations would cancel where one candidate is enormous.
+    """
+    order, grid = _sorted(values)
+    true = _truth(truth, probabilities)
+    gaps = np.diff(grid)
+    scores: Floats = np.maximum(grid[0] - true, 0) + np.maximum(
+        true - grid[-1], 0
+    )  # outside the grid
+    for rows, block in _blocks(probabilities, order):
+        below = np.clip(true[rows, None] - grid[:-1], 0, gaps)  # [n, C-1] part of the gap before y
+        cdf = np.cumsum(block, axis=1)[:, :-1]
+        survival = np.cumsum(block[:, ::-1], axis=1)[:, -2::-1]  # 1 − F, without its round-off
+        scores[rows] += (cdf**2 * below + survival**2 * (gaps - below)).sum(axis=1)
+    return scores
+
+
+def quantiles(probabilities: AnyFloats, values: ArrayLike, q: float) -> Floats:  # [N]
+    """The smallest candidate value x with F(x) ≥ q, 0 < q < 1."""
+    order, grid = _sorted(values)
+    _require_fraction("q", q)
+    found = np.empty(len(probabilities))
+    for rows, block in _blocks(probabilities, order):
+        found[rows] = _quantile(np.cumsum(block, axis=1), grid, q)
+    return found
+
+
+def interval_coverage(
+    probabilities: AnyFloats, values: ArrayLike, truth: ArrayLike, level: float
+) -> NDArray[np.bool_]:  # [N]
+    """Whether the central interval of probability `level` contains the truth.
+
+    The interval runs from the (1 − level)/2 to the (1 + level)/2 quantile, as `quantiles` defines
+    them, both ends included. Less than (1 − level)/2 lies on either side of it, so it holds
+    *at least* `level`: with few or heavy candidates even a perfect model covers more than that.
+    """
+    order, grid = _sorted(values)
+    _require_fraction("level", level)
+    true = _truth(truth, probabilities)
+    covered = np.empty(len(true), dtype=bool)
+    for rows, block in _blocks(probabilities, order):
+        cdf = np.cumsum(block, axis=1)
+        low = _quantile(cdf, grid, (1 - level) / 2)
+        high = _quantile(cdf, grid, (1 + level) / 2)
+        covered[rows] = (low <= true[rows]) & (true[rows] <= high)
+    return covered
+
+
+def randomised_pit(
+    probabilities: AnyFloats, values: ArrayLike, truth: ArrayLike, generator: np.random.Generator
+) -> Floats:  # [N]
+    """Randomised probability integral transform, F(y−) + V·P(X = y) with V uniform on [0, 1).
+
+    F(y) of a discrete distribution is never uniform; spreading each atom evenly over its jump
+    makes it so exactly when the truth comes from the distribution (Smith, 1985; Czado, Gneiting
+    and Held, 2009). A histogram that sags in the middle means too narrow predictions, a hump too
+    wide ones. A truth that is no candidate has no atom and is not randomised.
+    """
+    order, grid = _sorted(values)
+    true = _truth(truth, probabilities)
+    before = np.searchsorted(grid, true, side="left")  # [N] candidates below y
+    through = np.searchsorted(grid, true, side="right")  # [N] candidates up to y
+    share = generator.random(len(true))
+    transformed = np.empty(len(true))
+    for rows, block in _blocks(probabilities, order):
+        cdf = np.pad(np.cumsum(block, axis=1), ((0, 0), (1, 0)))  # [n, C+1] F after j candidates
+        cdf /= cdf[:, -1:]
+        row = np.arange(len(block))
+        low, high = cdf[row, before[rows]], cdf[row, through[rows]]
+        transformed[rows] = low + share[rows] * (high - low)
+    return transformed
+
+
+def _quantile(cdf: Floats, grid: Floats, q: float) -> Floats:
+    """By counting the candidates that fall short; the tolerance lets the last one never do."""
+    short = (cdf < q * cdf[:, -1:] - _ROUND_OFF).sum(axis=1)
+    reached: Floats = grid[short]
+    return reached
+
+
+def _sorted(values: ArrayLike) -> tuple[NDArray[np.intp], Floats]:
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1 or not numbers.size or not np.isfinite(numbers).all():
+        raise ValueError(f"values: got shape {numbers.shape}, expected finite numbers [C], C > 0")
+    order = np.argsort(numbers, kind="stable")
+    return order, numbers[order]
+
+
+def _truth(truth: ArrayLike, probabilities: AnyFloats) -> Floats:
+    true = np.asarray(truth, dtype=np.float64)
+    if true.shape != probabilities.shape[:1]:
+        raise ValueError(f"truth: got shape {true.shape}, expected {probabilities.shape[:1]}")
+    return true
+
+
+def _blocks(probabilities: AnyFloats, order: NDArray[np.intp]) -> Iterator[tuple[slice, Floats]]:
+    """The rows a block at a time, in float64, candidates in the given order."""
+    if probabilities.ndim != 2 or probabilities.shape[1] != len(order):
+        raise ValueError(
+            f"probabilities: got shape {probabilities.shape}, expected [N, {len(order)}]"
+        )
+    step = max(1, _BLOCK // len(order))
+    for start in range(0, len(probabilities), step):
+        rows = slice(start, start + step)
+        block = probabilities[rows][:, order].astype(np.float64, copy=False)
+        totals = block.sum(axis=1)
+        if not (np.abs(totals - 1) <= _SUM_TOLERANCE).all():
+            worst = start + int(np.argmax(np.abs(totals - 1)))
+            raise ValueError(
+                f"probabilities: row {worst} sums to {totals[worst - start]:.6g}, expected 1"
+            )
+        yield rows, block
+
+
+def _require_fraction(name: str, fraction: float) -> None:
+    if not 0 < fraction < 1:
+        raise ValueError(f"{name}: got {fraction}, expected a number between 0 and 1")

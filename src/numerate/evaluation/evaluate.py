@@ -1,0 +1,315 @@
+"""A run to figures: both tables of the paper, and what goes beyond them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import torch
+
+import numerate
+from numerate.atomic import write_file
+from numerate.batching import Corpus, load_corpora
+from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.errors import RunError
+from numerate.evaluation.bootstrap import (
+    Interval,
+    PairedResult,
+    bootstrap_intervals,
+    bootstrap_means,
+    paired_test,
+)
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.evaluation.number_line import (
+    mean_absolute_log10_error,
+    number_line_errors,
+    order_of_magnitude_accuracy,
+)
+from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
+from numerate.evaluation.score import Predictions, Targets, rank_candidates, token_log_probs
+from numerate.model.language_model import CONFIG, LanguageModel, read_json
+from numerate.training.run import DOCUMENTS
+
+METRICS = "metrics.json"
+CLASSES = ("words", "numerals", "all")
+OOV_SETS = ("all", "train")
+
+Figures = dict[str, Any]  # nested: table → figure, or table → class → figure
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """The figures of one run, with what a comparison of two runs needs."""
+
+    name: str
+    folder: Path
+    dataset: str
+    split: str
+    figures: Figures
+    intervals: Figures  # the same names → [low, high]; empty without `confidence`
+    counts: dict[str, int]
+    baselines: dict[str, dict[str, float]]
+    oracle: Figures | None
+    adjusted: np.ndarray = field(repr=False)  # [T] log p' of every target
+    targets: Targets = field(repr=False)
+    documents: np.ndarray = field(repr=False)  # [T]
+
+    def record(self) -> dict[str, Any]:
+        """All figures as plain values."""
+        return {
+            "model": self.name,
+            "numerate": numerate.__version__,
+            "dataset": self.dataset,
+            "split": self.split,
+            **self.figures,
+            "intervals": self.intervals,
+            "baselines": self.baselines,
+            "oracle": self.oracle,
+            "counts": self.counts,
+        }
+
+    def save(self) -> None:
+        """Write `metrics.json` into the run."""
+        write_file(self.folder / METRICS, (json.dumps(self.record(), indent=2) + "\n").encode())
+
+
+def evaluate(
+    run: str | Path,
+    dataset: str | Path | None = None,
+    *,
+    split: str = "test",
+    oov_set: str = "all",
+    everything: bool = False,
+    confidence: float | None = None,
+    device: str | None = None,
+) -> Evaluation:
+    """Evaluate a run on a split of a dataset, by default the one it was trained on.
+
+    `everything` adds the figures beyond the paper; `confidence` gives every figure an interval
+    by resampling documents. `oov_set` says whose types count as unknown: those of all splits,
+    or of the training split alone.
+    """
+    folder = Path(run)
+    record = read_json(folder / CONFIG)
+    if record.get("state") == "training":
+        raise RunError(f"{folder}: still being trained; wait, or finish it with --resume")
+    if oov_set not in OOV_SETS:
+        raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
+    model = LanguageModel.load(folder)
+    opened = Dataset.open(dataset or record["dataset"]["path"])
+    ids = opened.split(split).read(["document"])["document"].combine_chunks()
+    _refuse_training_documents(folder, opened, split, set(ids.to_pylist()))
+    corpora = load_corpora(opened, model.vocabulary)
+    _refuse_foreign_vocabulary(folder, record, opened, corpora["train"])
+    corpus = corpora[split]
+    target_device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    model.to(target_device)
+    corpus.table.to(target_device)
+    types = [
+        type
+        for name in (SPLITS if oov_set == "all" else ("train",))
+        for type in opened.split(name).encode().types
+    ]
+    oov_words, oov_numerals = map(len, model.vocabulary.unknown(types))
+    targets = Targets.of(corpus)
+    documents = pc.dictionary_encode(ids).indices.to_numpy()[targets.paragraphs]
+    log_probs = token_log_probs(model, corpus)
+    # A test token may be of a type that a training-only OOV set does not have.
+    adjusted = adjusted_log_probs(
+        log_probs,
+        targets.is_numeral,
+        targets.is_unknown,
+        max(1, oov_words),
+        max(1, oov_numerals),
+        open_vocabulary=model.output.open_vocabulary,
+    )
+    predictions = rank_candidates(
+        model, corpus, candidate_numerals(corpora["train"]), oov_numerals, distribution=everything
+    )
+    truth = corpus.table.values[targets.rows]
+    means = _means(log_probs, adjusted, targets, predictions, everything)
+    figures, intervals = _figures(means, documents, targets, truth, predictions, confidence)
+    oracle = None
+    if opened.has_oracle:
+        oracle = _oracle(opened.split(split).log_probs(), targets, adjusted)
+    return Evaluation(
+        name=model.config.model,
+        folder=folder,
+        dataset=opened.manifest["content_hash"],
+        split=split,
+        figures=figures,
+        intervals=intervals,
+        counts={
+            "tokens": len(adjusted),
+            "numerals": len(truth),
+            "oov_words": oov_words,
+            "oov_numerals": oov_numerals,
+            "unknown_words": int((targets.is_unknown & ~targets.is_numeral).sum()),
+            "unknown_numerals": int((targets.is_unknown & targets.is_numeral).sum()),
+        },
+        baselines=_baselines(corpora["train"], truth),
+        oracle=oracle,
+        adjusted=adjusted,
+        targets=targets,
+        documents=documents,
+    )
+
+
+def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[str, PairedResult]:
+    """Nats per token by which the first run's log p' is higher, with a paired test, by class."""
+    if (first.dataset, first.split) != (second.dataset, second.split):
+        raise RunError(f"{first.folder} and {second.folder}: evaluated on different data")
+    return {
+        name: paired_test(
+            first.adjusted[members],
+            second.adjusted[members],
+            first.documents[members],
+            confidence=confidence,
+        )
+        for name, members in _classes(first.targets).items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """A figure that is a function of a mean over tokens: perplexities, accuracies, CRPS."""
+
+    path: tuple[str, ...]
+    values: np.ndarray
+    members: np.ndarray  # [T] which tokens it is over
+    function: Callable[[float], float] = float
+
+
+def _classes(targets: Targets) -> dict[str, np.ndarray]:
+    numeral = targets.is_numeral
+    return dict(zip(CLASSES, (~numeral, numeral, np.ones_like(numeral)), strict=True))
+
+
+def _means(
+    log_probs: np.ndarray,
+    adjusted: np.ndarray,
+    targets: Targets,
+    predictions: Predictions,
+    everything: bool,
+) -> list[_Mean]:
+    means = [
+        _Mean(("perplexity", name, kind), -values[members], members, perplexity)
+        for name, members in _classes(targets).items()
+        for kind, values in (("pp", log_probs), ("app", adjusted))
+    ]
+    if everything:
+        columns = {
+            "accuracy": predictions.exact.astype(float),
+            "crps": predictions.crps,
+            **{
+                f"coverage_{level:.0%}".rstrip("%"): covered.astype(float)
+                for level, covered in predictions.covered.items()
+            },
+        }
+        means += [_Mean(("beyond", k), v, targets.is_numeral) for k, v in columns.items()]
+    return means
+
+
+def _figures(
+    means: list[_Mean],
+    documents: np.ndarray,
+    targets: Targets,
+    truth: np.ndarray,
+    predictions: Predictions,
+    confidence: float | None,
+) -> tuple[Figures, Figures]:
+    figures: Figures = {}
+    intervals: Figures = {}
+
+    def enter(path: tuple[str, ...], interval: Interval) -> None:
+        _put(figures, path, interval.estimate)
+        if confidence is not None:
+            _put(intervals, path, [interval.low, interval.high])
+
+    samples = 1000 if confidence is not None else 1
+    level = confidence or 0.95
+    for mean in means:
+        interval = bootstrap_means(
+            mean.values, documents[mean.members], confidence=level, samples=samples
+        )
+        enter(mean.path, interval.mapped(mean.function))
+
+    def number_line(weights: np.ndarray) -> dict[str, float]:
+        found = number_line_errors(truth, predictions.values, weights)
+        return found | {
+            "order_accuracy": order_of_magnitude_accuracy(truth, predictions.values, weights),
+            **mean_absolute_log10_error(truth, predictions.values, weights),
+        }
+
+    beyond = any(mean.path[0] == "beyond" for mean in means)
+    drawn = bootstrap_intervals(
+        number_line, documents[targets.is_numeral], confidence=level, samples=samples
+    )
+    for name, interval in drawn.items():
+        if name in {"order_accuracy", "log10_error", "log10_zeros"}:
+            if beyond:
+                enter(("beyond", name), interval)
+        else:
+            enter(("number_line", name), interval)
+    return figures, intervals
+
+
+def _put(figures: Figures, path: tuple[str, ...], value: object) -> None:
+    *parents, last = path
+    for parent in parents:
+        figures = figures.setdefault(parent, {})
+    figures[last] = value
+
+
+def _baselines(train: Corpus, truth: np.ndarray) -> dict[str, dict[str, float]]:
+    """Always the mean, always the median of the training numbers."""
+    numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
+    constants = {"mean": float(numbers.mean()), "median": float(np.median(numbers))}
+    return {
+        name: number_line_errors(truth, np.full(len(truth), value))
+        for name, value in constants.items()
+    }
+
+
+def _oracle(log_probs: np.ndarray, targets: Targets, adjusted: np.ndarray) -> Figures:
+    """The process that wrote the corpus: its perplexity, and how far the model is from it."""
+    classes = _classes(targets)
+    return {
+        "perplexity": {
+            name: perplexity(-float(log_probs[members].mean())) for name, members in classes.items()
+        },
+        "nats_above": {
+            name: float((log_probs - adjusted)[members].mean()) for name, members in classes.items()
+        },
+    }
+
+
+def _refuse_training_documents(folder: Path, dataset: Dataset, split: str, ids: set[str]) -> None:
+    path = folder / DOCUMENTS
+    if not path.exists():
+        raise RunError(f"{folder}: incomplete run: {DOCUMENTS} is missing")
+    seen = sorted(ids.intersection(read_json(path)["train"]))
+    if seen:
+        shown = ", ".join(seen[:5]) + (", …" if len(seen) > 5 else "")
+        raise RunError(
+            f"{folder}: trained on {len(seen)} documents of the {split} split of "
+            f"{dataset.folder}: {shown}"
+        )
+
+
+def _refuse_foreign_vocabulary(
+    folder: Path, record: dict[str, Any], dataset: Dataset, train: Corpus
+) -> None:
+    if record["dataset"]["content_hash"] == dataset.manifest["content_hash"]:
+        return
+    types = set(dataset.split("train").encode().types)
+    vocabulary = [*train.vocabulary.words[2:], *train.vocabulary.numerals[1:]]
+    found = sum(type in types for type in vocabulary)
+    if found < len(vocabulary) / 2:
+        raise RunError(
+            f"{folder}: its vocabulary does not fit {dataset.folder}: {found} of "
+            f"{len(vocabulary)} types occur there, expected at least half"
+        )

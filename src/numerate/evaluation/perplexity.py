@@ -1,0 +1,93 @@
+"""Perplexity and adjusted perplexity; the only home of the unknown-class adjustment.
+
+A closed vocabulary gives all unknown tokens of a class one symbol, and a model is right about
+every one of them by predicting that symbol: perplexity rewards a small vocabulary. The adjusted
+perplexity (Ueberla, 1994) is the perplexity of a model that spreads the probability of the
+symbol evenly over the types it stands for,
+
+    p'(s) = p(s) / |OOV_c|   if s is an unknown token of class c,
+    p'(s) = p(s)             otherwise,
+
+so that an unknown token costs ln |OOV_c| more, once, in its own class. The costs depend on the
+data and the vocabulary alone: models that share both share the ratio APP/PP on each class.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def perplexity(nats: float) -> float:
+    """PP = exp(H), H the mean cost of a token in nats; inf where float64 ends."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(nats))
+
+
+def adjusted_log_probs(
+    log_probs: ArrayLike,
+    is_numeral: ArrayLike,
+    is_unknown: ArrayLike,
+    oov_words: int,
+    oov_numerals: int,
+    *,
+    open_vocabulary: bool,
+) -> Floats:
+    """ln p'(s_t) of every token, from ln p(s_t) and the sizes of the two OOV sets; all are [T].
+
+    `open_vocabulary` says that the numeral head has no unknown symbol: then p(s_t) is already
+    the probability of the numeral itself, and numerals are left as they are.
+    """
+    adjusted = np.array(log_probs, dtype=np.float64)
+    numeral = np.asarray(is_numeral, dtype=bool)
+    unknown = np.asarray(is_unknown, dtype=bool)
+    if not adjusted.shape == numeral.shape == unknown.shape or adjusted.ndim != 1:
+        raise ValueError(
+            "log_probs, is_numeral, is_unknown: "
+            f"got shapes {adjusted.shape}, {numeral.shape}, {unknown.shape}, expected one [T]"
+        )
+    _charge(adjusted, unknown & ~numeral, oov_words, "oov_words")
+    if not open_vocabulary:
+        _charge(adjusted, unknown & numeral, oov_numerals, "oov_numerals")
+    return adjusted
+
+
+def class_perplexities(
+    log_probs: ArrayLike,
+    is_numeral: ArrayLike,
+    is_unknown: ArrayLike,
+    oov_words: int,
+    oov_numerals: int,
+    *,
+    open_vocabulary: bool,
+) -> dict[str, dict[str, float]]:
+    """PP and APP on words, numerals and all tokens; nan for a class without tokens.
+
+    PP_c = exp(-1/N_c Σ_{t in c} ln p(s_t)), and APP_c the same with p'. Arguments as in
+    `adjusted_log_probs`.
+    """
+    plain = np.asarray(log_probs, dtype=np.float64)
+    adjusted = adjusted_log_probs(
+        plain, is_numeral, is_unknown, oov_words, oov_numerals, open_vocabulary=open_vocabulary
+    )
+    numeral = np.asarray(is_numeral, dtype=bool)
+    classes = {"words": ~numeral, "numerals": numeral, "all": np.ones_like(numeral)}
+    return {
+        name: {"pp": _mean_perplexity(plain[members]), "app": _mean_perplexity(adjusted[members])}
+        for name, members in classes.items()
+    }
+
+
+def _charge(log_probs: Floats, unknown: NDArray[np.bool_], oov: int, name: str) -> None:
+    """Take ln |OOV| from the unknown tokens, in place."""
+    if not unknown.any():
+        return
+    if oov < 1:
+        raise ValueError(
+            f"{name}: got {oov} types for {unknown.sum()} unknown tokens, expected 1 or more"
+        )
+    log_probs[unknown] -= np.log(oov)
+
+
+def _mean_perplexity(log_probs: Floats) -> float:
+    return perplexity(-float(np.mean(log_probs))) if log_probs.size else float("nan")

@@ -1,0 +1,122 @@
+"""A model against a split: the log-probability of every token, a distribution at every numeral.
+
+Everything is in the order of the corpus, whatever the batches were, so that two runs can be
+compared token by token.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from numerate.batching import Batch, Corpus, bucketed_batches
+from numerate.evaluation.distribution import crps, interval_coverage
+from numerate.evaluation.perplexity import adjusted_log_probs
+from numerate.model.language_model import LanguageModel
+from numerate.numeral_table import NumeralTable
+
+BATCH_SIZE = 50
+TABLE_ROWS = 512  # numerals ranked at a time
+LEVELS = (0.5, 0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What is to be predicted in a split, ends included: [T] each."""
+
+    is_numeral: np.ndarray
+    is_unknown: np.ndarray
+    paragraphs: np.ndarray
+    rows: np.ndarray  # of the numerals, in the table of the corpus: [N]
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "Targets":
+        ends = corpus.offsets[1:]
+        tokens = np.insert(corpus.tokens, ends, 1)
+        is_numeral = tokens < 0
+        rows = -1 - tokens[is_numeral]
+        is_unknown = tokens == 0
+        is_unknown[is_numeral] = corpus.table.known[rows] == 0
+        paragraphs = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
+        return cls(is_numeral, is_unknown, paragraphs, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What a model says of each numeral of a split, from the candidates' distribution: [N]."""
+
+    values: np.ndarray  # of the best candidate
+    exact: np.ndarray  # whether the best candidate is the numeral itself
+    crps: np.ndarray
+    covered: dict[float, np.ndarray]  # by the central interval of each level
+
+
+def token_log_probs(model: LanguageModel, corpus: Corpus) -> np.ndarray:
+    """log p of every target, in the order of the corpus: float64 [T]."""
+    result = np.empty(len(corpus.tokens) + len(corpus))
+    starts = corpus.offsets[:-1] + np.arange(len(corpus))
+    with torch.no_grad():
+        for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
+            batch = corpus.collate(paragraphs)
+            steps, columns = _coordinates(batch, batch.positions)
+            result[starts[paragraphs[columns]] + steps] = model.log_prob(batch).double().cpu()
+    return result
+
+
+def rank_candidates(
+    model: LanguageModel,
+    corpus: Corpus,
+    candidates: NumeralTable,
+    oov_numerals: int,
+    *,
+    distribution: bool = False,
+) -> Predictions:
+    """The best candidate before each numeral; with `distribution`, also how good all of it is."""
+    candidates.to(corpus.table.device)
+    targets = Targets.of(corpus)
+    starts = corpus.offsets[:-1] + np.arange(len(corpus))
+    numeral_index = np.cumsum(targets.is_numeral) - 1  # [T] a target's place among numerals
+    count = len(targets.rows)
+    best = np.empty(count, dtype=np.int64)
+    scores = np.full(count, np.nan)
+    covered = {level: np.zeros(count, dtype=bool) for level in LEVELS}
+    truth = corpus.table.values[targets.rows]
+    # A closed head knows no single unknown numeral: each has its part of the class.
+    unknown = candidates.known == 0
+    share = adjusted_log_probs(
+        np.zeros(len(candidates)),
+        np.ones(len(candidates)),
+        unknown,
+        oov_words=1,
+        oov_numerals=max(1, oov_numerals),
+        open_vocabulary=model.output.open_vocabulary,
+    )
+    with torch.no_grad():
+        penalty = torch.from_numpy(share).to(corpus.table.device)
+        for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
+            batch = corpus.collate(paragraphs)
+            if batch.numerals is None:
+                continue
+            _, positions = batch.by_class(batch.positions)
+            steps, columns = _coordinates(batch, positions)
+            places = numeral_index[starts[paragraphs[columns]] + steps]
+            hidden = model.hidden(batch).index_select(0, positions)
+            for begin in range(0, len(places), TABLE_ROWS):
+                part = places[begin : begin + TABLE_ROWS]
+                states = hidden[begin : begin + TABLE_ROWS]
+                table = model.output.numeral_table(states, candidates).double() + penalty
+                best[part] = table.argmax(1).cpu().numpy()
+                if distribution:
+                    probabilities = torch.softmax(table, dim=1).cpu().numpy()
+                    scores[part] = crps(probabilities, candidates.values, truth[part])
+                    for level in LEVELS:
+                        covered[level][part] = interval_coverage(
+                            probabilities, candidates.values, truth[part], level
+                        )
+    texts = np.array(candidates.texts, dtype=object)[best]
+    true_texts = np.array(corpus.table.texts, dtype=object)[targets.rows]
+    return Predictions(candidates.values[best], texts == true_texts, scores, covered)
+
+
+def _coordinates(batch: Batch, positions: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+    return np.divmod(positions.cpu().numpy(), batch.shape[1])
