@@ -70,13 +70,32 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
     )
 
 
-def print_description(dataset: Dataset, description: Description) -> None:
-    console = Console()
-    table = Table(title=f"{dataset.folder.name} ({dataset.manifest['options']['source']})")
+def print_description(
+    dataset: Dataset, description: Description, console: Console | None = None
+) -> None:
+    console = console or Console()
+    name, source = dataset.folder.resolve().name, dataset.manifest["options"]["source"]
+    table = Table(title=name if name == source else f"{name} ({source})")
     table.add_column("")
     for split in SPLITS:
         table.add_column(split, justify="right")
-    rows = {
+    for label, cells in description_rows(description).items():
+        table.add_row(
+            label, *cells, end_section=label in {"% numerals", "max", "% unknown numerals"}
+        )
+    console.print(table)
+    console.print(
+        f"Vocabulary of {description.vocabulary_size:,} out of {description.types:,} training "
+        f"types, {description.numeral_types_percent:.1f} % of them numerals."
+        + (f" {description.tables:,} tables." if description.tables else "")
+    )
+    frequent = ", ".join(f"{text} ({count:,})" for text, count in description.frequent_numerals)
+    console.print(f"Most frequent numerals: {frequent}", highlight=False)
+
+
+def description_rows(description: Description) -> dict[str, list[str]]:
+    """The statistics in words and figures: the name of each, and its value in every split."""
+    figures = {
         "documents": ("documents", "{:,}"),
         "instances": ("instances", "{:,}"),
         "max_length": ("max length", "{:,}"),
@@ -90,24 +109,16 @@ def print_description(dataset: Dataset, description: Description) -> None:
         "unknown_words_percent": ("% unknown words", "{:.1f}"),
         "unknown_numerals_percent": ("% unknown numerals", "{:.1f}"),
     }
-    for attribute, (label, style) in rows.items():
-        values = [getattr(description.splits[split], attribute) for split in SPLITS]
-        cells = [format_number(v) if style == "number" else style.format(v) for v in values]
-        table.add_row(label, *cells, end_section=attribute in {"numerals_percent", "max"})
-    if dataset.has_oracle:
-        table.add_section()
-        for kind in ("words", "numerals", "all"):
-            oracles = [description.splits[split].oracle or {} for split in SPLITS]
-            cells = [f"{oracle[kind]:.3f}" for oracle in oracles]
-            table.add_row(f"oracle perplexity, {kind}", *cells)
-    console.print(table)
-    console.print(
-        f"Vocabulary of {description.vocabulary_size:,} out of {description.types:,} training "
-        f"types, {description.numeral_types_percent:.1f} % of them numerals."
-        + (f" {description.tables:,} tables." if description.tables else "")
-    )
-    frequent = ", ".join(f"{text} ({count:,})" for text, count in description.frequent_numerals)
-    console.print(f"Most frequent numerals: {frequent}", highlight=False)
+    splits = [description.splits[split] for split in SPLITS]
+    rows = {}
+    for attribute, (label, style) in figures.items():
+        values = [getattr(split, attribute) for split in splits]
+        rows[label] = [format_number(v) if style == "number" else style.format(v) for v in values]
+    for kind in ("words", "numerals", "all"):
+        oracles = [split.oracle[kind] for split in splits if split.oracle]
+        if oracles:
+            rows[f"oracle perplexity, {kind}"] = [f"{oracle:.3f}" for oracle in oracles]
+    return rows
 
 
 def format_number(value: float) -> str:

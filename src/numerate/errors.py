@@ -1,17 +1,34 @@
 """The errors users see. Every message is one line: what, where, got, expected."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MAX_REASON = 300
+
 
 class NumerateError(Exception):
     """Anything the user can mend; the command line prints it as one line and exits with 1."""
 
 
+def check_choice(what: str, got: str, choices: Iterable[str]) -> None:
+    """Refuse a name that is none of the choices; a slip of the pen is told what it meant."""
+    expected = list(choices)
+    if got not in expected:
+        close = get_close_matches(got, expected, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise NumerateError(f"unknown {what} {got!r}: {hint}expected one of {', '.join(expected)}")
+
+
 class DocumentError(NumerateError):
-    """One document cannot be read. `prepare` skips and counts it unless told to be strict."""
+    """One document cannot be read. `prepare` skips and counts it unless told to be strict.
+
+    Parsers quote what they read and file names hold anything: both are made one short line.
+    """
 
     def __init__(self, where: str, reason: str) -> None:
-        super().__init__(f"{where}: {reason}")
-        self.where = where
-        self.reason = reason
+        self.where = " ".join(where.split())
+        self.reason = " ".join(reason.split())[:MAX_REASON]
+        super().__init__(f"{self.where}: {self.reason}")
 
     def __reduce__(self) -> tuple[type["DocumentError"], tuple[str, str]]:
         return type(self), (self.where, self.reason)

@@ -9,13 +9,18 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.corpus.prepare import prepare
-from numerate.errors import DocumentError, NumerateError, SourceError
+from numerate.corpus.describe import describe
+from numerate.corpus.extract import Extracted
+from numerate.corpus.prepare import _result, prepare
+from numerate.errors import DatasetError, DocumentError, NumerateError, SourceError
 
 ARTICLE = """<article><front><article-meta><article-id pub-id-type="pmc">{id}</article-id>
 </article-meta></front><body><sec><title>Results</title>
@@ -256,10 +261,11 @@ def test_long_lines_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("files", "reason"),
     [
         ({}, "empty folder"),
-        ({"picture.png": b"x"}, "nothing kept: no file of a known format"),
+        ({"picture.png": b"x"}, "nothing kept: no document of a known format"),
+        ({"a.txt": b""}, "nothing kept: 1 document read, none"),
         ({f"{n}.txt": b"no number" for n in range(5)}, "nothing kept: 5 documents read"),
         ({"a.txt": b"1", "b.txt": b"2"}, "2 documents kept, expected at least 3"),
-        ({"a.xml": b"<"}, "nothing kept: 1 documents could not be read"),
+        ({"a.xml": b"<"}, "nothing kept: could not read 1 document, the first because a"),
     ],
 )
 def test_a_source_that_gives_nothing_is_an_error(
@@ -291,20 +297,112 @@ def test_other_errors(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     with pytest.raises(NumerateError, match="already exists"):
         prepare(SOURCES["folder"](tmp_path), tmp_path / "taken")
-    with pytest.raises(NumerateError, match="unknown format"):
-        prepare(tmp_path / "corpus", tmp_path / "out", format="docx")
 
 
-def test_an_interrupted_run_leaves_nothing_that_looks_complete(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"format": "jast"},
+            "format 'jast': did you mean jats.*expected one of auto, text",
+        ),
+        ({"keep": "numeral"}, "unknown rule for --keep 'numeral': did you mean numerals"),
+        ({"keep": ""}, "expected one of table-refs, numerals, all"),
+        ({"seed": -1}, "seed: got -1, expected 0 or more"),
+        ({"processes": 0}, "processes: got 0, expected 1 or more"),
+        ({"documents": 2}, "documents: got 2, expected 3 or more"),
+        ({"split_names": True}, "whole names"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(NumerateError, match=message):
+        prepare("cardiac", tmp_path / "out", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_a_dataset_is_ever_replaced(tmp_path: Path) -> None:
+    source = SOURCES["folder"](tmp_path)
+    for out in (source, tmp_path):
+        with pytest.raises(NumerateError, match="not a dataset, so it is not replaced"):
+            prepare(source, out, force=True)
+    (tmp_path / "empty").mkdir()
+    prepare(source, tmp_path / "empty", force=True)
+    prepare(source, tmp_path / "empty", force=True)
+    assert len(all_rows(tmp_path / "empty")) == 20
+
+
+def test_lines_without_an_id_are_documents_of_their_own(tmp_path: Path) -> None:
+    lines = [f'{{"id": null, "text": "Value {n}."}}' for n in range(5)]
+    (tmp_path / "lines.jsonl").write_text("\n".join(lines))
+    prepare(tmp_path / "lines.jsonl", tmp_path / "out")
+    assert {row["document"] for row in all_rows(tmp_path / "out")} == {
+        f"lines.jsonl:{n}" for n in range(1, 6)
+    }
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no manifest": (lambda out: (out / "manifest.json").unlink(), "not a dataset"),
+    "other manifest": (lambda out: (out / "manifest.json").write_text("{}"), "not the manifest"),
+    "no JSON": (lambda out: (out / "manifest.json").write_text(""), "cannot be read"),
+    "half a manifest": (
+        lambda out: (out / "manifest.json").write_text(
+            '{"format": "numerate dataset", "version": 1}'
+        ),
+        "incomplete manifest: 'splits' is missing",
+    ),
+    "no shard": (lambda out: (out / "dev-00000.parquet").unlink(), "dev-00000.parquet is missing"),
+    "no tables": (lambda out: (out / "tables-00000.parquet").unlink(), "tables.* is missing"),
+    "bad shard": (lambda out: (out / "dev-00000.parquet").write_bytes(b"x"), "cannot be read"),
+    "bad tables": (lambda out: (out / "tables-00000.parquet").write_bytes(b"x"), "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_dataset_is_an_error(tmp_path: Path, kind: str) -> None:
+    damage, reason = DAMAGE[kind]
+    prepare(SOURCES["folder"](tmp_path), tmp_path / "out")
+    damage(tmp_path / "out")
+    with pytest.raises(DatasetError, match=reason):
+        describe(Dataset.open(tmp_path / "out"))
+
+
+def test_a_dead_worker_is_an_error_not_a_traceback() -> None:
+    lost: Future[Extracted] = Future()
+    lost.set_exception(BrokenProcessPool())
+    with pytest.raises(NumerateError, match="a worker process died"):
+        _result(lost)
+
+
+def interrupt(folder: Path, number: signal.Signals) -> subprocess.CompletedProcess[str]:
+    """Start a long run with two workers, and send its whole group a signal in the middle."""
     command = [sys.executable, "-m", "numerate", "prepare", "cardiac", "--documents", "100000"]
     process = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "out")], stderr=subprocess.DEVNULL, cwd=tmp_path
+        [*command, "--processes", "2", "--out", str(folder / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".out.partial-*/staged*")) and time.monotonic() < deadline:
+    while not any(path.stat().st_size > 1_000_000 for path in folder.glob(".out.partial-*/*")):
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not (tmp_path / "out").exists()
-    (partial,) = tmp_path.glob(".out.partial-*")
+    os.killpg(process.pid, number)
+    out, errors = process.communicate(timeout=60)  # returns when the last worker is gone
+    return subprocess.CompletedProcess(command, process.returncode, out, errors)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    done = interrupt(tmp_path, number)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_killed_run_leaves_nothing_that_looks_complete(tmp_path: Path) -> None:
+    assert interrupt(tmp_path, signal.SIGKILL).returncode == -signal.SIGKILL
+    (partial,) = tmp_path.iterdir()
+    assert partial.name.startswith(".out.partial-")
     assert not (partial / "manifest.json").exists()

@@ -46,12 +46,7 @@ class Split:
     summary: dict[str, Any]
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-        for shard in self.summary["shards"]:
-            try:
-                with pq.ParquetFile(self.folder / shard) as file:
-                    yield from file.iter_batches(columns=columns)
-            except (OSError, pa.ArrowException) as error:
-                raise DatasetError(f"{self.folder / shard}: cannot be read: {error}") from None
+        return _batches(self.folder, self.summary["shards"], columns)
 
     def read(self, columns: list[str]) -> pa.Table:
         batches = list(self.batches(columns))
@@ -76,6 +71,15 @@ class Split:
         return column.flatten().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
+def is_dataset(folder: Path) -> bool:
+    """Whether the folder holds a dataset, of whatever version."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT_NAME
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     folder: Path
@@ -87,7 +91,7 @@ class Dataset:
         path = folder / MANIFEST
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise DatasetError(
                 f"{folder}: not a dataset: expected a folder with {MANIFEST}"
             ) from None
@@ -100,12 +104,12 @@ class Dataset:
                 f"{folder}: dataset of another version: got {manifest.get('version')}, "
                 f"expected {FORMAT_VERSION}; prepare it again"
             )
-        missing = [
-            shard
-            for split in SPLITS
-            for shard in manifest["splits"][split]["shards"]
-            if not (folder / shard).is_file()
-        ]
+        try:
+            shards = [shard for name in SPLITS for shard in manifest["splits"][name]["shards"]]
+            shards += manifest["tables"]
+            missing = [shard for shard in shards if not (folder / shard).is_file()]
+        except (KeyError, TypeError) as error:
+            raise DatasetError(f"{path}: incomplete manifest: {error} is missing") from None
         if missing:
             raise DatasetError(f"{folder}: incomplete dataset: {missing[0]} is missing")
         return cls(folder, manifest)
@@ -120,6 +124,15 @@ class Dataset:
         return bool(self.manifest["oracle"])
 
     def tables(self) -> Iterator[pa.RecordBatch]:
-        for shard in self.manifest["tables"]:
-            with pq.ParquetFile(self.folder / shard) as file:
-                yield from file.iter_batches()
+        return _batches(self.folder, self.manifest["tables"])
+
+
+def _batches(
+    folder: Path, shards: list[str], columns: list[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    for shard in shards:
+        try:
+            with pq.ParquetFile(folder / shard) as file:
+                yield from file.iter_batches(columns=columns)
+        except (OSError, pa.ArrowException) as error:
+            raise DatasetError(f"{folder / shard}: cannot be read: {error}") from None

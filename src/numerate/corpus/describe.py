@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerate.corpus.dataset import SPLITS, Dataset, Encoded
+from numerate.errors import NumerateError
 from numerate.numeral import is_numeral
 
 
@@ -36,6 +37,8 @@ class Description:
 
 
 def describe(dataset: Dataset, vocabulary_size: int = 1000) -> Description:
+    if vocabulary_size < 1:
+        raise NumerateError(f"vocabulary size: got {vocabulary_size}, expected 1 or more")
     train = dataset.split("train").encode()
     ranked = sorted(zip(train.types, train.counts.tolist(), strict=True), key=_by_frequency)
     vocabulary = {type for type, _ in ranked[:vocabulary_size]}

@@ -7,22 +7,26 @@ Order and content depend on the source alone, never on the number of processes.
 
 import hashlib
 import json
+import os
+import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Protocol
 
 import numerate
 from numerate.atomic import new_folder
-from numerate.corpus.dataset import FORMAT_NAME, FORMAT_VERSION, MANIFEST, SPLITS
-from numerate.corpus.extract import Extracted, Rules, extract
+from numerate.corpus.dataset import FORMAT_NAME, FORMAT_VERSION, MANIFEST, SPLITS, is_dataset
+from numerate.corpus.extract import KEEP, Extracted, Rules, extract
 from numerate.corpus.readers import FORMATS, Unit
 from numerate.corpus.shards import Staging, write_splits
 from numerate.corpus.sources import Progress, Source
-from numerate.errors import DocumentError, NumerateError, SourceError
+from numerate.errors import DocumentError, NumerateError, SourceError, check_choice
 
 POOL_THRESHOLD = 4 << 20
 """Below so many bytes of input, starting worker processes costs more than it saves."""
@@ -75,19 +79,26 @@ def prepare(
     `strict` the first document that cannot be read is an error; otherwise it is skipped,
     counted, and passed to `on_error`.
     """
-    if format != "auto" and format not in FORMATS:
-        raise NumerateError(
-            f"unknown format: got {format!r}, expected auto or one of {list(FORMATS)}"
-        )
+    check_choice("format", format, ["auto", *FORMATS])
+    if keep is not None:
+        check_choice("rule for --keep", keep, KEEP)
+    if seed < 0:
+        raise NumerateError(f"seed: got {seed}, expected 0 or more")
+    if processes < 1:
+        raise NumerateError(f"processes: got {processes}, expected 1 or more")
+    if force and Path(out).is_dir() and any(Path(out).iterdir()) and not is_dataset(Path(out)):
+        raise NumerateError(f"{out}: not a dataset, so it is not replaced; choose another place")
     built_in = str(source) == "cardiac" and format == "auto" and not Path(source).exists()
     units: Units
     if built_in:
         if documents < 3:
             raise NumerateError(f"documents: got {documents}, expected 3 or more")
+        if split_names:
+            raise NumerateError("split_names: the probabilities of cardiac are of whole names")
         units = CardiacSource(documents, seed, Progress(documents))
     else:
         units = Source(Path(source), format)
-    rules = Rules(keep, field, split_names and not built_in, oracle=built_in)
+    rules = Rules(keep, field, split_names, oracle=built_in)
     options: dict[str, object] = {
         "source": "cardiac" if built_in else Path(source).name,
         "format": "cardiac" if built_in else format,
@@ -132,13 +143,15 @@ def _extract_all(units: Units, rules: Rules, processes: int) -> Iterator[Extract
             if isinstance(unit, DocumentError):
                 pending.append(unit)
             elif pool is not None:
-                pending.append(pool.submit(extract, unit, rules))
+                pending.append(_submit(pool, unit, rules))
             else:
                 pending.append(extract(unit, rules))
                 size += len(unit.data) if unit.format != "cardiac" else POOL_THRESHOLD // 4
                 if processes > 1 and size > POOL_THRESHOLD:
                     # Not forked: Arrow's and lxml's threads would not survive it.
-                    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+                    pool = ProcessPoolExecutor(
+                        processes, mp_context=get_context("spawn"), initializer=_die_with_parent
+                    )
             while pending and (len(pending) > 4 * processes or not isinstance(pending[0], Future)):
                 yield _result(pending.popleft())
         while pending:
@@ -148,10 +161,37 @@ def _extract_all(units: Units, rules: Rules, processes: int) -> Iterator[Extract
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _submit(pool: ProcessPoolExecutor, unit: Unit, rules: Rules) -> Future[Extracted]:
+    # A worker may be started here, and inherits that Ctrl-C is not for it but for its parent.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(extract, unit, rules)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _die_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+
+    def wait() -> None:
+        parent = parent_process()
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
 def _result(
     item: "Future[Extracted] | Extracted | DocumentError",
 ) -> Extracted | DocumentError:
-    return item.result() if isinstance(item, Future) else item
+    if not isinstance(item, Future):
+        return item
+    try:
+        return item.result()
+    except BrokenProcessPool:
+        reason = "perhaps for want of memory: try fewer --processes"
+        raise NumerateError(f"a worker process died, {reason}") from None
 
 
 class Ledger:
@@ -215,7 +255,8 @@ class Ledger:
             return prescribed
         if len(drawn) < len(SPLITS):
             raise SourceError(
-                f"{source}: {len(drawn)} documents kept, expected at least 3, one for each split"
+                f"{source}: {_count(len(drawn), 'document')} kept, "
+                "expected at least 3, one for each split"
             )
         dev = max(1, round(0.1 * len(drawn)))
         test = max(1, round(0.2 * len(drawn)))
@@ -225,7 +266,7 @@ class Ledger:
 
     def _nothing_kept(self, source: str, rules: Rules) -> str:
         read = self.counts["documents_read"]
-        reason = f"{self.counts['documents_skipped']} documents could not be read" + (
+        reason = f"could not read {_count(self.counts['documents_skipped'], 'document')}" + (
             f", the first because {self.skipped[0]}" if self.skipped else ""
         )
         if read:
@@ -233,7 +274,12 @@ class Ledger:
                 "numerals": "has a numeral",
                 "all": "has a token",
             }.get(rules.keep or "", "has a numeral and, in an article, refers to a table")
-            reason = f"{read} documents read, none with a paragraph that {wanted}"
+            reason = f"{_count(read, 'document')} read, none with a paragraph that {wanted}"
         elif not self.skipped:
-            reason = "no file of a known format in it"
+            known = " of a known format" if self.counts["files_ignored"] else ""
+            reason = f"no document{known} in it"
         return f"{source}: nothing kept: {reason}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -55,7 +55,7 @@ def tokens_of_pieces(pieces: list[Piece]) -> list[str]:
             found[-1:] = tokens(found[-1] + script)
             last = script[-1]
         else:
-            found += ["_", *tokens(script)]
+            found += ["_", *tokens(script.replace(",", ", "))]  # indices are a list
             last = script[-1]
     return found[:-1]
 
@@ -110,3 +110,22 @@ def test_numbered_tables_and_figures_are_references_though_unlinked() -> None:
     assert unlinked("Tables 1 and 2, 45 patients") == f"Tables {REF}, 45 patients"
     assert unlinked("Figures 1, 2, and 3 or Figs. 4–6") == f"Figures {REF} or Figs. {REF}"
     assert unlinked("Table 1, 25 patients") == f"Table {REF}, 25 patients"
+    assert unlinked("Appendix 1.3, Section 4 and Supplementary file 2") == (
+        f"Appendix {REF}, Section {REF} and Supplementary file {REF}"
+    )
+    assert unlinked("Supplementary Tables 5–8") == f"Supplementary Tables {REF}"
+    for no_reference in ("the section 4 mm thick", "received supplements 77% of days"):
+        assert unlinked(no_reference) == no_reference
+
+
+def test_degrees_of_freedom_and_indices_are_not_thousands() -> None:
+    assert tokens(write([("text", "F(1,139) = 2")])) == ["f", "(", "1", ",", "139", ")", "=", "2"]
+    assert tokens(write([("text", "F"), ("subscript", "4,933.35")])) == [
+        *("f", "_", "4", ",", "933.35"),
+    ]
+    assert tokens(write([("text", "costs (1,139 euros)")])) == ["costs", "(", "1139", "euros", ")"]
+
+
+def test_thin_spaces_between_thousands() -> None:
+    assert write([("text", "of 13\u2009459 and 1\u202f000\u202f000")]) == "of 13,459 and 1,000,000"
+    assert write([("text", "p\u2009=\u20090.5\u2009123")]) == "p = 0.5 123"

@@ -157,6 +157,11 @@ def test_only_table_refs_leaves_the_other_paragraphs_out() -> None:
     assert [paragraph.text for paragraph in document.paragraphs] == ["In _ref_ 5."]
 
 
+def test_a_raised_point_between_digits_is_a_decimal_point() -> None:
+    assert text("p=0·0001 (0·48–1∙06)") == "p=0.0001 (0.48–1.06)"
+    assert text("3∙10<sup>4</sup> and CuSO4·5H") == "3∙10^4 and CuSO4·5H"
+
+
 # Structure
 
 
@@ -213,6 +218,12 @@ def test_one_notation_of_an_inline_formula_is_read(notations: str) -> None:
     assert found == ["7", "10", "^", "6", "8"]
 
 
+def test_the_body_of_tex_is_found_without_searching_again_and_again() -> None:
+    start = r"\begin{document}"
+    source = f"<tex-math>{start * 20_000}5</tex-math>"
+    assert tokens(f"<inline-formula>{source}</inline-formula>")[-1] == "5"
+
+
 def test_a_pictured_formula_is_a_mark() -> None:
     assert text("3<inline-formula><inline-graphic/></inline-formula>5") == "3 _math_ 5"
 
@@ -243,6 +254,13 @@ def test_a_table_that_is_referred_to_is_kept() -> None:
     assert table.body[0] == ["A", "54.1", "3 × 10^2"]
     assert table.body[1][:2] == ["B", "missing"]
     assert len(table.body[1]) <= 201
+
+
+def test_spans_that_claim_a_gigantic_table_are_ignored() -> None:
+    cell = '<td rowspan="200" colspan="200">x</td>'
+    table = f'<table-wrap id="T1"><table><tr>{cell * 1000}</tr>{"<tr/>" * 500}</table></table-wrap>'
+    [kept] = read(f'<p><xref ref-type="table" rid="T1">1</xref></p>{table}').tables
+    assert [len(row) for row in kept.body] == [1000] + [0] * 500
 
 
 def test_a_table_nobody_refers_to_is_left_out() -> None:

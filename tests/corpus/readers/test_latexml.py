@@ -509,6 +509,7 @@ def test_document_ids(head: str, expected: str) -> None:
         (html("<div class='ltx_para'>" * 1000 + "</div>" * 1000), "depth"),
         (b'<!DOCTYPE document [<!ENTITY a "ha">]>' + xml("<para><p>&a;</p></para>"), "entities"),
         (b'<!DOCTYPE html [<!ENTITY a "ha">]>' + html("&a;"), "entities"),
+        (html("", head='<meta charset="UTF-8\n<meta name="x">'), "Unsupported encoding"),
     ],
 )
 def test_what_cannot_be_read_is_one_line_naming_the_file(data: bytes, reason: str) -> None:

@@ -11,13 +11,26 @@ _CITATIONS = re.compile(rf"{CITE}(?:{_BETWEEN_CITATIONS}{CITE})+")
 _NUMBERS = rf"(?:{CITE}|[0-9]+)(?:\s*[,;–—−-]+\s*(?:{CITE}|[0-9]+))*"
 _BRACKETED = re.compile(rf"\[\s*({_NUMBERS})\s*\]")
 _RAISED = re.compile(rf"[\s\[(]*{_NUMBERS}[\s\])]*[,;.]?\s*")
-# A numbered table or figure is a reference even where nobody linked it.
+# A numbered table, figure or appendix is a reference even where nobody linked it.
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?[A-Za-z]?\b"
-_UNLINKED = re.compile(
-    rf"\b(Table|Figure|Fig\.?|Equation|Eq\.?) {_NUMBER}"
-    rf"|\b(Tables|Figures|Figs\.?|Equations|Eqs\.?) {_NUMBER}"
-    rf"(?:(?:, {_NUMBER})*,? (?:and|&) {_NUMBER}|[–-]{_NUMBER})?"
+_EXTRA = r"(?:[Ff]igure|[Tt]able) supplement|(?:[Aa]dditional|[Ss]upplementa(?:l|ry)) [Ff]ile"
+_ITEM = (
+    r"[Tt]able|[Ff]igure|Fig\.?|[Ee]quation|Eq\.?|Section|Sect\.?|Appendix|Scheme|Supplement"
+    rf"|{_EXTRA}"
 )
+_ITEMS = (
+    r"[Tt]ables|[Ff]igures|Figs\.?|[Ee]quations|Eqs\.?|Sections|Appendices|Schemes"
+    rf"|(?:{_EXTRA})s"
+)
+_UNLINKED = re.compile(
+    rf"\b({_ITEM}) {_NUMBER}"
+    rf"|\b({_ITEMS}) {_NUMBER}(?:(?:, {_NUMBER})*,? (?:and|&) {_NUMBER}|[–-]{_NUMBER})?"
+)
+# Two numbers that would read as one: the degrees of freedom in F(1,139), indices below the line.
+_DEGREES = re.compile(r"\b(F ?[(\[] ?[0-9]{1,3}),(?=[0-9]{3}(?![0-9]))")
+_BETWEEN_INDICES = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+# One number that would read as two: thin spaces between thousands.
+_THIN_GROUPS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:[\u2009\u202f][0-9]{3})+(?![0-9])")
 _POINTS = (".", ",", "．", "，")  # may stand inside a numeral
 
 
@@ -78,16 +91,22 @@ class Flow:
         if script.isalnum() and script.isascii() and self._last.isalpha():
             self.join(script)
         else:
-            self.text("_" + script)
+            self.text("_" + _BETWEEN_INDICES.sub(", ", script))
         self._border = True
 
     def finish(self) -> str:
-        text = _SPACE.sub(" ", "".join(self._pieces)).strip()
+        text = _THIN_GROUPS.sub(_comma_groups, "".join(self._pieces))
+        text = _SPACE.sub(" ", text).strip()
+        text = _DEGREES.sub(r"\1, ", text)
         text = _UNLINKED.sub(lambda match: f"{match[1] or match[2]} {REF}", text)
         if CITE in text:
             text = _BRACKETED.sub(_cite_bracket, text)
             text = _CITATIONS.sub(CITE, text)
         return text
+
+
+def _comma_groups(match: re.Match[str]) -> str:
+    return ",".join(match.group().split())
 
 
 def _cite_bracket(match: re.Match[str]) -> str:

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 MAX_SPAN = 200
 """No real cell spans more; a larger number is a mistake or an attack on memory."""
+MAX_AREA = 1_000_000
+"""Cells of one table, spans repeated. Where spans claim more, they are ignored."""
 
 
 class Cell(NamedTuple):
@@ -13,6 +15,9 @@ class Cell(NamedTuple):
 
 
 def cell_grid(rows: list[list[Cell]]) -> list[list[str]]:
+    area = sum(_span(cell.columns) * _span(cell.rows) for cells in rows for cell in cells)
+    if area > MAX_AREA:
+        return [[cell.text for cell in cells] for cells in rows]
     grid: list[list[str]] = []
     carried: _Carried = {}
     for cells in rows:

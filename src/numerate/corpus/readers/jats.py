@@ -19,7 +19,8 @@ _BLOCKS = {"p", "list", "list-item", "def-list", "def-item", "disp-quote", "brea
 _FORMULAS = {"disp-formula", "disp-formula-group", "chem-struct-wrap"}
 _CITATIONS = {"bibr", "ref"}
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.|doi:|10\.[0-9]{4,}/)\S*", re.IGNORECASE)
-_TEX_BODY = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)
+# Journals of medicine raise the decimal point, 0·05; but 3·10 and a power is a product.
+_RAISED_POINT = re.compile(r"(?<![\w.])([0-9]+)[·∙](?!10\Z)(?=[0-9])")
 _TEX_NOISE = re.compile(r"\\(?:documentclass|usepackage|setlength)[^\n]*|[${}]|\\[,;!: ]|~")
 
 
@@ -92,10 +93,14 @@ def _text(element: Element) -> str:
 
 
 def _write_content(flow: Flow, element: Element) -> None:
-    flow.text(element.text)
+    _write_text(flow, element.text)
     for child in element:
         _write_inline(flow, child)
-        flow.text(child.tail)
+        _write_text(flow, child.tail)
+
+
+def _write_text(flow: Flow, text: str | None) -> None:
+    flow.text(text and _RAISED_POINT.sub(r"\1.", text))
 
 
 def _write_inline(flow: Flow, element: Element) -> None:
@@ -146,8 +151,8 @@ def _write_formula(flow: Flow, formula: Element) -> None:
 
 def _tex_text(element: Element) -> str:
     source = "".join(map(str, element.itertext()))
-    body = _TEX_BODY.search(source)
-    return " " + _TEX_NOISE.sub(" ", body.group(1) if body else source) + " "
+    body = source.partition(r"\begin{document}")[2].partition(r"\end{document}")[0]
+    return f" {_TEX_NOISE.sub(' ', body or source)} "
 
 
 def _table(wrap: Element) -> Table:

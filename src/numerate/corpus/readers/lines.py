@@ -57,4 +57,5 @@ def parse_json_line(line: bytes, where: str, field: str) -> Document:
     if not isinstance(record, dict) or not isinstance(record.get(field), str):
         got = f"keys {list(record)[:5]}" if isinstance(record, dict) else type(record).__name__
         raise DocumentError(where, f"no text: got {got}, expected an object with string {field!r}")
-    return Document(str(record.get("id", where)), split_paragraphs(record[field]))
+    name = record.get("id")
+    return Document(where if name is None else str(name), split_paragraphs(record[field]))
