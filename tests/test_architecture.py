@@ -1,0 +1,77 @@
+"""Imports point one way, so that every part can be read without the parts built on it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import numerate
+
+SOURCE = Path(numerate.__file__).parent
+MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+
+# A part may import its own layer and those before it. Parts of one layer are listed together.
+LAYERS: list[set[str]] = [
+    {"__init__", "errors", "atomic", "numeral"},
+    {"corpus"},
+    {"vocabulary"},
+    {"packing", "tensor_file", "numeral_table", "batching"},
+    {"heads"},
+    {"model"},
+    {"training", "evaluation"},
+    {"reproduce", "analysis", "plausibility"},
+    {"console", "server", "cli", "__main__"},
+]
+LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
+
+
+def part_of(module: str) -> str:
+    """`corpus.readers.jats` belongs to `corpus`; the package itself is `__init__`."""
+    return module.split(".")[0] or "__init__"
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Modules of the package that a file imports, anywhere in it, without the package's name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: relative import"
+            names = [node.module or ""]
+            if node.module == "numerate":  # `from numerate import corpus` imports a module
+                names = [f"numerate.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "numerate":
+                inner = name.partition(".")[2]
+                is_module = any(
+                    (SOURCE / inner.replace(".", "/")).with_suffix(suffix).exists()
+                    for suffix in ("", ".py")
+                )
+                yield inner if is_module else ""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_one_way(module: str) -> None:
+    part = part_of(module.removesuffix(".py").replace("/", "."))
+    assert part in LEVEL, f"{part} has no place in the layers: give it one here and in docs/"
+    for imported in imports(SOURCE / module):
+        allowed = LEVEL[part_of(imported)] <= LEVEL[part]
+        assert allowed, f"{module} imports numerate.{imported}, which is built on top of it"
+
+
+def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
+    uses = {
+        (part_of(module.removesuffix(".py").replace("/", ".")), part_of(imported))
+        for module in MODULES
+        for imported in imports(SOURCE / module)
+    }
+    assert [(a, b) for a, b in sorted(uses) if a < b and (b, a) in uses] == []
+
+
+def test_the_layers_are_those_of_the_documentation() -> None:
+    text = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    missing = [part for part in LEVEL if not part.startswith("__") and part not in text]
+    assert missing == []

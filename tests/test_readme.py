@@ -1,0 +1,72 @@
+"""What the README shows is true: its commands, its files, its tree."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from numerate.cli import app
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def commands(document: Path) -> list[list[str]]:
+    """Every `numerate …` line of the bash blocks, as the shell would split it."""
+    blocks = re.findall(r"```bash\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    words = [shlex.split(line, comments=True) for line in lines]
+    return [line[1:] for line in words if line[:1] == ["numerate"]]
+
+
+COMMANDS = [command for document in DOCUMENTS for command in commands(document)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_shown_is_valid(command: list[str]) -> None:
+    """Parsed, not run: the name, the options and the types of their values."""
+    group = typer.main.get_command(app)
+    with group.make_context("numerate", list(command)) as context:
+        name, found, rest = group.resolve_command(context, list(command))  # type: ignore[attr-defined]
+        assert found is not None, f"no command {name}"
+        found.make_context(name, rest, parent=context)
+
+
+def test_the_built_in_corpus_is_prepared_and_described_as_shown(tmp_path: Path) -> None:
+    shown = [c for c in commands(ROOT / "README.md") if c[:2] == ["prepare", "cardiac"]]
+    shown += [c for c in commands(ROOT / "README.md") if c[:2] == ["describe", "demo/cardiac"]]
+    assert [command[0] for command in shown] == ["prepare", "describe"]
+    for command in shown:
+        fewer = ["40" if word == "2000" else word for word in command]
+        done = subprocess.run(
+            [sys.executable, "-m", "numerate", *fewer],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert "oracle perplexity" in done.stdout
+
+
+def test_the_tree_names_every_part() -> None:
+    tree = README[README.index("\nsrc/numerate/\n") :]
+    shown = set(re.findall(r"^  ([\w.]+)/? ", tree, re.MULTILINE))
+    parts = {
+        path.name for path in (ROOT / "src" / "numerate").iterdir() if not path.name.startswith("_")
+    }
+    assert parts - shown == set(), "parts without a line in the tree of the README"
+    assert {name for name in shown - parts if name.endswith(".py")} == set(), "no such file"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"https?://|#", target):
+            assert (document.parent / target.partition("#")[0]).exists(), target
