@@ -24,8 +24,9 @@ def candidate_numerals(train: Corpus) -> NumeralTable:
     rows = -1 - train.tokens[train.tokens < 0]
     decimals = _decimals(train.table.precisions[rows])
     vocabulary = train.vocabulary.numerals[1:]
-    order = np.argsort(train.table.values[rows], kind="stable")
-    ranks = np.ceil((np.arange(PERCENTILES) + 0.5) / PERCENTILES * len(rows)).astype(int) - 1
+    order = np.lexsort((rows, train.table.values[rows]))  # not the order of the documents
+    # ⌈(j − ½) % of all⌉ in integers: rounding would take some points one rank too high.
+    ranks = -(-(2 * np.arange(PERCENTILES) + 1) * len(rows) // (2 * PERCENTILES)) - 1
     percentiles = [train.table.texts[row] for row in rows[order[ranks]]]
     texts = dict.fromkeys(vocabulary)
     for text in dict.fromkeys([*vocabulary, *percentiles]):

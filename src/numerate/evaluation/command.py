@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from numerate.errors import NumerateError
-from numerate.evaluation.evaluate import compare, evaluate
+from numerate.evaluation.evaluate import Evaluation, compare, evaluate
 from numerate.evaluation.tables import (
     FORMATS,
     as_csv,
@@ -52,11 +52,15 @@ def evaluate_runs(
     for evaluation in evaluations:
         evaluation.save()
     if format == "csv":
-        print(as_csv(evaluations))
+        print(as_csv(evaluations, results))
     elif format == "json":
         print(as_json(evaluations, results))
     else:
-        tables = result_tables(evaluations)
+        # Baselines and oracle belong to the data: runs share tables where they share data.
+        groups: dict[str, list[Evaluation]] = {}
+        for evaluation in evaluations:
+            groups.setdefault(evaluation.dataset, []).append(evaluation)
+        tables = [table for group in groups.values() for table in result_tables(group)]
         if results is not None:
             tables.append(comparison_table(evaluations[0], evaluations[1], results))
         if format == "table":

@@ -1,20 +1,20 @@
 """A run to figures: both tables of the paper, and what goes beyond them."""
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 import torch
 
 import numerate
 from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.errors import RunError
+from numerate.errors import DatasetError, RunError
 from numerate.evaluation.bootstrap import (
     Interval,
     PairedResult,
@@ -58,22 +58,34 @@ class Evaluation:
     documents: np.ndarray = field(repr=False)  # [T]
 
     def record(self) -> dict[str, Any]:
-        """All figures as plain values."""
-        return {
-            "model": self.name,
-            "numerate": numerate.__version__,
-            "dataset": self.dataset,
-            "split": self.split,
-            **self.figures,
-            "intervals": self.intervals,
-            "baselines": self.baselines,
-            "oracle": self.oracle,
-            "counts": self.counts,
-        }
+        """All figures as plain values, fit for JSON."""
+        record: dict[str, Any] = strict(
+            {
+                "model": self.name,
+                "numerate": numerate.__version__,
+                "dataset": self.dataset,
+                "split": self.split,
+                **self.figures,
+                "intervals": self.intervals,
+                "baselines": self.baselines,
+                "oracle": self.oracle,
+                "counts": self.counts,
+            }
+        )
+        return record
 
     def save(self) -> None:
         """Write `metrics.json` into the run."""
         write_file(self.folder / METRICS, (json.dumps(self.record(), indent=2) + "\n").encode())
+
+
+def strict(value: Any) -> Any:
+    """The same with None for nan and infinities, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: strict(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [strict(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def evaluate(
@@ -99,13 +111,15 @@ def evaluate(
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
     model = LanguageModel.load(folder)
-    opened = Dataset.open(dataset or record["dataset"]["path"])
-    ids = opened.split(split).read(["document"])["document"].combine_chunks()
-    _refuse_training_documents(folder, opened, split, set(ids.to_pylist()))
+    target_device = _device(device)
+    opened = _open_dataset(folder, record, dataset)
+    ids = opened.split(split).read(["document"])["document"].to_pylist()
+    _refuse_training_documents(folder, opened, split, set(ids))
     corpora = load_corpora(opened, model.vocabulary)
     _refuse_foreign_vocabulary(folder, record, opened, corpora["train"])
+    if not (corpora["train"].tokens < 0).any():
+        raise DatasetError(f"{opened.folder}: no numeral in the train split, so no candidates")
     corpus = corpora[split]
-    target_device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     model.to(target_device)
     corpus.table.to(target_device)
     types = [
@@ -115,7 +129,9 @@ def evaluate(
     ]
     oov_words, oov_numerals = map(len, model.vocabulary.unknown(types))
     targets = Targets.of(corpus)
-    documents = pc.dictionary_encode(ids).indices.to_numpy()[targets.paragraphs]
+    # Ranks of ids, not order of appearance: the bootstrap draws documents by number.
+    _, ranks = np.unique(np.array(ids, dtype=object), return_inverse=True)
+    documents = ranks[targets.paragraphs]
     log_probs = token_log_probs(model, corpus)
     # A test token may be of a type that a training-only OOV set does not have.
     adjusted = adjusted_log_probs(
@@ -285,6 +301,27 @@ def _oracle(log_probs: np.ndarray, targets: Targets, adjusted: np.ndarray) -> Fi
             name: float((log_probs - adjusted)[members].mean()) for name, members in classes.items()
         },
     }
+
+
+def _device(name: str | None) -> torch.device:
+    try:
+        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise RunError(f"device {name!r} cannot be used: {reason}") from None
+    return device
+
+
+def _open_dataset(folder: Path, record: dict[str, Any], dataset: str | Path | None) -> Dataset:
+    if "dataset" not in record:
+        raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
+    if dataset is not None:
+        return Dataset.open(dataset)
+    try:
+        return Dataset.open(record["dataset"]["path"])
+    except DatasetError as error:
+        raise DatasetError(f"{error}; if {folder}'s dataset was moved, give --dataset") from None
 
 
 def _refuse_training_documents(folder: Path, dataset: Dataset, split: str, ids: set[str]) -> None:

@@ -16,7 +16,7 @@ from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
 
 BATCH_SIZE = 50
-TABLE_ROWS = 512  # numerals ranked at a time
+TABLE_ROWS = 64  # numerals ranked at a time: their prefix states fit the cache
 LEVELS = (0.5, 0.9)
 
 

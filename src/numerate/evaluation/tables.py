@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from numerate.evaluation.bootstrap import PairedResult
-from numerate.evaluation.evaluate import CLASSES, Evaluation, Figures
+from numerate.evaluation.evaluate import CLASSES, Evaluation, Figures, strict
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
@@ -40,6 +40,15 @@ def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
     return tables
 
 
+def _labels(evaluations: list[Evaluation]) -> list[str]:
+    """The models' names, with the run's folder where several have one name."""
+    names = [evaluation.name for evaluation in evaluations]
+    return [
+        name if names.count(name) == 1 else f"{name} ({evaluation.folder.name})"
+        for name, evaluation in zip(names, evaluations, strict=True)
+    ]
+
+
 def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
     columns = ["model"]
     columns += [f"{name}\n{kind}" for name in CLASSES for kind in ("PP", "APP")]
@@ -47,8 +56,8 @@ def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
     if with_oracle:
         columns.append("above\noracle")
     rows = []
-    for evaluation in evaluations:
-        row = [evaluation.name]
+    for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
+        row = [label]
         for name in CLASSES:
             row += [_cell(evaluation, ("perplexity", name, kind)) for kind in ("pp", "app")]
         if with_oracle:
@@ -72,8 +81,8 @@ def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
         for name, errors in evaluations[0].baselines.items()
     ]
     rows += [
-        [evaluation.name, *(_cell(evaluation, ("number_line", key)) for key in _NUMBER_LINE)]
-        for evaluation in evaluations
+        [label, *(_cell(evaluation, ("number_line", key)) for key in _NUMBER_LINE)]
+        for label, evaluation in zip(_labels(evaluations), evaluations, strict=True)
     ]
     zeros = int(evaluations[0].figures["number_line"]["zeros"])
     title = "On the number line; mean and median are constants from the training numbers"
@@ -84,8 +93,8 @@ def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
 
 def _beyond_table(evaluations: list[Evaluation]) -> ResultTable:
     rows = [
-        [evaluation.name, *(_cell(evaluation, ("beyond", key)) for key in _BEYOND)]
-        for evaluation in evaluations
+        [label, *(_cell(evaluation, ("beyond", key)) for key in _BEYOND)]
+        for label, evaluation in zip(_labels(evaluations), evaluations, strict=True)
     ]
     title = (
         "Beyond the paper: accuracy of the numeral and of its order of magnitude, error of the "
@@ -106,7 +115,7 @@ def comparison_table(
         ]
         for name, result in results.items()
     ]
-    title = f"{first.name} against {second.name}: nats per token in favour of the first"
+    title = f"{' against '.join(_labels([first, second]))}: nats per token in favour of the first"
     return ResultTable(title, ["tokens", "difference", "interval", "p"], rows)
 
 
@@ -133,7 +142,7 @@ def format_figure(value: float) -> str:
 
 
 def print_tables(tables: list[ResultTable]) -> None:
-    console = Console()
+    console = Console(markup=False)  # an interval may read [inf, inf]
     for table in tables:
         _print(console, table)
 
@@ -185,16 +194,22 @@ def _escape(text: str) -> str:
     return text.replace("–", "--")
 
 
-def as_csv(evaluations: list[Evaluation]) -> str:
+def as_csv(evaluations: list[Evaluation], compared: dict[str, PairedResult] | None = None) -> str:
     """One line per figure: model, figure, value and, where known, its interval."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["run", "model", "figure", "value", "low", "high"])
     for evaluation in evaluations:
-        intervals = dict(_leaves(evaluation.intervals))
-        for name, value in _leaves(evaluation.figures):
+        intervals = dict(_leaves(strict(evaluation.intervals)))
+        known = {"baselines": evaluation.baselines, "oracle": evaluation.oracle or {}}
+        for name, value in _leaves(strict(evaluation.figures | known)):
             low, high = intervals.get(name, ("", ""))
             writer.writerow([evaluation.folder, evaluation.name, name, value, low, high])
+    for name, result in strict({k: asdict(v) for k, v in (compared or {}).items()}).items():
+        both = [evaluations[0].folder, "against " + str(evaluations[1].folder)]
+        figure = f"comparison.{name}"
+        writer.writerow([*both, figure, result["difference"], result["low"], result["high"]])
+        writer.writerow([*both, f"{figure}.p_value", result["p_value"], "", ""])
     return stream.getvalue().rstrip("\n")
 
 
@@ -211,5 +226,5 @@ def as_json(evaluations: list[Evaluation], compared: dict[str, PairedResult] | N
         "runs": {str(evaluation.folder): evaluation.record() for evaluation in evaluations}
     }
     if compared is not None:
-        record["comparison"] = {name: asdict(result) for name, result in compared.items()}
+        record["comparison"] = strict({name: asdict(result) for name, result in compared.items()})
     return json.dumps(record, indent=2, ensure_ascii=False)

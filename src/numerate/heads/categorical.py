@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 BLOCK_SCORES = {"cpu": 1 << 19}  # scores held at once
-DEFAULT_BLOCK_SCORES = 1 << 27  # on other devices, where a launch costs more than a block
+DEFAULT_BLOCK_SCORES = 1 << 26  # on other devices, where a launch costs more than a block
 
 
 def linear_log_prob(hidden: Tensor, weight: Tensor, targets: Tensor) -> Tensor:

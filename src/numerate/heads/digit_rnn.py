@@ -39,33 +39,46 @@ class DigitRNNHead(NumeralHead):
         return torch.cat([self._score_tree(part, levels) for part in torch.split(hidden, rows)])
 
     def _score_tree(self, hidden: Tensor, levels: list["PrefixLevel"]) -> Tensor:
-        count = hidden.shape[0]
-        state = hidden[:, None, :]  # [N, 1, D] at the root
-        cell = torch.zeros_like(state)
-        log_prob = hidden.new_zeros(count, 1)  # of each prefix
+        """Prefixes come first and gates apart, so that all is contiguous."""
+        count, size = hidden.shape
         weights = dict(self.lstm.named_parameters())
+        recurrent = weights["weight_hh_l0"].view(4, size, size).transpose(1, 2)
+        bias = weights["bias_ih_l0"] + weights["bias_hh_l0"]
+        from_symbol = F.linear(self.inputs.weight, weights["weight_ih_l0"], bias)
+        from_symbol = from_symbol.view(SYMBOL_COUNT, 4, 1, size)
+        state = hidden[None]  # [1, N, D] at the root
+        cell = torch.zeros_like(state)
+        log_prob = hidden.new_zeros(1, count)  # of each prefix
         leaves, places = [], []
+        previous = np.zeros(1, dtype=np.int64)  # the row of `state` that each prefix continues
         for level in levels:
-            device = hidden.device
-            parents = torch.from_numpy(level.parents).to(device)
-            inputs = self.inputs(torch.from_numpy(level.inputs).to(device))  # [P, D]
-            gates = F.linear(inputs, weights["weight_ih_l0"], weights["bias_ih_l0"])
-            gates = gates + F.linear(state, weights["weight_hh_l0"], weights["bias_hh_l0"])
-            i, f, g, o = gates.chunk(4, dim=2)  # [N, P, D] each
-            cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
+            inputs, parents, symbols, ends, inner, before = (
+                torch.from_numpy(array).to(hidden.device)
+                for array in (
+                    level.inputs,
+                    level.parents,
+                    level.symbols,
+                    level.ends,
+                    level.inner,
+                    previous,
+                )
+            )
+            symbol = from_symbol[inputs]  # [P, 4, 1, D]
+            gates = (state.flatten(0, 1) @ recurrent).view(4, len(state), count, size)
+            i, f, g, o = (gates[k].index_select(0, before) + symbol[:, k] for k in range(4))
+            cell = torch.sigmoid(f) * cell.index_select(0, before)
+            cell = cell + torch.sigmoid(i) * torch.tanh(g)  # [P, N, D]
             state = torch.sigmoid(o) * torch.tanh(cell)
-            following = F.log_softmax(state @ self.outputs.T, dim=2)  # [N, P, 12]
-            symbols = torch.from_numpy(level.symbols).to(device)
-            log_prob = log_prob[:, parents] + following[:, parents, symbols]  # [N, next]
-            ends = torch.from_numpy(level.ends).to(device)
-            leaves.append(log_prob[:, ends])
+            following = F.log_softmax(state @ self.outputs.T, dim=2)  # [P, N, 12]
+            log_prob = log_prob[parents] + following[parents, :, symbols]  # [next, N]
+            leaves.append(log_prob[ends])
             places.append(level.candidates)
-            inner = torch.from_numpy(level.inner).to(device)
-            log_prob = log_prob[:, inner]
-            state, cell = state[:, parents[inner]], cell[:, parents[inner]]
-        table = torch.cat(leaves, dim=1)  # [N, C] in the order in which candidates end
+            log_prob = log_prob[inner]
+            continued, previous = np.unique(level.parents[level.inner], return_inverse=True)
+            kept = torch.from_numpy(continued).to(hidden.device)
+            state, cell = state[kept], cell[kept]
         order = torch.from_numpy(np.argsort(np.concatenate(places))).to(hidden.device)
-        return table[:, order]
+        return torch.cat(leaves)[order].T  # [N, C]; leaves are in the order in which they end
 
 
 @dataclass(frozen=True, slots=True)

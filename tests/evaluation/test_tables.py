@@ -1,0 +1,213 @@
+"""Tables in every format hold the figures, and can be read back."""
+
+import csv
+import io
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numerate.evaluation.bootstrap import PairedResult
+from numerate.evaluation.evaluate import Evaluation, strict
+from numerate.evaluation.score import Targets
+from numerate.evaluation.tables import (
+    ResultTable,
+    as_csv,
+    as_json,
+    as_latex,
+    as_markdown,
+    comparison_table,
+    format_figure,
+    print_tables,
+    result_tables,
+)
+
+NOTHING = np.zeros(0)
+
+
+def evaluation(name: str, folder: str = "runs/one", **changes: Any) -> Evaluation:
+    perplexities = {c: {"pp": 2.0 + i, "app": 3.0 + i} for i, c in enumerate("wna")}
+    perplexities = dict(zip(("words", "numerals", "all"), perplexities.values(), strict=True))
+    errors = {"rmse": 1.5, "mae": 2.5, "mdae": 3.5, "mape": 4.5, "mdape": 5.5, "zeros": 0.0}
+    fields: dict[str, Any] = {
+        "figures": {"perplexity": perplexities, "number_line": errors},
+        "intervals": {},
+        "counts": {"tokens": 10},
+        "baselines": {"mean": errors, "median": errors | {"rmse": 9.5}},
+        "oracle": None,
+        **changes,
+    }
+    targets = Targets(NOTHING, NOTHING, NOTHING, NOTHING)
+    return Evaluation(
+        name=name,
+        folder=Path(folder),
+        dataset="0123",
+        split="test",
+        adjusted=NOTHING,
+        targets=targets,
+        documents=NOTHING,
+        **fields,
+    )
+
+
+ORACLE = {
+    "perplexity": {"words": 1.25, "numerals": 1.5, "all": 1.375},
+    "nats_above": {"words": 0.25, "numerals": 0.875, "all": 0.5},
+}
+COMPARISON = {"words": PairedResult(0.5, -0.25, 1.25, 0.0625)}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.000"),
+        (0.12345, "0.1235"),
+        (12.345678, "12.35"),
+        (123.456, "123.5"),
+        (999.9, "999.9"),
+        (1234.5, "1,234"),
+        (9_999_999.0, "9,999,999"),
+        (1e7, "1.00e+07"),
+        (1.5e31, "1.50e+31"),
+        (math.inf, "inf"),
+        (math.nan, "–"),
+    ],
+)
+def test_figures_have_four_digits(value: float, text: str) -> None:
+    assert format_figure(value) == text
+
+
+def test_the_tables_are_those_of_the_paper() -> None:
+    perplexity, number_line = result_tables([evaluation("mog"), evaluation("d-rnn")])
+    columns = [column.replace("\n", " ") for column in perplexity.columns]
+    assert columns[1:] == [f"{c} {k}" for c in ("words", "numerals", "all") for k in ("PP", "APP")]
+    assert perplexity.rows[0] == ["mog", "2.000", "3.000", "3.000", "4.000", "4.000", "5.000"]
+    assert [row[0] for row in perplexity.rows] == ["mog", "d-rnn"]
+    assert number_line.columns[1:] == ["RMSE", "MAE", "MdAE", "MAPE %", "MdAPE %"]
+    assert [row[0] for row in number_line.rows] == ["mean", "median", "mog", "d-rnn"]
+    assert number_line.rows[1] == ["median", "9.500", "2.500", "3.500", "4.500", "5.500"]
+    assert all(len(row) == len(t.columns) for t in (perplexity, number_line) for row in t.rows)
+
+
+def test_runs_of_one_model_are_told_apart_by_their_folders() -> None:
+    runs = [evaluation("mog", "runs/a"), evaluation("d-rnn", "runs/b"), evaluation("mog", "runs/c")]
+    for table in result_tables(runs):
+        assert [row[0] for row in table.rows[-3:]] == ["mog (a)", "d-rnn", "mog (c)"]
+    assert comparison_table(runs[0], runs[2], COMPARISON).title.startswith(
+        "mog (a) against mog (c)"
+    )
+    assert comparison_table(runs[0], runs[1], COMPARISON).title.startswith("mog against d-rnn")
+
+
+def test_the_oracle_has_the_last_row_and_each_model_its_distance() -> None:
+    table, _ = result_tables([evaluation("mog", oracle=ORACLE), evaluation("d-rnn", oracle=ORACLE)])
+    assert [row[0] for row in table.rows] == ["mog", "d-rnn", "oracle"]
+    assert table.rows[-1][1:] == ["1.250", "1.250", "1.500", "1.500", "1.375", "1.375", "0"]
+    assert [row[-1] for row in table.rows[:-1]] == ["0.875", "0.875"]
+    assert "oracle" in table.columns[-1]
+
+
+def test_true_zeros_are_mentioned() -> None:
+    figures = evaluation("mog").figures
+    figures["number_line"]["zeros"] = 1234.0
+    assert "skip 1,234 true zeros" in result_tables([evaluation("mog", figures=figures)])[1].title
+    assert "zeros" not in result_tables([evaluation("mog")])[1].title
+
+
+def test_intervals_follow_their_figures() -> None:
+    intervals = {"perplexity": {"words": {"pp": [1.5, 2.5]}}, "number_line": {"mae": [2.0, 3.0]}}
+    perplexity, number_line = result_tables([evaluation("mog", intervals=intervals)])
+    assert perplexity.rows[0][1:3] == ["2.000 [1.500, 2.500]", "3.000"]
+    assert number_line.rows[2][1:3] == ["1.500", "2.500 [2.000, 3.000]"]
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_markdown_has_one_cell_per_column() -> None:
+    tables = result_tables([evaluation("softmax+rnn", oracle=ORACLE), evaluation("mog")])
+    for block, table in zip(as_markdown(tables).split("\n\n**"), tables, strict=True):
+        lines = [line for line in block.splitlines() if line.startswith("|")]
+        assert len(lines) == 2 + len(table.rows)
+        assert {len(cells(line)) for line in lines} == {len(table.columns)}
+        assert set(cells(lines[1])) <= {"---", "---:"}
+        assert [cells(line) for line in lines[2:]] == table.rows
+
+
+def test_latex_is_balanced_and_escaped() -> None:
+    odd = ResultTable("50 % of a_b & c", ["model", "x\n#"], [["a_b & 5 %", "–"], ["c", "1.0"]])
+    tables = [*result_tables([evaluation("mog")]), odd]
+    text = as_latex(tables)
+    begun = re.findall(r"\\begin\{(\w+)\}", text)
+    assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", text))
+    assert begun == ["table", "tabular"] * 3
+    assert text.count("{") == text.count("}")
+    for block, table in zip(text.split("\n\n"), tables, strict=True):
+        rows = [line for line in block.splitlines() if line.endswith(r"\\")]
+        assert len(rows) == 1 + len(table.rows)
+        for row in rows:
+            assert len(re.findall(r"(?<!\\)&", row)) == len(table.columns) - 1
+        assert not re.search(r"(?<!\\)[%#_]", block)
+    assert r"a\_b \& 5 \% & -- \\" in text
+
+
+def test_csv_has_every_figure_with_its_interval() -> None:
+    one = evaluation(
+        "mog", intervals={"perplexity": {"words": {"pp": [1.5, math.inf]}}}, oracle=ORACLE
+    )
+    two = evaluation("d-rnn", "runs/two, too")
+    two.figures["number_line"]["mape"] = math.nan
+    rows = list(csv.DictReader(io.StringIO(as_csv([one, two], COMPARISON))))
+    assert all(set(row) == {"run", "model", "figure", "value", "low", "high"} for row in rows)
+    found = {(row["run"], row["figure"]): row for row in rows}
+    assert len(found) == len(rows)
+    pp = found["runs/one", "perplexity.words.pp"]
+    assert (pp["model"], float(pp["value"]), float(pp["low"]), pp["high"]) == ("mog", 2, 1.5, "")
+    assert float(found["runs/two, too", "number_line.rmse"]["value"]) == 1.5
+    assert found["runs/two, too", "number_line.mape"]["value"] == ""
+    assert float(found["runs/one", "baselines.median.rmse"]["value"]) == 9.5
+    assert float(found["runs/one", "oracle.nats_above.numerals"]["value"]) == 0.875
+    difference = found["runs/one", "comparison.words"]
+    assert difference["model"] == "against runs/two, too"
+    assert [float(difference[k]) for k in ("value", "low", "high")] == [0.5, -0.25, 1.25]
+    assert float(found["runs/one", "comparison.words.p_value"]["value"]) == 0.0625
+
+
+def refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def test_json_has_null_where_there_is_no_number() -> None:
+    one = evaluation("mog", intervals={"number_line": {"mae": [math.nan, math.inf]}})
+    one.figures["perplexity"]["numerals"]["pp"] = math.inf
+    one.baselines["mean"] = {"rmse": -math.inf}
+    unsure = {"words": PairedResult(0.5, math.nan, math.nan, 1.0)}
+    text = as_json([one], unsure)
+    record = json.loads(text, parse_constant=refuse)
+    run = record["runs"]["runs/one"]
+    assert run["perplexity"]["numerals"] == {"pp": None, "app": 4.0}
+    assert run["intervals"]["number_line"]["mae"] == [None, None]
+    assert run["baselines"]["mean"]["rmse"] is None
+    assert record["comparison"]["words"] == {
+        "difference": 0.5,
+        "low": None,
+        "high": None,
+        "p_value": 1.0,
+    }
+    assert "comparison" not in json.loads(as_json([one], None))
+
+
+def test_strict_leaves_everything_else_as_it_is() -> None:
+    value = {"a": [1, 2.5, "x", None, True], "b": {"c": 0.0}}
+    assert strict(value) == value
+
+
+def test_the_terminal_shows_brackets_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also such as could be taken for mark-up."""
+    print_tables([ResultTable("title", ["model", "PP"], [["mog", "inf [inf, inf]"]])])
+    assert "inf [inf, inf]" in capsys.readouterr().out
