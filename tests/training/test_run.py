@@ -94,15 +94,26 @@ def test_the_best_weights_are_restored(cardiac: Path, tmp_path: Path) -> None:
 
 
 def test_training_stops_when_the_dev_loss_stops_falling(cardiac: Path, tmp_path: Path) -> None:
-    stuck = options(epochs=50, learning_rate=20.0, patience=2)
-    result = quick(cardiac, tmp_path / "run", options=stuck)
-    assert len(result.history) < 50
+    fast = options(epochs=80, learning_rate=0.1, patience=2)
+    result = quick(cardiac, tmp_path / "run", options=fast)
+    assert len(result.history) < 80
     assert len(result.history) == result.best_epoch + 2
+
+
+def test_the_rate_is_halved_when_the_dev_loss_does_not_fall(
+    cardiac: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = iter([5.0, 4.0, 4.5, 4.0, 4.1, 3.9, 4.2, 4.2])
+    monkeypatch.setattr(
+        Trainer,
+        "dev_losses",
+        lambda self: dict.fromkeys(("loss", "words", "numerals"), next(losses)),
+    )
+    plan = options(epochs=8, learning_rate=0.08, halve_after=2, patience=5)
+    result = quick(cardiac, tmp_path / "run", options=plan)
     rates = [record["learning_rate"] for record in result.history]
-    losses = [record["dev_loss"] for record in result.history]
-    for epoch in range(1, len(rates)):
-        failed = epoch > 1 and losses[epoch - 1] >= min(losses[: epoch - 1])
-        assert rates[epoch] == rates[epoch - 1] * (0.5 if failed else 1.0)
+    assert rates == [0.08, 0.08, 0.08, 0.08, 0.04, 0.04, 0.04, 0.04]
+    assert result.best_epoch == 6
 
 
 def test_the_same_seed_gives_the_same_weights(cardiac: Path, tmp_path: Path) -> None:

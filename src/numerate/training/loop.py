@@ -89,10 +89,14 @@ class Trainer:
         self.model.load_state_dict(self.best or self._good)
 
     def learning_rate(self) -> float:
-        """Halved after every epoch that did not lower the dev loss."""
-        losses = [record["dev_loss"] for record in self.progress.history]
-        failures = sum(loss >= min(losses[:i]) for i, loss in enumerate(losses) if i)
-        return float(self.options.learning_rate * 0.5**failures)
+        """Halved whenever the dev loss has not fallen for some epochs."""
+        rate, best, stale = self.options.learning_rate, math.inf, 0
+        for record in self.progress.history:
+            stale = 0 if record["dev_loss"] < best else stale + 1
+            best = min(best, record["dev_loss"])
+            if stale and stale % self.options.halve_after == 0:
+                rate /= 2
+        return rate
 
     def _train_epoch(self) -> None:
         self.model.train()

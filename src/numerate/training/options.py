@@ -11,13 +11,20 @@ class TrainingOptions:
     epochs: int = 100
     batch_size: int = 50
     learning_rate: float = 0.01
+    halve_after: int = 2
     patience: int = 5
-    clip: float = 5.0
+    clip: float = 1.0
     seed: int = 1
     mixed_precision: str = "no"
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("patience", 1), ("seed", 0)):
+        for name, least in (
+            ("epochs", 1),
+            ("batch_size", 1),
+            ("patience", 1),
+            ("halve_after", 1),
+            ("seed", 0),
+        ):
             if getattr(self, name) < least:
                 raise NumerateError(f"{name}: got {getattr(self, name)}, expected {least} or more")
         for name in ("learning_rate", "clip"):
