@@ -6,9 +6,11 @@ DEMO := demo
 
 .PHONY: demo test lint types clean
 
+# A small vocabulary leaves a third of the numerals unknown: the case the models differ in.
 demo: $(VENV)/.installed
 	$(BIN)/numerate prepare cardiac --documents 2000 --seed 1 --out $(DEMO)/cardiac --force
-	$(BIN)/numerate describe $(DEMO)/cardiac --vocabulary 1000
+	$(BIN)/numerate reproduce $(DEMO)/cardiac --out $(DEMO)/reproduction \
+		--vocabulary 500 --batch-size 20 --epochs 12
 
 test: $(VENV)/.installed-dev lint types
 	$(BIN)/python -m pytest

@@ -37,6 +37,12 @@ def test_prepare_and_describe(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["prepare", "nowhere", "--out", "x"], "numerate: nowhere: no such file or folder\n"),
+        (
+            ["prepare", ".", "--out", "x", "--format", "jast"],
+            "numerate: unknown format 'jast'",
+        ),
+        (["prepare", ".", "--out", "x", "--keep", "some"], "numerate: unknown rule for --keep 's"),
+        (["prepare", "cardiac", "--out", "/proc/x"], "numerate: /proc/"),
         (["describe", "nowhere"], "numerate: nowhere: not a dataset: expected a folder with"),
     ],
 )

@@ -3,15 +3,18 @@
 Heavy modules are imported inside the commands that use them, so that `--help` is instant.
 """
 
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
 
 from numerate import __version__
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, check_choice
 from numerate.model.names import MODELS, check_model_name
+from numerate.training.options import TrainingOptions
 
 app = typer.Typer(
     help="Language models that understand numbers.",
@@ -20,6 +23,38 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+USUAL = TrainingOptions()
+
+# Options that more than one command has.
+DatasetFolder = Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")]
+Epochs = Annotated[int, typer.Option(help="At most so many epochs.")]
+BatchSize = Annotated[int, typer.Option(help="Paragraphs a batch, per process.")]
+LearningRate = Annotated[float, typer.Option(help="Of Adam; halved when there is no progress.")]
+HalveAfter = Annotated[
+    int, typer.Option(help="Halve the rate after so many epochs without a lower dev loss.")
+]
+Patience = Annotated[int, typer.Option(help="Stop after so many epochs without a lower dev loss.")]
+Clip = Annotated[float, typer.Option(help="Largest norm of the gradient.")]
+Hidden = Annotated[int, typer.Option(help="Size D of embeddings and hidden states.")]
+Dropout = Annotated[float, typer.Option(help="On input and output of the LSTM.")]
+VocabularySize = Annotated[int, typer.Option(help="Token types with an identity.")]
+WordVectors = Annotated[
+    str | None,
+    typer.Option(help="Text file of word vectors, or 'glove' for GloVe 6B.", metavar="FILE"),
+]
+Truncate = Annotated[
+    bool, typer.Option("--truncate", help="mog: renormalise over non-negative numerals.")
+]
+Seed = Annotated[int, typer.Option(help="Of weights, dropout and the order of batches.")]
+Device = Annotated[
+    str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best there is by default.")
+]
+MixedPrecision = Annotated[
+    str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
+]
+Metrics = Annotated[str, typer.Option(help="paper, or all.", metavar="WHICH")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -101,37 +136,25 @@ def describe(
 
 @app.command()
 def train(
-    dataset: Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")],
+    dataset: DatasetFolder,
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
     model: Annotated[
         str, typer.Option(help="One of: " + ", ".join(MODELS) + ".", metavar="NAME")
     ] = "combination",
-    epochs: Annotated[int, typer.Option(help="At most so many epochs.")] = 100,
-    batch_size: Annotated[int, typer.Option(help="Paragraphs a batch, per process.")] = 50,
-    learning_rate: Annotated[
-        float, typer.Option(help="Of Adam; halved after each epoch without progress.")
-    ] = 0.01,
-    patience: Annotated[
-        int, typer.Option(help="Stop after so many epochs without a lower dev loss.")
-    ] = 5,
-    clip: Annotated[float, typer.Option(help="Largest norm of the gradient.")] = 5.0,
-    hidden: Annotated[int, typer.Option(help="Size D of embeddings and hidden states.")] = 50,
-    dropout: Annotated[float, typer.Option(help="On input and output of the LSTM.")] = 0.1,
-    vocabulary: Annotated[int, typer.Option(help="Token types with an identity.")] = 1000,
-    vectors: Annotated[
-        str | None,
-        typer.Option(help="Text file of word vectors, or 'glove' for GloVe 6B.", metavar="FILE"),
-    ] = None,
-    truncate: Annotated[
-        bool, typer.Option("--truncate", help="mog: renormalise over non-negative numerals.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of weights, dropout and the order of batches.")] = 1,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best there is by default.")
-    ] = None,
-    mixed_precision: Annotated[
-        str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
-    ] = "no",
+    epochs: Epochs = USUAL.epochs,
+    batch_size: BatchSize = USUAL.batch_size,
+    learning_rate: LearningRate = USUAL.learning_rate,
+    halve_after: HalveAfter = USUAL.halve_after,
+    patience: Patience = USUAL.patience,
+    clip: Clip = USUAL.clip,
+    hidden: Hidden = 50,
+    dropout: Dropout = 0.1,
+    vocabulary: VocabularySize = 1000,
+    vectors: WordVectors = None,
+    truncate: Truncate = False,
+    seed: Seed = USUAL.seed,
+    device: Device = None,
+    mixed_precision: MixedPrecision = USUAL.mixed_precision,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write TensorBoard files into the run.")
     ] = False,
@@ -143,7 +166,6 @@ def train(
     """Train one of the seven models on a dataset."""
     check_model_name(model)
     from numerate.training.command import train_with_progress
-    from numerate.training.options import TrainingOptions
 
     train_with_progress(
         dataset,
@@ -152,6 +174,7 @@ def train(
             epochs=epochs,
             batch_size=batch_size,
             learning_rate=learning_rate,
+            halve_after=halve_after,
             patience=patience,
             clip=clip,
             seed=seed,
@@ -170,14 +193,130 @@ def train(
     )
 
 
+@app.command()
+def evaluate(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
+    dataset: Annotated[
+        Path | None,
+        typer.Option(help="Dataset; by default the one each run was trained on."),
+    ] = None,
+    split: Annotated[str, typer.Option(help="test, dev or train.")] = "test",
+    metrics: Metrics = "paper",
+    confidence: Annotated[
+        float | None,
+        typer.Option(help="Level of intervals by resampling documents, for example 0.95."),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="A paired test between two runs.")
+    ] = False,
+    oov_set: Annotated[
+        str, typer.Option(help="Whose types are unknown: all splits', or train's.", metavar="SET")
+    ] = "all",
+    format: Annotated[
+        str, typer.Option(help="table, markdown, latex, csv or json.", metavar="NAME")
+    ] = "table",
+    device: Device = None,
+) -> None:
+    """Print the paper's two result tables for trained runs, and write metrics.json into each."""
+    from numerate.evaluation.command import evaluate_runs
+
+    evaluate_runs(
+        runs,
+        dataset,
+        split=split,
+        metrics=metrics,
+        confidence=confidence,
+        compared=compare,
+        oov_set=oov_set,
+        format=format,
+        device=device,
+    )
+
+
+@app.command()
+def reproduce(
+    dataset: DatasetFolder,
+    out: Annotated[Path, typer.Option(help="Folder for runs, tables, figures and report.")],
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Some of the seven models, comma-separated or repeated.",
+            metavar="NAME,…",
+            show_default=False,
+        ),
+    ] = None,
+    epochs: Epochs = USUAL.epochs,
+    batch_size: BatchSize = USUAL.batch_size,
+    learning_rate: LearningRate = USUAL.learning_rate,
+    halve_after: HalveAfter = USUAL.halve_after,
+    patience: Patience = USUAL.patience,
+    clip: Clip = USUAL.clip,
+    hidden: Hidden = 50,
+    dropout: Dropout = 0.1,
+    vocabulary: VocabularySize = 1000,
+    vectors: WordVectors = None,
+    truncate: Truncate = False,
+    seed: Seed = USUAL.seed,
+    device: Device = None,
+    mixed_precision: MixedPrecision = USUAL.mixed_precision,
+    processes: Annotated[
+        int, typer.Option(help="Models trained at a time, sharing the cores; 0: one per core.")
+    ] = 0,
+    confidence: Annotated[
+        float, typer.Option(help="Level of intervals by resampling documents; 0: none.")
+    ] = 0.95,
+    metrics: Metrics = "all",
+) -> None:
+    """Train the seven models, evaluate them, and write tables, figures and a report.
+
+    Called again, it goes on where it stopped.
+    """
+    check_choice("value of --metrics", metrics, ("paper", "all"))
+    from numerate.reproduce.plan import Plan
+
+    plan = Plan(
+        dataset,
+        out,
+        models=tuple(name for part in models for name in part.split(",")) if models else MODELS,
+        options=TrainingOptions(
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            halve_after=halve_after,
+            patience=patience,
+            clip=clip,
+            seed=seed,
+            mixed_precision=mixed_precision,
+        ),
+        vocabulary=vocabulary,
+        hidden=hidden,
+        dropout=dropout,
+        truncate=truncate,
+        vectors=vectors,
+        device=device,
+        processes=processes,
+        confidence=confidence or None,
+        everything=metrics == "all",
+    )
+    from numerate.reproduce.command import reproduce as reproduce_plan
+
+    reproduce_plan(plan)
+
+
 def main() -> None:
     """Run the command; every error a user can mend is one line on standard error."""
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
     except NumerateError as error:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename or 'input/output'}: {error.strerror or error}")
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Leave as after Ctrl-C: what has begun is cleaned up."""
+    raise SystemExit(128 + number)
 
 
 def _fail(message: str) -> None:

@@ -1,6 +1,5 @@
 """What commands print: progress on standard error, results on standard output."""
 
-import math
 import os
 from collections import Counter
 from pathlib import Path
@@ -11,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.corpus.describe import Description
+from numerate.corpus.describe import Description, description_rows
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Progress as SourceProgress
 from numerate.errors import DocumentError
@@ -91,40 +90,3 @@ def print_description(
     )
     frequent = ", ".join(f"{text} ({count:,})" for text, count in description.frequent_numerals)
     console.print(f"Most frequent numerals: {frequent}", highlight=False)
-
-
-def description_rows(description: Description) -> dict[str, list[str]]:
-    """The statistics in words and figures: the name of each, and its value in every split."""
-    figures = {
-        "documents": ("documents", "{:,}"),
-        "instances": ("instances", "{:,}"),
-        "max_length": ("max length", "{:,}"),
-        "average_length": ("average length", "{:.1f}"),
-        "words_percent": ("% words", "{:.1f}"),
-        "numerals_percent": ("% numerals", "{:.1f}"),
-        "min": ("min number", "number"),
-        "median": ("median", "number"),
-        "mean": ("mean", "number"),
-        "max": ("max", "number"),
-        "unknown_words_percent": ("% unknown words", "{:.1f}"),
-        "unknown_numerals_percent": ("% unknown numerals", "{:.1f}"),
-    }
-    splits = [description.splits[split] for split in SPLITS]
-    rows = {}
-    for attribute, (label, style) in figures.items():
-        values = [getattr(split, attribute) for split in splits]
-        rows[label] = [format_number(v) if style == "number" else style.format(v) for v in values]
-    for kind in ("words", "numerals", "all"):
-        oracles = [split.oracle[kind] for split in splits if split.oracle]
-        if oracles:
-            rows[f"oracle perplexity, {kind}"] = [f"{oracle:.3f}" for oracle in oracles]
-    return rows
-
-
-def format_number(value: float) -> str:
-    """A number for a table: short, and honest about its magnitude."""
-    if math.isnan(value):
-        return "–"
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        return f"{value:.1e}"
-    return f"{value:,.1f}"

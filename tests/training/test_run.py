@@ -151,6 +151,8 @@ def test_a_finished_run_is_not_trained_again(cardiac: Path, tmp_path: Path) -> N
     again = quick(cardiac, tmp_path / "run", resume=True, reporter=recorder)
     assert recorder.steps == 0
     assert again.history == first.history
+    with pytest.raises(RunError, match="finished with other options: hidden was 8, got 9"):
+        quick(cardiac, tmp_path / "run", resume=True, hidden=9)
 
 
 def interrupted(cardiac: Path, folder: Path) -> Path:

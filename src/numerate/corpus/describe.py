@@ -1,5 +1,6 @@
 """What a dataset looks like: the statistics of the paper's Table 1, and more."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,43 @@ def describe(dataset: Dataset, vocabulary_size: int = 1000) -> Description:
         frequent_numerals=numerals[:10],
         tables=sum(batch.num_rows for batch in dataset.tables()),
     )
+
+
+def description_rows(description: Description) -> dict[str, list[str]]:
+    """The statistics in words and figures: the name of each, and its value in every split."""
+    figures = {
+        "documents": ("documents", "{:,}"),
+        "instances": ("instances", "{:,}"),
+        "max_length": ("max length", "{:,}"),
+        "average_length": ("average length", "{:.1f}"),
+        "words_percent": ("% words", "{:.1f}"),
+        "numerals_percent": ("% numerals", "{:.1f}"),
+        "min": ("min number", "number"),
+        "median": ("median", "number"),
+        "mean": ("mean", "number"),
+        "max": ("max", "number"),
+        "unknown_words_percent": ("% unknown words", "{:.1f}"),
+        "unknown_numerals_percent": ("% unknown numerals", "{:.1f}"),
+    }
+    splits = [description.splits[split] for split in SPLITS]
+    rows = {}
+    for attribute, (label, style) in figures.items():
+        values = [getattr(split, attribute) for split in splits]
+        rows[label] = [format_number(v) if style == "number" else style.format(v) for v in values]
+    for kind in ("words", "numerals", "all"):
+        oracles = [split.oracle[kind] for split in splits if split.oracle]
+        if oracles:
+            rows[f"oracle perplexity, {kind}"] = [f"{oracle:.3f}" for oracle in oracles]
+    return rows
+
+
+def format_number(value: float) -> str:
+    """A number for a table: short, and honest about its magnitude."""
+    if math.isnan(value):
+        return "–"
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.1e}"
+    return f"{value:,.1f}"
 
 
 def _by_frequency(item: tuple[str, int]) -> tuple[int, str]:

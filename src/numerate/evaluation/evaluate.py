@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 import numerate
 from numerate.atomic import write_file
@@ -30,6 +29,7 @@ from numerate.evaluation.number_line import (
 )
 from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
 from numerate.evaluation.score import Predictions, Targets, rank_candidates, token_log_probs
+from numerate.model.device import usable_device
 from numerate.model.language_model import CONFIG, LanguageModel, read_json
 from numerate.training.run import DOCUMENTS
 
@@ -111,7 +111,7 @@ def evaluate(
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
     model = LanguageModel.load(folder)
-    target_device = _device(device)
+    target_device = usable_device(device)
     opened = _open_dataset(folder, record, dataset)
     ids = opened.split(split).read(["document"])["document"].to_pylist()
     _refuse_training_documents(folder, opened, split, set(ids))
@@ -301,16 +301,6 @@ def _oracle(log_probs: np.ndarray, targets: Targets, adjusted: np.ndarray) -> Fi
             name: float((log_probs - adjusted)[members].mean()) for name, members in classes.items()
         },
     }
-
-
-def _device(name: str | None) -> torch.device:
-    try:
-        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise RunError(f"device {name!r} cannot be used: {reason}") from None
-    return device
 
 
 def _open_dataset(folder: Path, record: dict[str, Any], dataset: str | Path | None) -> Dataset:

@@ -19,6 +19,7 @@ from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.heads.mixture_fit import Components, fit_granularities
+from numerate.model.device import usable_device
 from numerate.model.language_model import (
     CONFIG,
     NEEDS_COMPONENTS,
@@ -92,6 +93,7 @@ def train(
         _open_folder(folder, resume, force)
     accelerator.wait_for_everyone()
     if resume and _state(folder) == "finished":
+        _refuse_other_options(folder, {**asdict(config), **record})
         history = [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
         best = read_json(folder / CONFIG)["best_epoch"]
         return RunResult(folder, "finished", best, history, coverage)
@@ -116,11 +118,7 @@ def train(
 
 def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:
     if device is not None:
-        try:
-            torch.zeros(1, device=device)
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).splitlines()[0]
-            raise NumerateError(f"device {device!r} cannot be used: {reason}") from None
+        usable_device(device)
     if not torch.distributed.is_initialized():
         # A later run in the same Python may choose another device or dtype.
         AcceleratorState._reset_state(reset_partial_state=True)
@@ -189,6 +187,19 @@ def _state(folder: Path) -> str | None:
         return None
     state: str | None = read_json(folder / CONFIG).get("state")
     return state
+
+
+def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
+    """A finished run is only the answer to what was asked of it."""
+    stored = read_json(folder / CONFIG)
+    flat_asked = {**asked, **asked["training"], "dataset": asked["dataset"]["content_hash"]}
+    flat_stored = {**stored, **stored["training"], "dataset": stored["dataset"]["content_hash"]}
+    for name, value in flat_asked.items():
+        if name != "training" and flat_stored.get(name) != value:
+            raise RunError(
+                f"{folder}: finished with other options: {name} was {flat_stored.get(name)!r}, "
+                f"got {value!r}"
+            )
 
 
 def _write_documents(folder: Path, dataset: Dataset) -> None:

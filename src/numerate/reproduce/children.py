@@ -1,0 +1,126 @@
+"""One `numerate train` process per model, so many at a time, none left behind."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from pathlib import Path
+
+from numerate.errors import NumerateError
+from numerate.reproduce.board import Board
+from numerate.reproduce.environment import record_environment
+from numerate.reproduce.plan import Plan
+
+GRACE = 60.0  # seconds a child has to write its best weights after an interrupt
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[int]:
+    """Let nobody else write into the folder; yields what a child must hold to share the right.
+
+    The system takes the lock away when the last holder has ended, however it ended. So the
+    children of a killed parent keep it until they notice, at their next epoch at the latest.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NumerateError(
+                f"{folder}: another process is still writing here; try again when it has ended"
+            ) from None
+        yield handle
+    finally:
+        os.close(handle)
+
+
+class Children:
+    """The training processes of a plan.
+
+    They form sessions of their own: Ctrl-C reaches only the parent, which passes it on once,
+    and each child then saves its best weights undisturbed.
+    """
+
+    def __init__(self, plan: Plan, board: Board, lock: int) -> None:
+        self.plan, self.board, self.lock = plan, board, lock
+        self._running: set[subprocess.Popen[str]] = set()
+        self._stopped = False
+        self._guard = threading.Lock()
+
+    def train(self, models: Sequence[str]) -> None:
+        """Train the models in this order; the board says which of them failed."""
+        with ThreadPoolExecutor(self.plan.workers) as pool:
+            tasks = [pool.submit(self._train_one, model) for model in models]
+            try:
+                wait(tasks)
+            except BaseException:
+                self._interrupt()
+                raise
+            for task in tasks:
+                task.result()
+
+    def _train_one(self, model: str) -> None:
+        child = self._start(model)
+        if child is None:
+            return
+        row = self.board.rows[model]
+        row.start("training")
+        reason = ""
+        assert child.stderr is not None
+        with child:
+            for line in child.stderr:
+                row.read(line)
+                if any(map(str.isalpha, line)) and not reason.startswith("numerate: "):
+                    reason = line.strip()
+        status = child.returncode
+        with self._guard:
+            self._running.discard(child)
+            if self._stopped:
+                row.end("interrupted")
+            elif status == 0:
+                row.end("trained")
+            else:
+                row.end("failed", reason.removeprefix("numerate: ") or f"exit status {status}")
+        self.board.ended(model)
+
+    def _start(self, model: str) -> subprocess.Popen[str] | None:
+        with self._guard:
+            if self._stopped:
+                return None
+            record_environment(self.plan, model)
+            child = subprocess.Popen(
+                [sys.executable, "-m", "numerate", *self.plan.training_arguments(model)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "OMP_NUM_THREADS": str(self.plan.threads)},
+                pass_fds=[self.lock],
+                start_new_session=True,
+            )
+            self._running.add(child)
+            return child
+
+    def _interrupt(self) -> None:
+        """Ask all children to end in good order; make them, if they do not."""
+        with self._guard:
+            self._stopped = True
+            children = list(self._running)
+        # What runs in the background of a script was told to ignore the former.
+        ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        for child in children:
+            child.send_signal(signal.SIGTERM if ignored else signal.SIGINT)
+        try:
+            for child in children:
+                child.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            for child in children:
+                child.kill()  # does nothing to those that have ended

@@ -1,0 +1,57 @@
+"""`numerate reproduce`: all models, all tables, one report; goes on where it stopped."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from numerate.corpus.dataset import Dataset
+from numerate.errors import NumerateError
+from numerate.evaluation.tables import print_tables, result_tables
+from numerate.reproduce.board import Board
+from numerate.reproduce.children import Children, exclusive
+from numerate.reproduce.estimate import expected_seconds, makespan
+from numerate.reproduce.plan import Plan
+from numerate.reproduce.results import evaluate_models
+from numerate.reproduce.write import REPORT, write_results
+
+
+def reproduce(plan: Plan) -> None:
+    """Train, evaluate and report; prints the tables, and where the report is."""
+    dataset = Dataset.open(plan.dataset)
+    board = Board(plan.models, plan.options.epochs)
+    try:
+        with exclusive(plan.out) as lock:
+            _reproduce(plan, dataset, board, lock)
+    except (KeyboardInterrupt, SystemExit) as stop:
+        print("numerate: interrupted; the same command goes on where it stopped", file=sys.stderr)
+        raise SystemExit(stop.code if isinstance(stop, SystemExit) else 130) from None
+    failed = [f"{model} ({row.reason})" for model, row in board.rows.items() if row.reason]
+    if failed:
+        raise NumerateError(f"failed: {', '.join(failed)}; the same command tries again")
+
+
+def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
+    content = dataset.manifest["content_hash"]
+    waiting = [model for model in plan.models if not plan.is_trained(model, content)]
+    order = _longest_first(plan, waiting, board) if waiting else []
+    with board:
+        Children(plan, board, lock).train(order)
+        for model in waiting:
+            row = board.rows[model]
+            if not row.reason and not plan.is_trained(model, content):
+                row.end("failed", "interrupted")
+        trained = [model for model in plan.models if not board.rows[model].reason]
+        evaluations = evaluate_models(plan, trained, board)
+    if evaluations:
+        write_results(plan, dataset, evaluations)
+        # The terminal has no room for intervals.
+        print_tables(result_tables([replace(found, intervals={}) for found in evaluations]))
+        print(f"\nTables, figures and runs: {plan.out}\nReport: {plan.out / REPORT}")
+
+
+def _longest_first(plan: Plan, models: Sequence[str], board: Board) -> list[str]:
+    """Say how long it will take, and give the order in which no process idles at the end."""
+    board.say(f"timing a few steps of {', '.join(models)} …")
+    seconds = expected_seconds(plan, models)
+    board.expect(makespan(list(seconds.values()), plan.workers))
+    return sorted(models, key=lambda model: -seconds[model])

@@ -1,0 +1,114 @@
+"""How long will it take? A few steps of every model, timed on this machine as it is now."""
+
+import heapq
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from numerate.errors import NumerateError
+from numerate.reproduce.plan import Plan
+from numerate.reproduce.workers import each_model
+from numerate.training.options import TrainingOptions
+
+STEPS, SECONDS = 20, 0.5  # timing ends with whichever comes first
+WARM_UP = 2  # steps that do not count
+DEV_COST, TEST_COST = 0.4, 4.0
+"""Time for a token of the dev split, and to evaluate one of the test split, by that of a step."""
+
+MARGIN = 1.2
+"""A machine is seldom as quiet for minutes as it was for half a second."""
+
+
+def expected_seconds(plan: Plan, models: Sequence[str]) -> dict[str, float]:
+    """An upper bound for each model: all epochs and the evaluation.
+
+    Timed in as many processes at a time as will train, since they slow each other down. A
+    model that cannot be timed will not train for long; where none can, the reason is raised.
+    """
+    found = dict(each_model(plan, time_model, models))
+    errors = [result for result in found.values() if isinstance(result, NumerateError)]
+    if len(errors) == len(models):
+        raise errors[0]
+    return {
+        model: 0.0 if isinstance(result, NumerateError) else result
+        for model, result in found.items()
+    }
+
+
+def makespan(seconds: Sequence[float], workers: int) -> float:
+    """When the last is done if each worker always takes the longest that is left."""
+    ends = [0.0] * workers
+    for task in sorted(seconds, reverse=True):
+        heapq.heapreplace(ends, ends[0] + task)
+    return max(ends)
+
+
+def time_model(plan: Plan, model: str) -> float:
+    """A run that is interrupted after a few steps, and what they say of the whole."""
+    imports = _import_seconds()
+    from numerate.corpus.dataset import Dataset
+    from numerate.training.run import train
+
+    watch, begin = Stopwatch(), time.monotonic()
+    settings = plan.settings
+    for name in TrainingOptions.__dataclass_fields__:
+        del settings[name]
+    with tempfile.TemporaryDirectory() as folder:
+        train(
+            plan.dataset,
+            f"{folder}/run",
+            model=model,
+            options=plan.options,
+            device=plan.device,
+            reporter=watch,
+            **settings,
+        )
+    splits = {
+        name: split["tokens"] + split["paragraphs"]
+        for name, split in Dataset.open(plan.dataset).manifest["splits"].items()
+    }
+    tokens: float = plan.options.epochs * (splits["train"] + DEV_COST * splits["dev"])
+    tokens += TEST_COST * splits["test"]
+    return MARGIN * (2 * imports + (watch.begun - begin) + tokens * watch.seconds_per_token)
+
+
+@cache
+def _import_seconds() -> float:
+    """What training and evaluation each pay before they begin; here it is paid once."""
+    start = time.monotonic()
+    import numerate.training.run  # noqa: F401
+
+    return time.monotonic() - start
+
+
+class Stopwatch:
+    """Times steps of training, and ends it soon, as Ctrl-C would."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, float]] = []  # tokens, seconds
+        self.begun = self._last = time.monotonic()
+
+    def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
+        self.begun = self._last = time.monotonic()
+
+    def on_step(self, epoch: int, tokens: int, loss: float | None) -> None:
+        import torch
+
+        if torch.accelerator.is_available():
+            torch.accelerator.synchronize()
+        now = time.monotonic()
+        self.steps.append((tokens, now - self._last))
+        self._last = now
+        if len(self.steps) >= STEPS or now - self.begun > SECONDS:
+            raise KeyboardInterrupt
+
+    def on_epoch(self, record: dict[str, Any]) -> None:
+        self._last = time.monotonic()
+
+    @property
+    def seconds_per_token(self) -> float:
+        counted = self.steps[WARM_UP:] or self.steps
+        tokens, seconds = map(sum, zip(*counted, strict=True))
+        return seconds / tokens

@@ -1,0 +1,85 @@
+"""One HTML file that needs no other: sections, a table of contents, tables that sort."""
+
+import html
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+from numerate.evaluation.tables import ResultTable
+
+_INTERVAL = re.compile(r"(.+?) (\[.+\])$")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    body: str  # HTML
+
+    @property
+    def anchor(self) -> str:
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+
+def page(title: str, lead: str, sections: list[Section]) -> str:
+    """The whole file."""
+    links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections)
+    blocks = "".join(
+        f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>{s.body}</section>\n' for s in sections
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_part('page.css')}</style>\n</head>\n<body>\n"
+        f"<header><h1>{escape(title)}</h1><p>{lead}</p></header>\n"
+        f'<nav aria-label="Contents"><ol>{links}</ol></nav>\n<main>\n{blocks}</main>\n'
+        f"<script>\n{_part('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def table(content: ResultTable) -> str:
+    """A table in a box that scrolls by itself where the screen is narrower than the table."""
+    label = escape(content.title)
+    head = "".join(map(_heading, content.columns))
+    body = "".join("<tr>" + _row(row) + "</tr>\n" for row in content.rows)
+    return (
+        f'<p class="caption">{label}</p>\n'
+        f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
+        f'<table aria-label="{label}"><thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}</tbody></table></div>\n"
+    )
+
+
+def figure(svg: str, caption: str, ink: str) -> str:
+    """A figure in the colours of the page: what was drawn in `ink` takes that of the text."""
+    drawing = svg[svg.index("<svg") :].replace(ink, "currentColor")
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    label = f'<svg role="img" aria-label="{escape(caption)}"'
+    drawing = drawing.replace("<svg", label, 1)
+    return f"<figure>{drawing}<figcaption>{escape(caption)}</figcaption></figure>\n"
+
+
+def escape(text: object) -> str:
+    return html.escape(str(text))
+
+
+def _heading(column: str) -> str:
+    if not column:
+        return "<td></td>"
+    text = escape(column.replace("\n", " "))
+    return f'<th scope="col"><button type="button">{text}</button></th>'
+
+
+def _row(row: list[str]) -> str:
+    return f'<th scope="row">{escape(row[0])}</th>' + "".join(map(_cell, row[1:]))
+
+
+def _cell(text: str) -> str:
+    found = _INTERVAL.match(text)
+    if found:
+        return f"<td>{escape(found[1])} <small>{escape(found[2])}</small></td>"
+    return f"<td>{escape(text)}</td>"
+
+
+def _part(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")

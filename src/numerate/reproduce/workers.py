@@ -1,0 +1,59 @@
+"""Work within Python on several models at a time: timing and evaluation."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+from typing import TypeVar
+
+from numerate.errors import NumerateError
+from numerate.reproduce.plan import Plan
+
+Result = TypeVar("Result")
+
+
+def each_model(
+    plan: Plan, work: Callable[[Plan, str], Result], models: Sequence[str]
+) -> Iterator[tuple[str, Result | NumerateError]]:
+    """Results as they come, from as many processes as training uses, with as many threads.
+
+    What goes wrong with one model does not keep the others from theirs.
+    """
+    pool = ProcessPoolExecutor(
+        plan.workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(plan.threads,),
+    )
+    try:
+        tasks = {pool.submit(work, plan, model): model for model in models}
+        for task in as_completed(tasks):
+            try:
+                yield tasks[task], task.result()
+            except NumerateError as error:
+                yield tasks[task], error
+            except BrokenExecutor:
+                died = NumerateError("its process died; fewer --processes need less memory")
+                yield tasks[task], died
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
+
+
+def _begin(threads: int) -> None:
+    """Set up a worker, before it imports torch. An interrupt is the parent's business."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,254 @@
+"""The whole job on a tiny corpus: everything written, nothing done twice, nothing lost."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numerate import cli
+from numerate.corpus.prepare import prepare
+from numerate.errors import NumerateError, RunError
+from numerate.reproduce import command
+from numerate.reproduce.children import exclusive
+from numerate.reproduce.command import reproduce
+from numerate.reproduce.estimate import makespan
+from numerate.reproduce.plan import Plan
+from numerate.training.options import TrainingOptions
+
+MODELS = ("softmax", "mog")
+EPOCHS = 12  # long enough to be interrupted
+TABLES = ("tables.md", "tables.tex", "tables.csv", "metrics.json", "statistics.md")
+
+
+@pytest.fixture(scope="module")
+def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=60)
+    return folder
+
+
+@pytest.fixture
+def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the timing, which is tested once."""
+    monkeypatch.setattr(command, "expected_seconds", lambda plan, models: dict.fromkeys(models, 1))
+
+
+def tiny(cardiac: Path, out: Path, **changes: Any) -> Plan:
+    options = TrainingOptions(epochs=EPOCHS, patience=EPOCHS, batch_size=20)
+    choices: dict[str, Any] = {"models": MODELS, "vocabulary": 200, "hidden": 8, "device": "cpu"}
+    return Plan(cardiac, out, **{"options": options, **choices, **changes})
+
+
+def arguments(plan: Plan) -> list[str]:
+    """The command that makes the plan."""
+    options = f"--epochs {EPOCHS} --patience {EPOCHS} --batch-size 20 --vocabulary 200 --hidden 8"
+    models = ["--models", ",".join(plan.models), "--device", "cpu"]
+    return ["reproduce", str(plan.dataset), "--out", str(plan.out), *models, *options.split()]
+
+
+@pytest.fixture(scope="module")
+def done(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, str, str]:
+    """A finished reproduction, and what the command wrote to its two streams."""
+    plan = tiny(cardiac, tmp_path_factory.mktemp("done") / "out")
+    call = [sys.executable, "-m", "numerate", *arguments(plan)]
+    ended = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return plan, ended.stdout, ended.stderr
+
+
+def test_everything_is_written(done: tuple[Plan, str, str]) -> None:
+    plan, printed, progress = done
+    figures = [f"figures/training-curves.{kind}" for kind in ("png", "svg", "csv")]
+    for name in [*TABLES, *figures, "report.html"]:
+        assert (plan.out / name).stat().st_size > 0
+    for model in MODELS:
+        assert (plan.run(model) / "model.safetensors").exists()
+        assert f"{model}: trained in" in progress
+        assert model in (plan.out / "tables.md").read_text()
+    assert "expected to take at most" in progress
+    assert f"{EPOCHS} epochs, dev loss" in progress
+    assert printed.endswith(f"Report: {plan.out / 'report.html'}\n")
+    runs = json.loads((plan.out / "metrics.json").read_text())["runs"]
+    assert list(runs) == [f"runs/{model}" for model in MODELS]
+    assert runs["runs/mog"]["intervals"]["perplexity"]["numerals"]["app"]
+    assert "| oracle perplexity, numerals |" in (plan.out / "statistics.md").read_text()
+    assert not list(plan.out.rglob(".*")), "a temporary file was left"
+
+
+class Reader(HTMLParser):
+    """What a browser would fetch, where links lead, and whether every element is closed."""
+
+    VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.references: list[str] = []
+        self.ids: set[str] = set()
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in {"src", "href", "xlink:href", "srcset", "action"}:
+                self.references.append(value or "")
+            if name == "id":
+                self.ids.add(value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_the_report_is_one_file_and_says_what_it_is_of(done: tuple[Plan, str, str]) -> None:
+    plan = done[0]
+    page = (plan.out / "report.html").read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    assert reader.references
+    for reference in reader.references:
+        assert reference.startswith("#")
+        assert reference[1:] in reader.ids
+    assert not re.search(r"@import|url\((?!#)", page)
+    assert "prefers-color-scheme: dark" in page
+    text = " ".join(reader.text)
+    manifest = json.loads((plan.dataset / "manifest.json").read_text())
+    for word in [*MODELS, "oracle", manifest["content_hash"], "batch size", "torch", "finished"]:
+        assert word in text
+
+
+def test_a_second_call_trains_and_evaluates_nothing(
+    done: tuple[Plan, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = done[0]
+    files = [path for path in plan.out.rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    times = {path: path.stat().st_mtime_ns for path in (plan.out / "runs").rglob("*")}
+    reproduce(plan)
+    assert {path: path.read_bytes() for path in files} == before
+    assert {path: path.stat().st_mtime_ns for path in (plan.out / "runs").rglob("*")} == times
+    assert "trained" not in capsys.readouterr().err
+
+
+def stop(plan: Plan, call: list[str], model: str, how: signal.Signals) -> tuple[int, list[str]]:
+    """Start a command and send it a signal once the model has trained an epoch."""
+    checkpoint = plan.run(model) / "checkpoint.safetensors"
+    call = [sys.executable, "-m", "numerate", *call]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(plan.threads)}  # others round otherwise
+    with subprocess.Popen(
+        call, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not checkpoint.exists():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(how)
+        assert process.stderr is not None
+        lines = process.stderr.read().splitlines()
+    return process.returncode, lines
+
+
+@pytest.mark.usefixtures("untimed")
+def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
+    done: tuple[Plan, str, str], tmp_path: Path
+) -> None:
+    finished = done[0]
+    plan = tiny(finished.dataset, tmp_path / "out")
+    stop(plan, plan.training_arguments("mog"), "mog", signal.SIGKILL)
+    status, lines = stop(plan, arguments(plan), "softmax", signal.SIGINT)
+    assert status == 130
+    assert lines[-1] == "numerate: interrupted; the same command goes on where it stopped"
+    assert json.loads((plan.run("softmax") / "config.json").read_text())["state"] == "interrupted"
+    assert not (plan.out / "report.html").exists()
+    with exclusive(plan.out):
+        pass  # no child holds it any more
+    reproduce(plan)
+    for name in TABLES:
+        assert (plan.out / name).read_bytes() == (finished.out / name).read_bytes()
+
+
+@pytest.mark.usefixtures("untimed")
+def test_a_model_that_fails_is_named_and_the_others_go_on(
+    done: tuple[Plan, str, str], tmp_path: Path
+) -> None:
+    finished = done[0]
+    shutil.copytree(finished.out, tmp_path / "out")
+    plan = tiny(finished.dataset, tmp_path / "out", models=("d-rnn", *MODELS))
+    plan.run("d-rnn").mkdir()
+    (plan.run("d-rnn") / "checkpoint.safetensors").write_bytes(b"half")
+    with pytest.raises(NumerateError, match=r"^failed: d-rnn \(.*broken.*\); the same command"):
+        reproduce(plan)
+    for name in TABLES:
+        assert (plan.out / name).read_bytes() == (finished.out / name).read_bytes()
+
+
+@pytest.mark.parametrize("change", [{"hidden": 9}, {"options": TrainingOptions(epochs=3)}])
+def test_runs_of_other_options_are_refused(
+    done: tuple[Plan, str, str], change: dict[str, Any]
+) -> None:
+    finished = done[0]
+    with pytest.raises(RunError, match=r"a run with another (hidden|epochs): was"):
+        reproduce(tiny(finished.dataset, finished.out, **change))
+
+
+def test_two_at_a_time_are_refused(done: tuple[Plan, str, str]) -> None:
+    plan = done[0]
+    with exclusive(plan.out), pytest.raises(NumerateError, match="still writing here"):
+        reproduce(plan)
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"models": ("soft",)}, "unknown model 'soft'"),
+        ({"models": ("mog", "mog")}, "got one twice"),
+        ({"models": ()}, "models: got none"),
+        ({"processes": -1}, "processes: got -1"),
+        ({"confidence": 1.5}, "confidence: got 1.5"),
+    ],
+)
+def test_bad_choices_are_refused(choices: dict[str, Any], message: str) -> None:
+    with pytest.raises(NumerateError, match=message):
+        Plan(Path("data"), Path("out"), **choices)
+
+
+def test_training_has_the_same_defaults_here_as_alone() -> None:
+    alone, here = (signature(call).parameters for call in (cli.train, cli.reproduce))
+    shared = (alone.keys() & here.keys()) - {"dataset", "out"}
+    assert shared >= TrainingOptions.__dataclass_fields__.keys()
+    assert {name: here[name].default for name in shared} == {
+        name: alone[name].default for name in shared
+    }
+
+
+def test_the_cores_are_shared_out() -> None:
+    cores = os.cpu_count() or 1
+    plan = Plan(Path("data"), Path("out"), processes=1)
+    assert (plan.workers, plan.threads) == (1, cores)
+    assert Plan(Path("data"), Path("out")).threads == max(1, cores // 7)
+
+
+def test_the_longest_goes_first() -> None:
+    assert makespan([2, 2, 3], 2) == 4
+    assert makespan([5], 2) == 5
