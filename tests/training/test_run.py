@@ -15,6 +15,7 @@ from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.model.language_model import MODELS, LanguageModel
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
+from numerate.training.report import TensorBoardReporter
 from numerate.training.run import train
 
 
@@ -153,6 +154,25 @@ def test_a_finished_run_is_not_trained_again(cardiac: Path, tmp_path: Path) -> N
     assert again.history == first.history
     with pytest.raises(RunError, match="finished with other options: hidden was 8, got 9"):
         quick(cardiac, tmp_path / "run", resume=True, hidden=9)
+
+
+def test_the_log_grows_with_every_epoch(cardiac: Path, tmp_path: Path) -> None:
+    lengths = []
+
+    class Look(Recorder):
+        def on_epoch(self, record: dict[str, Any]) -> None:
+            lengths.append(len((tmp_path / "run" / "log.jsonl").read_text().splitlines()))
+
+    quick(cardiac, tmp_path / "run", options=options(epochs=3), reporter=Look())
+    assert lengths == [1, 2, 3]
+
+
+def test_tensorboard_gets_the_figures_of_every_epoch(cardiac: Path, tmp_path: Path) -> None:
+    quick(cardiac, tmp_path / "run", reporter=TensorBoardReporter(tmp_path / "board"))
+    (events,) = (tmp_path / "board").iterdir()
+    content = events.read_bytes()
+    for name in (b"dev_loss", b"dev_word_perplexity", b"dev_numeral_perplexity", b"train_loss"):
+        assert content.count(name) == 2
 
 
 def interrupted(cardiac: Path, folder: Path) -> Path:

@@ -10,7 +10,7 @@ from numerate.evaluation.tables import as_csv, as_json, as_latex, as_markdown, r
 from numerate.reproduce.figures import Histories, history_csv, save_figure, training_curves
 from numerate.reproduce.plan import Plan
 from numerate.reproduce.report import Picture, report, statistics_table
-from numerate.training.run import LOG
+from numerate.training.loop import LOG
 
 REPORT = "report.html"
 

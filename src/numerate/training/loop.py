@@ -4,6 +4,7 @@ Every random number is drawn from a generator seeded by the run's seed, the epoc
 step, so a run that was killed and resumed ends with the same weights as one that was not.
 """
 
+import json
 import math
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
+from numerate.atomic import write_file
 from numerate.batching import Corpus, bucketed_batches
 from numerate.errors import RunError
 from numerate.model.language_model import LanguageModel
@@ -21,6 +23,7 @@ from numerate.training.checkpoint import CHECKPOINT, Progress, load_checkpoint, 
 from numerate.training.options import TrainingOptions
 from numerate.training.step import TrainingStep
 
+LOG = "log.jsonl"
 CHECK_EVERY = 50  # steps between looks at the loss, each of which waits for the device
 CHECKPOINT_SECONDS = 300.0  # within long epochs
 
@@ -170,6 +173,7 @@ class Trainer:
         progress.loss, progress.tokens, progress.seconds = 0.0, 0, 0.0
         self._good = self.model.weights()
         self._save()
+        self.write_log()
         if self.reporter:
             self.reporter.on_epoch(record)
 
@@ -195,6 +199,12 @@ class Trainer:
             "words": words / word_count,
             "numerals": numerals / numeral_count if numeral_count else math.nan,
         }
+
+    def write_log(self) -> None:
+        """One line per epoch done."""
+        if self.accelerator.is_main_process:
+            lines = [json.dumps(record) + "\n" for record in self.progress.history]
+            write_file(self.folder / LOG, "".join(lines).encode())
 
     def _save(self) -> None:
         if self.accelerator.is_main_process:

@@ -29,11 +29,10 @@ from numerate.model.language_model import (
 )
 from numerate.model.vectors import load_vectors
 from numerate.training.checkpoint import CHECKPOINT
-from numerate.training.loop import Reporter, Trainer
+from numerate.training.loop import LOG, Reporter, Trainer
 from numerate.training.options import TrainingOptions
 from numerate.vocabulary import Vocabulary
 
-LOG = "log.jsonl"
 DOCUMENTS = "documents.json"  # what it was trained on, so that it is never tested on it
 
 
@@ -218,8 +217,7 @@ def _write_state(
 ) -> None:
     """The run folder at a turning point; only the end leaves weights behind."""
     if accelerator.is_main_process:
-        lines = [json.dumps(entry) + "\n" for entry in trainer.progress.history]
-        write_file(folder / LOG, "".join(lines).encode())
+        trainer.write_log()
         record = {**record, "state": state, "best_epoch": trainer.progress.best_epoch + 1}
         network.save(folder, record, weights=state != "training")
         if state == "finished":
