@@ -12,7 +12,7 @@ import numpy as np
 import numerate
 from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
-from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.dataset import SPLITS
 from numerate.errors import DatasetError, RunError
 from numerate.evaluation.bootstrap import (
     Interval,
@@ -22,6 +22,11 @@ from numerate.evaluation.bootstrap import (
     paired_test,
 )
 from numerate.evaluation.candidates import candidate_numerals
+from numerate.evaluation.guards import (
+    open_dataset,
+    refuse_foreign_vocabulary,
+    refuse_training_documents,
+)
 from numerate.evaluation.number_line import (
     mean_absolute_log10_error,
     number_line_errors,
@@ -31,7 +36,6 @@ from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
 from numerate.evaluation.score import Predictions, Targets, rank_candidates, token_log_probs
 from numerate.model.device import usable_device
 from numerate.model.language_model import CONFIG, LanguageModel, read_json
-from numerate.training.run import DOCUMENTS
 
 METRICS = "metrics.json"
 CLASSES = ("words", "numerals", "all")
@@ -112,11 +116,11 @@ def evaluate(
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
     model = LanguageModel.load(folder)
     target_device = usable_device(device)
-    opened = _open_dataset(folder, record, dataset)
+    opened = open_dataset(folder, record, dataset)
     ids = opened.split(split).read(["document"])["document"].to_pylist()
-    _refuse_training_documents(folder, opened, split, set(ids))
+    refuse_training_documents(folder, opened, split, set(ids))
     corpora = load_corpora(opened, model.vocabulary)
-    _refuse_foreign_vocabulary(folder, record, opened, corpora["train"])
+    refuse_foreign_vocabulary(folder, record, opened, corpora["train"])
     if not (corpora["train"].tokens < 0).any():
         raise DatasetError(f"{opened.folder}: no numeral in the train split, so no candidates")
     corpus = corpora[split]
@@ -301,42 +305,3 @@ def _oracle(log_probs: np.ndarray, targets: Targets, adjusted: np.ndarray) -> Fi
             name: float((log_probs - adjusted)[members].mean()) for name, members in classes.items()
         },
     }
-
-
-def _open_dataset(folder: Path, record: dict[str, Any], dataset: str | Path | None) -> Dataset:
-    if "dataset" not in record:
-        raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
-    if dataset is not None:
-        return Dataset.open(dataset)
-    try:
-        return Dataset.open(record["dataset"]["path"])
-    except DatasetError as error:
-        raise DatasetError(f"{error}; if {folder}'s dataset was moved, give --dataset") from None
-
-
-def _refuse_training_documents(folder: Path, dataset: Dataset, split: str, ids: set[str]) -> None:
-    path = folder / DOCUMENTS
-    if not path.exists():
-        raise RunError(f"{folder}: incomplete run: {DOCUMENTS} is missing")
-    seen = sorted(ids.intersection(read_json(path)["train"]))
-    if seen:
-        shown = ", ".join(seen[:5]) + (", …" if len(seen) > 5 else "")
-        raise RunError(
-            f"{folder}: trained on {len(seen)} documents of the {split} split of "
-            f"{dataset.folder}: {shown}"
-        )
-
-
-def _refuse_foreign_vocabulary(
-    folder: Path, record: dict[str, Any], dataset: Dataset, train: Corpus
-) -> None:
-    if record["dataset"]["content_hash"] == dataset.manifest["content_hash"]:
-        return
-    types = set(dataset.split("train").encode().types)
-    vocabulary = [*train.vocabulary.words[2:], *train.vocabulary.numerals[1:]]
-    found = sum(type in types for type in vocabulary)
-    if found < len(vocabulary) / 2:
-        raise RunError(
-            f"{folder}: its vocabulary does not fit {dataset.folder}: {found} of "
-            f"{len(vocabulary)} types occur there, expected at least half"
-        )

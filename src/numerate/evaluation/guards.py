@@ -1,0 +1,49 @@
+"""What must hold before a run is evaluated on a dataset; if not, one clear line says so."""
+
+from pathlib import Path
+from typing import Any
+
+from numerate.batching import Corpus
+from numerate.corpus.dataset import Dataset
+from numerate.errors import DatasetError, RunError
+from numerate.model.language_model import CONFIG, read_json
+from numerate.training.run import DOCUMENTS
+
+
+def open_dataset(folder: Path, record: dict[str, Any], dataset: str | Path | None) -> Dataset:
+    if "dataset" not in record:
+        raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
+    if dataset is not None:
+        return Dataset.open(dataset)
+    try:
+        return Dataset.open(record["dataset"]["path"])
+    except DatasetError as error:
+        raise DatasetError(f"{error}; if {folder}'s dataset was moved, give --dataset") from None
+
+
+def refuse_training_documents(folder: Path, dataset: Dataset, split: str, ids: set[str]) -> None:
+    path = folder / DOCUMENTS
+    if not path.exists():
+        raise RunError(f"{folder}: incomplete run: {DOCUMENTS} is missing")
+    seen = sorted(ids.intersection(read_json(path)["train"]))
+    if seen:
+        shown = ", ".join(seen[:5]) + (", …" if len(seen) > 5 else "")
+        raise RunError(
+            f"{folder}: trained on {len(seen)} documents of the {split} split of "
+            f"{dataset.folder}: {shown}"
+        )
+
+
+def refuse_foreign_vocabulary(
+    folder: Path, record: dict[str, Any], dataset: Dataset, train: Corpus
+) -> None:
+    if record["dataset"]["content_hash"] == dataset.manifest["content_hash"]:
+        return
+    types = set(dataset.split("train").encode().types)
+    vocabulary = [*train.vocabulary.words[2:], *train.vocabulary.numerals[1:]]
+    found = sum(type in types for type in vocabulary)
+    if found < len(vocabulary) / 2:
+        raise RunError(
+            f"{folder}: its vocabulary does not fit {dataset.folder}: {found} of "
+            f"{len(vocabulary)} types occur there, expected at least half"
+        )
