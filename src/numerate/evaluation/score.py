@@ -4,6 +4,8 @@ Everything is in the order of the corpus, whatever the batches were, so that two
 compared token by token.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +57,7 @@ def token_log_probs(model: LanguageModel, corpus: Corpus) -> np.ndarray:
     """log p of every target, in the order of the corpus: float64 [T]."""
     result = np.empty(len(corpus.tokens) + len(corpus))
     starts = corpus.offsets[:-1] + np.arange(len(corpus))
-    with torch.no_grad():
+    with _exactly():
         for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
             batch = corpus.collate(paragraphs)
             steps, columns = _coordinates(batch, batch.positions)
@@ -91,7 +93,7 @@ def rank_candidates(
         oov_numerals=max(1, oov_numerals),
         open_vocabulary=model.output.open_vocabulary,
     )
-    with torch.no_grad():
+    with _exactly():
         penalty = torch.from_numpy(share).to(corpus.table.device)
         for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
             batch = corpus.collate(paragraphs)
@@ -116,6 +118,13 @@ def rank_candidates(
     texts = np.array(candidates.texts, dtype=object)[best]
     true_texts = np.array(corpus.table.texts, dtype=object)[targets.rows]
     return Predictions(candidates.values[best], texts == true_texts, scores, covered)
+
+
+@contextmanager
+def _exactly() -> Iterator[None]:
+    """Without gradients, and without the shortened floats that cuDNN's LSTM takes by default."""
+    with torch.no_grad(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+        yield
 
 
 def _coordinates(batch: Batch, positions: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
