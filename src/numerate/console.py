@@ -56,10 +56,10 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
             on_error=show_error,
             **options,
         )
-    counts: dict[str, int] = manifest["counts"]  # type: ignore[assignment]
+    counts: dict[str, int] = manifest["counts"]
     if skipped > MAX_ERROR_LINES:
         console.print(f"… and {skipped - MAX_ERROR_LINES:,} more, see {out / 'manifest.json'}")
-    splits: dict[str, dict[str, int]] = manifest["splits"]  # type: ignore[assignment]
+    splits: dict[str, dict[str, int]] = manifest["splits"]
     paragraphs = sum(split["paragraphs"] for split in splits.values())
     documents = sum(split["documents"] for split in splits.values())
     print(

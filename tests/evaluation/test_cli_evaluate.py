@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import torch
 
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
@@ -55,14 +54,6 @@ def numerate(
 
     yield run
     signal.signal(signal.SIGTERM, handler)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import math
 import shutil
 import statistics
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -38,14 +37,6 @@ from numerate.training.run import train
 
 CLOSED = MODELS[:4]
 OPEN = MODELS[4:]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

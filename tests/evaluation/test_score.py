@@ -1,7 +1,5 @@
 """Log-probabilities and predictions stand where the corpus has their tokens."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -27,14 +25,6 @@ TEXTS = [
     "words alone again and again",
     "5",
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

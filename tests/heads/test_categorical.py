@@ -1,7 +1,5 @@
 """Softmax over a linear map, and the heads that memorise numerals with it."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -16,14 +14,6 @@ from numerate.numeral_table import END, SYMBOLS, NumeralTable
 SIZE = 5
 NUMERALS = ("<unk-numeral>", "7", "12", "0.5", "100", "2", "2.0")
 IDS = {text: index for index, text in enumerate(NUMERALS)}
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(params=["one block", "many blocks"])

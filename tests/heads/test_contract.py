@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -62,14 +62,6 @@ HARD = {
     "out of vocabulary": "77",
 }
 VARIED = [*KNOWN, "3", "20", "2.00", "1234567890", "0.0", "0.25", "13.37", *list(HARD.values())[1:]]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def make(name: str, seed: int = 0) -> NumeralHead:

@@ -1,7 +1,6 @@
 """The digit RNN, with its equations in plain loops as the oracle."""
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -17,14 +16,6 @@ from numerate.numeral_table import NumeralTable
 SIZE = 6
 ALPHABET = "0123456789.$"  # the last one ends a numeral; as an input, it starts one
 TEXTS = ["7", "12", "2", "2.0", "0.000001", "999999999999", "9" * 32, "0." + "1" * 31, "12.5"]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def make() -> DigitRNNHead:

@@ -1,7 +1,5 @@
 """Precision LSTM times mixture of Gaussians, with SciPy and plain loops as oracles."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -14,14 +12,6 @@ from numerate.numeral_table import NumeralTable
 
 SIZE = 5
 LIMIT = 60  # more than ten deviations beyond every mean
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def components(means: list[float], sds: list[float]) -> Components:

@@ -1,7 +1,7 @@
 """All seven models on a small dataset, with one token at a time in plain loops as the oracle."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -45,14 +45,6 @@ PARAGRAPHS = [
 CONTEXT = "the"
 FOLLOWERS = [*VOCABULARY.words[2:], "elsewhere", *VOCABULARY.numerals[1:], "31"]
 """Every next token but the end: each known type, an unknown word and an unknown numeral."""
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Runs from dataset to folder: learning, stopping, interrupting, failing."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,6 @@ from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
 from numerate.training.report import TensorBoardReporter
 from numerate.training.run import train
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

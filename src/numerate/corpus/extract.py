@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -68,8 +69,8 @@ def paragraph_schema(oracle: bool) -> pa.Schema:
 
 def extract(unit: Unit, rules: Rules) -> Extracted:
     keep = rules.keep or ("table-refs" if unit.format in {"jats", "latexml"} else "numerals")
-    rows: list[dict[str, object]] = []
-    tables: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
+    tables: list[dict[str, Any]] = []
     result = Extracted(pa.RecordBatch.from_pylist([]), pa.RecordBatch.from_pylist([]))
     for document in _documents(unit, rules, keep):
         if isinstance(document, DocumentError):
@@ -82,10 +83,10 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
         if not kept:
             continue
         rows.extend(kept)
-        referred = {table for row in kept for table in row["tables"]}  # type: ignore[attr-defined]
+        referred = {table for row in kept for table in row["tables"]}
         kept_tables = [_table_row(t, document) for t in document.tables if t.id in referred]
         tables.extend(kept_tables)
-        digest = hashlib.sha256("\0".join(str(row["text"]) for row in kept).encode()).digest()
+        digest = hashlib.sha256("\0".join(row["text"] for row in kept).encode()).digest()
         result.documents.append((document.id, digest, unit.split))
         result.rows.append(len(kept))
         result.table_rows.append(len(kept_tables))
@@ -108,7 +109,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _row(paragraph: Paragraph, document: str, keep: str, rules: Rules) -> dict[str, object] | None:
+def _row(paragraph: Paragraph, document: str, keep: str, rules: Rules) -> dict[str, Any] | None:
     if keep == "table-refs" and not paragraph.tables:
         return None
     text = _storable(paragraph.text)
@@ -116,7 +117,7 @@ def _row(paragraph: Paragraph, document: str, keep: str, rules: Rules) -> dict[s
     numerals = [position for position, token in enumerate(tokens) if token.is_numeral]
     if not tokens or (keep != "all" and not numerals):
         return None
-    row: dict[str, object] = {
+    row: dict[str, Any] = {
         "document": document,
         "text": text,
         "tokens": [token.text for token in tokens],
@@ -130,7 +131,7 @@ def _row(paragraph: Paragraph, document: str, keep: str, rules: Rules) -> dict[s
     return row
 
 
-def _table_row(table: Table, document: Document) -> dict[str, object]:
+def _table_row(table: Table, document: Document) -> dict[str, Any]:
     return {
         "document": document.id,
         "id": table.id,

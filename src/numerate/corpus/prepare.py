@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Protocol
+from typing import Any, Protocol
 
 import numerate
 from numerate.atomic import new_folder
@@ -72,7 +72,7 @@ def prepare(
     force: bool = False,
     report: Report | None = None,
     on_error: Callable[[DocumentError], None] | None = None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Prepare a dataset folder and return its manifest.
 
     `source` is a path, or `cardiac` for the built-in corpus of `documents` reports. With
@@ -99,7 +99,7 @@ def prepare(
     else:
         units = Source(Path(source), format)
     rules = Rules(keep, field, split_names, oracle=built_in)
-    options: dict[str, object] = {
+    options: dict[str, Any] = {
         "source": "cardiac" if built_in else Path(source).name,
         "format": "cardiac" if built_in else format,
         "keep": keep,
@@ -116,7 +116,7 @@ def prepare(
         ledger.counts["files_ignored"] = units.progress.ignored
         assignment = ledger.assign(str(source), rules)
         splits = write_splits(staging, assignment)
-        manifest: dict[str, object] = {
+        manifest: dict[str, Any] = {
             "format": FORMAT_NAME,
             "version": FORMAT_VERSION,
             "numerate": numerate.__version__,

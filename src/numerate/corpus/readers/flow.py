@@ -33,6 +33,13 @@ _BETWEEN_INDICES = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _THIN_GROUPS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:[\u2009\u202f][0-9]{3})+(?![0-9])")
 _POINTS = (".", ",", "．", "，")  # may stand inside a numeral
 
+_ADDRESS = re.compile(r"(?:[a-z]+://|www\.|doi:|10\.[0-9]{4,}/)\S*", re.IGNORECASE)
+
+
+def is_address(text: str) -> bool:
+    """Whether a link shows nothing but where it leads: its digits are no quantities."""
+    return _ADDRESS.fullmatch(text) is not None
+
 
 class Flow:
     """Text under construction. Pieces are appended; scripts and marks keep their distance."""

@@ -3,7 +3,7 @@
 import re
 
 from numerate.corpus.document import Document, Paragraph, Table
-from numerate.corpus.readers.flow import CITE, MATH, REF, Flow
+from numerate.corpus.readers.flow import CITE, MATH, REF, Flow, is_address
 from numerate.corpus.readers.grid import Cell, cell_grid
 from numerate.corpus.readers.mathml import write_mathml
 from numerate.corpus.readers.xml import Element, entity_text, local_name, parse_xml
@@ -18,7 +18,6 @@ _ASIDE = {
 _BLOCKS = {"p", "list", "list-item", "def-list", "def-item", "disp-quote", "break", "preformat"}
 _FORMULAS = {"disp-formula", "disp-formula-group", "chem-struct-wrap"}
 _CITATIONS = {"bibr", "ref"}
-_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.|doi:|10\.[0-9]{4,}/)\S*", re.IGNORECASE)
 # Journals of medicine raise the decimal point, 0·05; but 3·10 and a power is a product.
 _RAISED_POINT = re.compile(r"(?<![\w.])([0-9]+)[·∙](?!10\Z)(?=[0-9])")
 _TEX_NOISE = re.compile(r"\\(?:documentclass|usepackage|setlength)[^\n]*|[${}]|\\[,;!: ]|~")
@@ -134,7 +133,7 @@ def _write_inline(flow: Flow, element: Element) -> None:
 
 
 def _is_address(element: Element, name: str) -> bool:
-    return name in {"ext-link", "uri"} and _ADDRESS.fullmatch(_text(element)) is not None
+    return name in {"ext-link", "uri"} and is_address(_text(element))
 
 
 def _write_formula(flow: Flow, formula: Element) -> None:

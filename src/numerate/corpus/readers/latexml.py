@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from numerate.corpus.document import Document, Paragraph, Table
-from numerate.corpus.readers.flow import CITE, MATH, REF, Flow
+from numerate.corpus.readers.flow import CITE, MATH, REF, Flow, is_address
 from numerate.corpus.readers.grid import Cell, cell_grid
 from numerate.corpus.readers.mathml import mathml_text
 from numerate.corpus.readers.xml import Element, entity_text, local_name, parse_html, parse_xml
@@ -33,7 +33,6 @@ _BLOCKS = {
 }  # fmt: skip
 _HTML = re.compile(rb"<(?:!doctype\s+)?html", re.IGNORECASE)
 _OUTWARD = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?:[a-z]+://|www\.|doi:|10\.[0-9]{4,}/)\S*", re.IGNORECASE)
 _ARXIV_ID = re.compile(
     r"(?:/(?:abs|html|pdf)/|arXiv:)([a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}|[0-9]{4}\.[0-9]{4,5})"
 )
@@ -193,7 +192,7 @@ class _Writer:
 
     def _write_reference(self, ref: Element) -> None:
         text = self._apart(ref)
-        if _is_outward(ref) and not _ADDRESS.fullmatch(text):
+        if _is_outward(ref) and not is_address(text):
             self.flow.text(text)  # the author's own words, linked
             return
         self.flow.mark(REF)
