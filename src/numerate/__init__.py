@@ -1,3 +1,19 @@
-"""numerate: language models that understand numbers."""
+"""Language models that understand numbers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numerate.plausibility.model import NumerateModel
 
 __version__ = "0.1.0"
+
+
+def load(path: str | Path, dataset: str | Path | None = None) -> "NumerateModel":
+    """Open a trained run to predict numbers, rank claims and check texts with it.
+
+    `dataset` is where its dataset is now, if it has moved since the training.
+    """
+    from numerate.plausibility.load import load as load_run  # torch only when it is needed
+
+    return load_run(path, dataset)

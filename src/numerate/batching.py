@@ -4,12 +4,13 @@ Nothing here looks at a tensor's values on the device, so a training step never 
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.corpus.dataset import SPLITS, Dataset, Split
+from numerate.corpus.dataset import SPLITS, Dataset, Encoded
 from numerate.numeral import is_numeral
 from numerate.numeral_table import (
     DigitStrings,
@@ -92,10 +93,19 @@ class Layout:
         )
 
 
+class Encodable(Protocol):
+    """A split of a dataset, or any other paragraphs."""
+
+    @property
+    def name(self) -> str: ...
+
+    def encode(self) -> Encoded: ...
+
+
 class Corpus:
     """One split as integers, with the numeral table it shares with the other splits."""
 
-    def __init__(self, split: Split, vocabulary: Vocabulary, table: NumeralTable) -> None:
+    def __init__(self, split: Encodable, vocabulary: Vocabulary, table: NumeralTable) -> None:
         self.name = split.name
         self.vocabulary = vocabulary
         self.table = table
@@ -135,8 +145,9 @@ class Corpus:
             longest = -(-longest // PADDED_LENGTH) * PADDED_LENGTH
         steps = np.arange(longest)[:, None]
         inside = steps < lengths  # [L, B]
-        places = np.minimum(self.offsets[paragraphs] + steps, len(self.tokens) - 1)
-        targets = np.where(inside, self.tokens[places], END_ID)
+        tokens = self.tokens if len(self.tokens) else np.array([END_ID])  # all may be empty
+        places = np.minimum(self.offsets[paragraphs] + steps, len(tokens) - 1)
+        targets = np.where(inside, tokens[places], END_ID)
         flat_targets = targets.reshape(-1)
         numeral_positions = np.flatnonzero(flat_targets < 0)
         rows = -1 - flat_targets[numeral_positions]

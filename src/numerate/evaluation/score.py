@@ -57,10 +57,10 @@ def token_log_probs(model: LanguageModel, corpus: Corpus) -> np.ndarray:
     """log p of every target, in the order of the corpus: float64 [T]."""
     result = np.empty(len(corpus.tokens) + len(corpus))
     starts = corpus.offsets[:-1] + np.arange(len(corpus))
-    with _exactly():
+    with exactly():
         for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
             batch = corpus.collate(paragraphs)
-            steps, columns = _coordinates(batch, batch.positions)
+            steps, columns = coordinates(batch, batch.positions)
             result[starts[paragraphs[columns]] + steps] = model.log_prob(batch).double().cpu()
     return result
 
@@ -93,14 +93,14 @@ def rank_candidates(
         oov_numerals=max(1, oov_numerals),
         open_vocabulary=model.output.open_vocabulary,
     )
-    with _exactly():
+    with exactly():
         penalty = torch.from_numpy(share).to(corpus.table.device)
         for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
             batch = corpus.collate(paragraphs)
             if batch.numerals is None:
                 continue
             _, positions = batch.by_class(batch.positions)
-            steps, columns = _coordinates(batch, positions)
+            steps, columns = coordinates(batch, positions)
             places = numeral_index[starts[paragraphs[columns]] + steps]
             hidden = model.hidden(batch).index_select(0, positions)
             for begin in range(0, len(places), TABLE_ROWS):
@@ -121,11 +121,11 @@ def rank_candidates(
 
 
 @contextmanager
-def _exactly() -> Iterator[None]:
+def exactly() -> Iterator[None]:
     """Without gradients, and without the shortened floats that cuDNN's LSTM takes by default."""
     with torch.no_grad(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         yield
 
 
-def _coordinates(batch: Batch, positions: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
+def coordinates(batch: Batch, positions: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     return np.divmod(positions.cpu().numpy(), batch.shape[1])

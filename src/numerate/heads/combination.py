@@ -23,14 +23,14 @@ class CombinationHead(NumeralHead):
         return F.log_softmax(hidden @ self.weights.T, dim=1)
 
     def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
-        scores = [member.log_prob(hidden, numerals) for member in self._heads()]
+        scores = [member.log_prob(hidden, numerals) for member in self.heads()]
         # A closed member gives −inf to what it does not know: no share, and no gradient.
         return torch.logsumexp(self.log_weights(hidden) + torch.stack(scores, dim=1), dim=1)
 
     def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
-        scores = [member.log_prob_table(hidden, candidates) for member in self._heads()]
+        scores = [member.log_prob_table(hidden, candidates) for member in self.heads()]
         weights = self.log_weights(hidden)[:, None, :]  # [N, 1, M]
         return torch.logsumexp(weights + torch.stack(scores, dim=2), dim=2)
 
-    def _heads(self) -> list[NumeralHead]:
+    def heads(self) -> list[NumeralHead]:
         return list(self.members.values())  # type: ignore[arg-type]

@@ -38,6 +38,15 @@ class DigitRNNHead(NumeralHead):
         rows = max(1, STATES_AT_ONCE // widest)
         return torch.cat([self._score_tree(part, levels) for part in torch.split(hidden, rows)])
 
+    def write(self, hidden: Tensor, cell: Tensor, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """One symbol more in each of P states: the new states, log p of what follows [P, 12].
+
+        The first symbol is START, in the state of the model with a cell of zeros.
+        """
+        inputs = self.inputs.weight.index_select(0, symbols)[None]
+        _, (hidden, cell) = self.lstm(inputs, (hidden[None], cell[None]))
+        return hidden[0], cell[0], F.log_softmax(hidden[0] @ self.outputs.T, dim=1)
+
     def _score_tree(self, hidden: Tensor, levels: list["PrefixLevel"]) -> Tensor:
         """Prefixes come first and gates apart, so that all is contiguous."""
         count, size = hidden.shape

@@ -92,16 +92,21 @@ class MixtureHead(NumeralHead):
     def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
         device = hidden.device
         precisions = torch.from_numpy(candidates.precisions).to(device)
-        largest = int(candidates.precisions.max())
         with torch.autocast(device.type, enabled=False):
-            log_weights = self.log_weights(hidden)
             # One matrix product for all candidates; each is scaled by its own largest mass.
-            value = _log_matmul(log_weights, self.log_masses(candidates))  # [N, C]
-            if self.truncate:
-                each = torch.arange(largest + 1, device=device)
-                value = value - _log_matmul(log_weights, self._log_upper(each))[:, precisions]
-        log_precision = self.precision.log_prob_table(hidden, largest)
-        return value + log_precision[:, precisions]
+            value = _log_matmul(self.log_weights(hidden), self.log_masses(candidates))  # [N, C]
+        return value + self.log_factors(hidden, int(candidates.precisions.max()))[:, precisions]
+
+    def log_factors(self, hidden: Tensor, largest: int) -> Tensor:
+        """What the mass of a numeral's interval is multiplied by, for each precision up to
+        `largest`: its probability, over the mass of all non-negative numerals if truncated.
+        """
+        factors = self.precision.log_prob_table(hidden, largest)  # [N, largest + 1]
+        if self.truncate:
+            with torch.autocast(hidden.device.type, enabled=False):
+                upper = self._log_upper(torch.arange(largest + 1, device=hidden.device))
+                factors = factors - _log_matmul(self.log_weights(hidden), upper)
+        return factors
 
 
 def _log_matmul(log_weights: Tensor, log_masses: Tensor) -> Tensor:

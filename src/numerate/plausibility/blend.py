@@ -1,0 +1,76 @@
+"""Several distributions, each with a share: the best numerals by the threshold algorithm.
+
+Numerals are taken from the sorted streams of the members, in turn, and scored under all of them.
+What no member has shown yet is at most as probable as the shares times the last probabilities
+seen, so whatever beats that bound is next (Fagin, Lotem and Naor, 2003).
+"""
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from numerate.plausibility.number_model import NextNumeral
+
+TAKEN_AT_ONCE = 16
+
+
+class Blend:
+    """A `NextNumeral` of several; `score` gives log p of numerals under the whole."""
+
+    def __init__(
+        self,
+        shares: np.ndarray,
+        members: Sequence[NextNumeral],
+        score: Callable[[list[str]], np.ndarray],
+    ) -> None:
+        self._shares = np.asarray(shares, dtype=np.float64)
+        self._members = members
+        self._score = score
+
+    @property
+    def total(self) -> float:
+        return float(self._shares @ [member.total for member in self._members])
+
+    @property
+    def unresolved(self) -> float:
+        return float(self._shares @ [member.unresolved for member in self._members])
+
+    def stream(self) -> Iterator[tuple[str, float]]:
+        streams = [member.stream() for member in self._members]
+        bounds = np.ones(len(streams))  # p of what each member may still show
+        seen: set[str] = set()
+        heap: list[tuple[float, str]] = []
+        while bounds.any():
+            new: dict[str, None] = {}
+            for index in np.flatnonzero(bounds):
+                taken = list(islice(streams[index], TAKEN_AT_ONCE))
+                finished = len(taken) < TAKEN_AT_ONCE
+                bounds[index] = 0.0 if finished else np.exp(taken[-1][1])
+                new |= dict.fromkeys(text for text, _ in taken if text not in seen)
+            seen |= new.keys()
+            for text, log_prob in zip(new, self._score(list(new)) if new else (), strict=True):
+                heapq.heappush(heap, (-float(log_prob), text))
+            bound = float(self._shares @ bounds)
+            while heap and np.exp(-heap[0][0]) >= bound:
+                cost, text = heapq.heappop(heap)
+                yield text, -cost
+        while heap:
+            cost, text = heapq.heappop(heap)
+            yield text, -cost
+
+    def mass_up_to(self, numbers: np.ndarray) -> np.ndarray:
+        masses = [member.mass_up_to(numbers) for member in self._members]
+        return np.asarray(self._shares @ np.stack(masses))
+
+    def draw(self, count: int, generator: np.random.Generator) -> list[str]:
+        chances = self._shares * [member.total for member in self._members]
+        counts = generator.multinomial(count, chances / chances.sum())
+        drawn = [
+            text
+            for member, times in zip(self._members, counts, strict=True)
+            if times
+            for text in member.draw(int(times), generator)
+        ]
+        return [drawn[index] for index in generator.permutation(count)]

@@ -1,0 +1,53 @@
+"""How odd is odd? The numerals of the dev split, which are taken to be right, tell.
+
+The plausibility of a numeral is the share of them that are at least as odd, itself counted in:
+a conformal p-value. On text like the training data, a numeral is therefore at most as often below
+a threshold as the threshold says, whatever the model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from numerate.errors import NumerateError
+from numerate.plausibility.assess import assess_reading
+from numerate.plausibility.number_model import NumberModel
+
+MOST_POINTS = 20_000  # of the dev split's distribution that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    strangeness: np.ndarray  # of the dev split's numerals, ascending
+
+    @property
+    def finest(self) -> float:
+        """The smallest false-alarm rate at which anything can be flagged."""
+        return 1 / (len(self.strangeness) + 1)
+
+    def plausibility(self, strangeness: np.ndarray) -> np.ndarray:
+        count = len(self.strangeness)
+        below = np.searchsorted(self.strangeness, strangeness, side="left")
+        share: np.ndarray = (count - below + 1) / (count + 1)
+        return share
+
+    def check_alarms(self, alarms: float) -> None:
+        if not 0 < alarms < 1:
+            raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
+        if alarms < self.finest:
+            raise NumerateError(
+                f"alarms: got {alarms}, expected at least {self.finest:.2g}: the model was "
+                f"calibrated on {len(self.strangeness)} numerals"
+            )
+
+
+def calibrate(model: NumberModel, texts: Sequence[str]) -> Calibration:
+    """From texts whose numerals are right: the dev split, which the model was not trained on."""
+    parts = [assess_reading(model, reading).strangeness for reading in model.read(texts)]
+    values = np.sort(np.concatenate([np.zeros(0), *parts]))
+    if not len(values):
+        raise NumerateError("calibration: no numeral in the texts")
+    if len(values) > MOST_POINTS:
+        values = values[np.linspace(0, len(values) - 1, MOST_POINTS).round().astype(int)]
+    return Calibration(values)

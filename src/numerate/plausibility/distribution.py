@@ -1,0 +1,139 @@
+"""The distribution over the next numeral, as people ask about it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from numerate.errors import NumerateError
+from numerate.numeral import Numeral
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.number_model import NextNumeral
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CURVE_BEST = 200  # of the most probable numerals that a drawing shows beside the grid
+_POINTS = 64  # where the distribution function is looked at in each round of a search
+_DIGITS = 12  # significant digits of a quantile
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What a drawing needs: numerals in ascending order of value, [C] each."""
+
+    numerals: list[str]
+    values: np.ndarray
+    probabilities: np.ndarray
+    decimals: np.ndarray
+
+
+class NumeralDistribution:
+    """What a model expects where a numeral is to come.
+
+    `prob` and `top` are about numerals, as they are written: `2` and `2.0` are two. `cdf`,
+    `median`, `interval` are about the numbers they write, among numerals that can be named:
+    `unnamed` is the probability of the rest, such as the unknown of a closed vocabulary.
+    """
+
+    def __init__(
+        self,
+        numerals: NextNumeral,
+        score: Callable[[NumeralTable], np.ndarray],
+        candidates: NumeralTable,
+        shares: dict[str, float],
+    ) -> None:
+        self._numerals = numerals
+        self._score = score  # log p of each numeral: [C]
+        self._candidates = candidates
+        self.shares = shares  # of the members of a combination; empty for other models
+
+    @property
+    def unnamed(self) -> float:
+        return max(0.0, 1.0 - self._numerals.total)
+
+    @property
+    def unresolved(self) -> float:
+        """Probability, among that of numbers, whose place on the line is only known from below."""
+        return self._numerals.unresolved / self._numerals.total
+
+    def top(self, count: int = 5) -> list[tuple[str, float]]:
+        """The most probable numerals with their probabilities."""
+        if count < 1:
+            raise NumerateError(f"number of numerals: got {count}, expected 1 or more")
+        best = islice(self._numerals.stream(), count)
+        return [(text, float(np.exp(log_prob))) for text, log_prob in best]
+
+    def prob(self, numeral: str | int | float | Decimal) -> float:
+        """The probability of one numeral, given that a numeral comes."""
+        return float(np.exp(self.log_prob(numeral)))
+
+    def log_prob(self, numeral: str | int | float | Decimal) -> float:
+        return float(self._score(NumeralTable([_written(numeral)]))[0])
+
+    def cdf(self, number: float) -> float:
+        """The probability that the number is at most this one."""
+        return float(self._cdf([float(number)])[0])
+
+    def median(self) -> float:
+        return self.quantile(0.5)
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """The central interval that holds at least this probability, both ends included."""
+        if not 0 < level < 1:
+            raise NumerateError(f"level: got {level}, expected between 0 and 1")
+        return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+
+    def quantile(self, q: float) -> float:
+        """The smallest number x with cdf(x) ≥ q."""
+        if not 0 < q < 1:
+            raise NumerateError(f"quantile: got {q}, expected between 0 and 1")
+        low, high = 0.0, 1.0
+        reached = self._cdf([low])[0] >= q
+        if reached:
+            return low
+        while self._cdf([high])[0] < q and high < 1e33:
+            low, high = high, 10 * high
+        while high - low > 10.0 ** (-_DIGITS - 2) * high:
+            points = np.linspace(low, high, _POINTS + 1)
+            index = int(np.searchsorted(self._cdf(points[1:-1]), q)) + 1
+            low, high = float(points[index - 1]), float(points[index])
+        # Numerals have few digits: the float that was closed in on is one of them.
+        return float(f"{high:.{_DIGITS}g}")
+
+    def sample(self, count: int = 1, seed: int = 0) -> list[str]:
+        """Independent draws from the model itself, among numerals that can be named."""
+        if count < 0:
+            raise NumerateError(f"number of samples: got {count}, expected 0 or more")
+        return self._numerals.draw(count, np.random.default_rng(seed)) if count else []
+
+    def curve(self) -> Curve:
+        """The grid of candidates and the most probable numerals, for a drawing."""
+        best = [text for text, _ in islice(self._numerals.stream(), CURVE_BEST)]
+        table = NumeralTable(list(dict.fromkeys([*best, *self._candidates.texts])))
+        order = np.lexsort((table.precisions, table.values))
+        return Curve(
+            [table.texts[index] for index in order],
+            table.values[order],
+            np.exp(self._score(table))[order],
+            table.precisions[order],
+        )
+
+    def plot(self) -> "Figure":
+        from numerate.plausibility.drawing import draw_distribution
+
+        return draw_distribution(self)
+
+    def _cdf(self, numbers: Iterable[float]) -> np.ndarray:
+        return self._numerals.mass_up_to(np.asarray(numbers, dtype=float)) / self._numerals.total
+
+
+def _written(numeral: str | int | float | Decimal) -> str:
+    text = numeral if isinstance(numeral, str) else f"{Decimal(str(numeral)):f}"
+    try:
+        return Numeral.parse(text).text
+    except ValueError as error:
+        raise NumerateError(str(error)) from None

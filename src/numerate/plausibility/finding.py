@@ -1,0 +1,24 @@
+"""What is said of one numeral in a text."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+REASONS = ("magnitude", "precision", "digits")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    start: int  # offsets into the text that was given
+    end: int
+    numeral: str  # normalised
+    written: str  # as it stands in the text
+    surprisal: float  # nats: −log p(numeral | a numeral comes)
+    percentile: float  # 0 to 1: where its value lies in the predicted distribution
+    interval: tuple[float, float]  # plausible range
+    likely: str  # the most likely numeral
+    reason: str  # what is odd about it, were it flagged: one of REASONS
+    plausibility: float  # share of the dev split's numerals at least as odd
+    flagged: bool
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,91 @@
+"""What `numerate.load` gives: a model of which one asks about numbers."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.assess import assess_reading
+from numerate.plausibility.calibration import Calibration
+from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.finding import Finding
+from numerate.plausibility.number_model import NumberModel
+from numerate.plausibility.paragraphs import iter_paragraphs
+from numerate.plausibility.rank import Ranking, rank
+
+ALARMS = 0.01
+
+
+class NumerateModel:
+    """Predict a numeral, rank claims, check a text: all over one language model."""
+
+    def __init__(self, model: NumberModel, calibrated: Callable[[], Calibration]) -> None:
+        self.model = model
+        self._calibrated = calibrated
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The strategies of a combination; empty for other models."""
+        return self.model.members
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """How odd the numerals of the dev split are; computed when first needed."""
+        return self._calibrated()
+
+    def predict(self, text: str) -> NumeralDistribution:
+        """The distribution over the numeral that comes after the text."""
+        state = self.model.contexts([text])
+
+        def score(numerals: NumeralTable) -> np.ndarray:
+            row: np.ndarray = self.model.log_probs(state, numerals)[0]
+            return row
+
+        shares = dict(zip(self.members, map(float, self.model.shares(state)[0]), strict=True))
+        numerals = self.model.next_numeral(state)
+        return NumeralDistribution(numerals, score, self.model.candidates, shares)
+
+    def rank(self, claims: Sequence[str], by: str = "numerals") -> Ranking:
+        """Claims, the most probable first, and what drives the order."""
+        return rank(self.model, claims, by)
+
+    def check(self, text: str, alarms: float = ALARMS) -> list[Finding]:
+        """The numerals that are implausible where they stand.
+
+        `alarms` is the share of numerals that may be flagged on text like the training data.
+        """
+        return [finding for finding in self.assess(text, alarms) if finding.flagged]
+
+    def assess(self, text: str, alarms: float = ALARMS) -> list[Finding]:
+        """Every numeral of the text, flagged or not."""
+        self.calibration.check_alarms(alarms)
+        parts = list(iter_paragraphs(text))
+        findings: list[Finding] = []
+        readings = self.model.read([part for _, part in parts]) if parts else []
+        for (offset, part), reading in zip(parts, readings, strict=True):
+            if not len(reading.positions):
+                continue
+            found = assess_reading(self.model, reading)
+            plausibility = self.calibration.plausibility(found.strangeness)
+            for index, token in enumerate(reading.numerals):
+                findings.append(
+                    Finding(
+                        start=offset + token.start,
+                        end=offset + token.end,
+                        numeral=token.text,
+                        written=part[token.start : token.end],
+                        surprisal=float(found.surprisal[index]),
+                        percentile=float(found.percentile[index]),
+                        interval=(float(found.low[index]), float(found.high[index])),
+                        likely=found.likely[index],
+                        reason=found.reasons[index],
+                        plausibility=float(plausibility[index]),
+                        flagged=bool(plausibility[index] <= alarms),
+                    )
+                )
+        return findings

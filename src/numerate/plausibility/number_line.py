@@ -1,0 +1,130 @@
+"""Numerals as cells of the number line, for a mixture of Gaussians and chances of precisions.
+
+Cells of one precision are searched best first through nested decimal ranges. No cell of a range
+is more probable than the sum, over components, of the mass of the best place in the range; so
+when a cell beats the bound of every range that has not been divided, it beats all their cells.
+"""
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
+from numerate.numeral import MAX_DIGITS
+
+RANGES_AT_ONCE = 16
+FINEST = MAX_DIGITS - 1  # decimals: one digit stands before the point
+_NEGLIGIBLE = 1e-12  # precisions of less probability are left out of sums
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Range:
+    """Integers from `low` up to but not including `high`, times 10 to the minus `precision`."""
+
+    precision: int
+    low: int
+    high: int
+
+    def divide(self) -> list["_Range"]:
+        """The whole line into numbers of 1, 2, … digits; those by their next digit."""
+        if self.low == 0 and self.high > 10:
+            ends = [0, *(10**digits for digits in range(1, MAX_DIGITS + 1))]
+        else:
+            width = 10 ** (len(str(self.high - 1)) - 1)
+            while width >= self.high - self.low:
+                width //= 10
+            ends = list(range(self.low, self.high + 1, width))
+        return [_Range(self.precision, low, high) for low, high in pairwise(ends)]
+
+    def text(self) -> str:
+        digits = str(self.low).zfill(self.precision + 1)
+        if not self.precision:
+            return digits
+        return f"{digits[: -self.precision]}.{digits[-self.precision :]}"
+
+
+class NumberLine:
+    """A `NextNumeral` of a mixture: weights [K] of components [K], log p of each precision."""
+
+    def __init__(
+        self, log_weights: Tensor, means: Tensor, sds: Tensor, log_precisions: Tensor
+    ) -> None:
+        self._log_weights, self._means, self._sds = log_weights.double(), means, sds
+        self._log_precisions = log_precisions.double().numpy()  # [FINEST + 1]
+        chances = np.exp(self._log_precisions)
+        self._usual = np.flatnonzero(chances > _NEGLIGIBLE)
+        half_widths = torch.from_numpy(0.5 * 10.0 ** -self._usual.astype(float))
+        upper = log_upper_mass(-half_widths[:, None], means, sds)  # [R, K]
+        self._upper = torch.logsumexp(self._log_weights + upper, 1).exp().numpy()  # [R]
+        self._chances = chances[self._usual]
+        self.total = float(self._chances @ self._upper)
+        self.unresolved = 0.0
+
+    def stream(self) -> Iterator[tuple[str, float]]:
+        roots = [_Range(precision, 0, 10**MAX_DIGITS) for precision in range(FINEST + 1)]
+        heap = [(-float(self._log_precisions[root.precision]), root) for root in roots]
+        heapq.heapify(heap)
+        while heap:
+            cost, best = heap[0]
+            if best.high - best.low == 1:
+                heapq.heappop(heap)
+                yield best.text(), -cost
+                continue
+            parts: list[_Range] = []
+            cells: list[tuple[float, _Range]] = []
+            while heap and len(parts) < 10 * RANGES_AT_ONCE:
+                entry = heapq.heappop(heap)
+                if entry[1].high - entry[1].low == 1:
+                    cells.append(entry)
+                    break  # what comes after it may not be needed
+                parts += entry[1].divide()
+            for entry in [*cells, *zip(self._costs(parts), parts, strict=True)]:
+                heapq.heappush(heap, entry)
+
+    def _costs(self, parts: list[_Range]) -> list[float]:
+        """Minus log of the most that a cell of each range can have; exact for single cells."""
+        scale = torch.tensor([10.0**-part.precision for part in parts], dtype=torch.float64)
+        ends = torch.tensor(
+            [[float(part.low), float(part.high - 1)] for part in parts], dtype=torch.float64
+        )
+        low, high = (ends * scale[:, None]).T[:, :, None]  # [P, 1] each
+        best = torch.maximum(torch.minimum(self._means, high), low)  # [P, K]
+        masses = log_interval_mass(best, 0.5 * scale[:, None], self._means, self._sds)
+        log_mass = torch.logsumexp(self._log_weights + masses, 1).numpy()
+        precisions = self._log_precisions[[part.precision for part in parts]]
+        costs: list[float] = (-log_mass - precisions).tolist()
+        return costs
+
+    def mass_up_to(self, numbers: np.ndarray) -> np.ndarray:
+        result = np.zeros(len(numbers))
+        for precision, chance, upper in zip(self._usual, self._chances, self._upper, strict=True):
+            # The last cell that is not above; the slack is for numbers like 0.29, a bit below.
+            scaled = numbers * 10.0**precision
+            last = np.floor(scaled * (1 + 1e-14))
+            edge = torch.from_numpy((last + 0.5) / 10.0**precision)
+            above = log_upper_mass(edge[:, None], self._means, self._sds)  # [X, K]
+            beyond = torch.logsumexp(self._log_weights + above, 1).exp().numpy()
+            result += chance * np.where(last >= 0, np.maximum(upper - beyond, 0.0), 0.0)
+        return result
+
+    def draw(self, count: int, generator: np.random.Generator) -> list[str]:
+        weights = self._log_weights.exp().numpy()
+        chances = self._chances / self._chances.sum()
+        means, sds = self._means.numpy(), self._sds.numpy()
+        drawn: list[str] = []
+        while len(drawn) < count:
+            precisions = generator.choice(self._usual, count, p=chances)
+            chosen = generator.choice(len(weights), count, p=weights / weights.sum())
+            numbers = generator.normal(means[chosen], sds[chosen])
+            cells = np.rint(numbers * 10.0**precisions)
+            drawn += [
+                _Range(int(precision), int(cell), int(cell) + 1).text()
+                for precision, cell in zip(precisions, cells, strict=True)
+                if 0 <= cell < 10.0**MAX_DIGITS
+            ]
+        return drawn[:count]

@@ -1,0 +1,109 @@
+"""What the functions of this package need of a language model, and nothing else of it.
+
+Everything here is written over `NumberModel`: a run of our own implements it in `run_model.py`, and
+any other language model that can score numerals may do the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from numerate.corpus.tokenizer import Token
+from numerate.numeral_table import NumeralTable
+
+States = Any
+"""Contexts as the model keeps them, in whatever form: they have a length and can be sliced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One text as a model reads it: T tokens and the end, N of the tokens numerals.
+
+    Log-probabilities are adjusted: a token outside a closed vocabulary has its part of the
+    unknown symbol's probability (see `evaluation/perplexity.py`).
+    """
+
+    tokens: list[Token]  # with offsets into the text
+    log_probs: np.ndarray  # [T + 1] log p of every token, and of the end
+    positions: np.ndarray  # [N] which tokens are numerals
+    numeral_log_probs: np.ndarray  # [N] log p(numeral | a numeral comes next)
+    gates: np.ndarray  # [N] log p(a numeral comes next)
+    states: States  # [N] the contexts before the numerals
+
+    @property
+    def numerals(self) -> list[Token]:
+        return [self.tokens[position] for position in self.positions]
+
+
+class NextNumeral(Protocol):
+    """The distribution over the next numeral in one context, given that a numeral comes.
+
+    A model may put probability on what is no numeral that could be named: the unknown of a
+    closed vocabulary, negative numbers, malformed strings of digits. `total` is the rest.
+    """
+
+    @property
+    def total(self) -> float:
+        """The probability of all numerals that can be named."""
+        ...
+
+    @property
+    def unresolved(self) -> float:
+        """The part of it whose place on the number line is only known from below."""
+        ...
+
+    def stream(self) -> Iterator[tuple[str, float]]:
+        """Numerals with their log-probabilities, the most probable first, without end."""
+        ...
+
+    def mass_up_to(self, numbers: np.ndarray) -> np.ndarray:
+        """Probability of all numerals whose value is at most each number: [X] → [X]."""
+        ...
+
+    def draw(self, count: int, generator: np.random.Generator) -> list[str]:
+        """Independent numerals, given that they can be named."""
+        ...
+
+
+class NumberModel(Protocol):
+    """A language model that knows numerals."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def open_vocabulary(self) -> bool:
+        """Whether every numeral has a probability of its own."""
+        ...
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The strategies of a combination; empty for other models."""
+        ...
+
+    @property
+    def candidates(self) -> NumeralTable:
+        """A fixed grid of numerals over the number line, for percentiles and ranges."""
+        ...
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        """Score every token of every text; each text is one sequence from its start."""
+        ...
+
+    def contexts(self, texts: Sequence[str]) -> States:
+        """The context after each text: [N]."""
+        ...
+
+    def log_probs(self, states: States, numerals: NumeralTable) -> np.ndarray:
+        """log p(numeral | a numeral comes next) for every state and numeral: [N, C] float64."""
+        ...
+
+    def next_numeral(self, state: States) -> NextNumeral:
+        """The whole distribution in one context: `states[i : i + 1]`."""
+        ...
+
+    def shares(self, states: States) -> np.ndarray:
+        """The share of each member in each context: [N, M]; M is 0 without members."""
+        ...

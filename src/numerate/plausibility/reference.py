@@ -1,0 +1,43 @@
+"""What the use of a run must know of the data it was trained on, kept in the run.
+
+With it, a run is used without its dataset: the grid of candidate numerals, the sizes of the sets
+of unknown types, and how text was cut into tokens.
+"""
+
+from dataclasses import dataclass
+
+from numerate.batching import load_corpora
+from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.errors import DatasetError
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.vocabulary import Vocabulary
+
+REFERENCE = "reference.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    dataset: str  # content hash
+    split_names: bool
+    oov_words: int
+    oov_numerals: int
+    candidates: tuple[str, ...]
+    median: float  # of the training numbers
+
+    @classmethod
+    def of(cls, dataset: Dataset, vocabulary: Vocabulary) -> "Reference":
+        corpora = load_corpora(dataset, vocabulary)
+        train = corpora["train"]
+        if not (train.tokens < 0).any():
+            raise DatasetError(f"{dataset.folder}: no numeral in the train split, so no candidates")
+        types = [type for name in SPLITS for type in dataset.split(name).encode().types]
+        words, numerals = vocabulary.unknown(types)
+        numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
+        return cls(
+            dataset=dataset.manifest["content_hash"],
+            split_names=bool(dataset.manifest["options"].get("split_names")),
+            oov_words=len(words),
+            oov_numerals=len(numerals),
+            candidates=tuple(candidate_numerals(train).texts),
+            median=float(sorted(numbers)[len(numbers) // 2]),
+        )
