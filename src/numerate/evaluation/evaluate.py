@@ -120,7 +120,7 @@ def evaluate(
     ids = opened.split(split).read(["document"])["document"].to_pylist()
     refuse_training_documents(folder, opened, split, set(ids))
     corpora = load_corpora(opened, model.vocabulary)
-    refuse_foreign_vocabulary(folder, record, opened, corpora["train"])
+    refuse_foreign_vocabulary(folder, record, opened, model.vocabulary)
     if not (corpora["train"].tokens < 0).any():
         raise DatasetError(f"{opened.folder}: no numeral in the train split, so no candidates")
     corpus = corpora[split]

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, RunError
 from numerate.model.language_model import CONFIG, read_json
 from numerate.training.run import DOCUMENTS
+from numerate.vocabulary import Vocabulary
 
 
 def open_dataset(folder: Path, record: dict[str, Any], dataset: str | Path | None) -> Dataset:
@@ -35,15 +35,15 @@ def refuse_training_documents(folder: Path, dataset: Dataset, split: str, ids: s
 
 
 def refuse_foreign_vocabulary(
-    folder: Path, record: dict[str, Any], dataset: Dataset, train: Corpus
+    folder: Path, record: dict[str, Any], dataset: Dataset, vocabulary: Vocabulary
 ) -> None:
     if record["dataset"]["content_hash"] == dataset.manifest["content_hash"]:
         return
     types = set(dataset.split("train").encode().types)
-    vocabulary = [*train.vocabulary.words[2:], *train.vocabulary.numerals[1:]]
-    found = sum(type in types for type in vocabulary)
-    if found < len(vocabulary) / 2:
+    known = [*vocabulary.words[2:], *vocabulary.numerals[1:]]
+    found = sum(type in types for type in known)
+    if found < len(known) / 2:
         raise RunError(
             f"{folder}: its vocabulary does not fit {dataset.folder}: {found} of "
-            f"{len(vocabulary)} types occur there, expected at least half"
+            f"{len(known)} types occur there, expected at least half"
         )

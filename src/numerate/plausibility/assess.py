@@ -1,12 +1,23 @@
-"""Every numeral of a text against the distribution that was predicted where it stands."""
+"""How strange is each numeral where it stands? The statistic that is calibrated, and why.
+
+Surprisal alone would flag every long numeral: each digit that cannot be known costs about ln 10.
+What a numeral's significant digits cost anyway is therefore taken off, and half of what its
+magnitude and its precision cost, each by itself, is added:
+
+    strangeness = −log p(numeral) − k ln 10 + ½ (−log P(near it) − log P(its decimals))
+
+with k significant digits. docs/plausibility.md says what else was tried, and how they compare.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from numerate.plausibility.grid import Grid, Written
 from numerate.plausibility.number_model import NumberModel, Reading
 
 LEVEL = 0.95  # of the plausible range
+ODD = -np.log(0.05)  # a magnitude or precision that costs less is no reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,47 +27,38 @@ class Assessment:
     surprisal: np.ndarray
     strangeness: np.ndarray  # what is calibrated and compared with a threshold
     percentile: np.ndarray
-    low: np.ndarray  # plausible range
+    low: np.ndarray  # of the plausible range
     high: np.ndarray
     likely: list[str]
     reasons: list[str]
 
 
-def assess_reading(model: NumberModel, reading: Reading) -> Assessment:
-    """All numerals of one text that has been read."""
-    table = model.candidates
-    log_probs = model.log_probs(reading.states, table)  # [N, C]
-    own = reading.numeral_log_probs  # [N]
-    numerals = reading.numerals
-    values = np.array([float(token.text) for token in numerals])
-    precisions = np.array([len(token.text.partition(".")[2]) for token in numerals])
-    weights = np.exp(log_probs - log_probs.max(1, keepdims=True))
-    weights /= weights.sum(1, keepdims=True)
-    order = np.argsort(table.values, kind="stable")
-    grid = table.values[order]
-    cumulated = np.pad(np.cumsum(weights[:, order], axis=1), ((0, 0), (1, 0)))  # [N, C + 1]
-    rows = np.arange(len(numerals))
-    below = cumulated[rows, np.searchsorted(grid, values, side="left")]
-    through = cumulated[rows, np.searchsorted(grid, values, side="right")]
-    low = _quantile(cumulated, grid, (1 - LEVEL) / 2)
-    high = _quantile(cumulated, grid, (1 + LEVEL) / 2)
-    same_precision = (weights * (table.precisions == precisions[:, None])).sum(1)
-    magnitude = (values < low) | (values > high)
-    reasons = np.where(
-        magnitude, "magnitude", np.where(same_precision < 0.05, "precision", "digits")
-    )
+def strangeness(grid: Grid, written: Written, log_probs: np.ndarray) -> np.ndarray:
+    """Of each numeral in its own context, from its log-probability and the grid there: [N]."""
+    parts = grid.magnitude_cost(written.values) + grid.precision_cost(written.precisions)
+    result: np.ndarray = -log_probs - written.significant * np.log(10) + 0.5 * parts
+    return result
+
+
+def assess(model: NumberModel, reading: Reading) -> Assessment:
+    """All numerals of a text that has been read."""
+    grid = Grid(model.candidates, model.log_probs(reading.states, model.candidates))
+    written = Written.of([token.text for token in reading.numerals])
     return Assessment(
-        surprisal=-own,
-        strangeness=-own,
-        percentile=(below + through) / 2,
-        low=low,
-        high=high,
-        likely=[table.texts[index] for index in log_probs.argmax(1)],
-        reasons=reasons.tolist(),
+        surprisal=-reading.numeral_log_probs,
+        strangeness=strangeness(grid, written, reading.numeral_log_probs),
+        percentile=grid.percentile(written.values),
+        low=grid.quantile((1 - LEVEL) / 2),
+        high=grid.quantile((1 + LEVEL) / 2),
+        likely=grid.likely(),
+        reasons=_reasons(grid, written),
     )
 
 
-def _quantile(cumulated: np.ndarray, grid: np.ndarray, q: float) -> np.ndarray:
-    short = (cumulated[:, 1:] < q - 1e-12).sum(1)
-    found: np.ndarray = grid[np.minimum(short, len(grid) - 1)]
-    return found
+def _reasons(grid: Grid, written: Written) -> list[str]:
+    """Magnitude or precision, whichever is odder, if it is odd by itself; else the digits."""
+    magnitude = grid.magnitude_cost(written.values)
+    precision = grid.precision_cost(written.precisions)
+    larger = np.where(magnitude >= precision, "magnitude", "precision")
+    reasons: list[str] = np.where(np.maximum(magnitude, precision) < ODD, "digits", larger).tolist()
+    return reasons

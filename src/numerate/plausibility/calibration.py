@@ -7,19 +7,28 @@ a threshold as the threshold says, whatever the model.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from numerate.errors import NumerateError
-from numerate.plausibility.assess import assess_reading
+from numerate.plausibility.assess import assess
 from numerate.plausibility.number_model import NumberModel
 
-MOST_POINTS = 20_000  # of the dev split's distribution that are kept
+CALIBRATION = "calibration.json"
+MOST_POINTS = 10_000  # of the dev split's distribution that are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     strangeness: np.ndarray  # of the dev split's numerals, ascending
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> "Calibration":
+        return cls(np.array(record["strangeness"], dtype=np.float64))
+
+    def record(self) -> dict[str, Any]:
+        return {"strangeness": [float(f"{value:.7g}") for value in self.strangeness]}
 
     @property
     def finest(self) -> float:
@@ -44,7 +53,8 @@ class Calibration:
 
 def calibrate(model: NumberModel, texts: Sequence[str]) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on."""
-    parts = [assess_reading(model, reading).strangeness for reading in model.read(texts)]
+    readings = [reading for reading in model.read(texts) if len(reading.positions)]
+    parts = [assess(model, reading).strangeness for reading in readings]
     values = np.sort(np.concatenate([np.zeros(0), *parts]))
     if not len(values):
         raise NumerateError("calibration: no numeral in the texts")

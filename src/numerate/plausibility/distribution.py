@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CURVE_BEST = 200  # of the most probable numerals that a drawing shows beside the grid
 _POINTS = 64  # where the distribution function is looked at in each round of a search
-_DIGITS = 12  # significant digits of a quantile
+_DIGITS = 9  # significant digits of a quantile
 
 
 @dataclass(frozen=True, slots=True)

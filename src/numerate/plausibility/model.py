@@ -5,12 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
+from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import assess_reading
+from numerate.plausibility.assess import assess
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding
-from numerate.plausibility.number_model import NumberModel
+from numerate.plausibility.gap import Gap, split_at_gap
+from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.rank import Ranking, rank
 
@@ -39,15 +41,25 @@ class NumerateModel:
         return self._calibrated()
 
     def predict(self, text: str) -> NumeralDistribution:
-        """The distribution over the numeral that comes after the text."""
-        state = self.model.contexts([text])
+        """The distribution over the numeral that comes next, or stands in the gap `___`."""
+        before, after = split_at_gap(text)
+        if not text.strip() or not (before + after).strip():
+            raise NumerateError("text: got none, expected some before or after the numeral")
+        if after.strip():
+            gap = Gap(self.model, before, after)
+            return self._distribution(gap.state, gap.numerals, gap.score)
+        state = self.model.contexts([before])
 
         def score(numerals: NumeralTable) -> np.ndarray:
             row: np.ndarray = self.model.log_probs(state, numerals)[0]
             return row
 
+        return self._distribution(state, self.model.next_numeral(state), score)
+
+    def _distribution(
+        self, state: States, numerals: NextNumeral, score: Callable[[NumeralTable], np.ndarray]
+    ) -> NumeralDistribution:
         shares = dict(zip(self.members, map(float, self.model.shares(state)[0]), strict=True))
-        numerals = self.model.next_numeral(state)
         return NumeralDistribution(numerals, score, self.model.candidates, shares)
 
     def rank(self, claims: Sequence[str], by: str = "numerals") -> Ranking:
@@ -70,7 +82,7 @@ class NumerateModel:
         for (offset, part), reading in zip(parts, readings, strict=True):
             if not len(reading.positions):
                 continue
-            found = assess_reading(self.model, reading)
+            found = assess(self.model, reading)
             plausibility = self.calibration.plausibility(found.strangeness)
             for index, token in enumerate(reading.numerals):
                 findings.append(

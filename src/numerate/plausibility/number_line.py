@@ -19,7 +19,7 @@ from numerate.numeral import MAX_DIGITS
 
 RANGES_AT_ONCE = 16
 FINEST = MAX_DIGITS - 1  # decimals: one digit stands before the point
-_NEGLIGIBLE = 1e-12  # precisions of less probability are left out of sums
+_NEGLIGIBLE = 1e-9  # components and precisions of less probability are left out of sums
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,10 +58,10 @@ class NumberLine:
         self._log_precisions = log_precisions.double().numpy()  # [FINEST + 1]
         chances = np.exp(self._log_precisions)
         self._usual = np.flatnonzero(chances > _NEGLIGIBLE)
-        half_widths = torch.from_numpy(0.5 * 10.0 ** -self._usual.astype(float))
-        upper = log_upper_mass(-half_widths[:, None], means, sds)  # [R, K]
-        self._upper = torch.logsumexp(self._log_weights + upper, 1).exp().numpy()  # [R]
         self._chances = chances[self._usual]
+        half_widths = torch.from_numpy(0.5 * 10.0 ** -self._usual.astype(float))
+        self._heavy = self._log_weights.exp() > _NEGLIGIBLE  # [K]
+        self._upper = self._above(-half_widths)  # [R] mass of all non-negative numerals
         self.total = float(self._chances @ self._upper)
         self.unresolved = 0.0
 
@@ -106,11 +106,16 @@ class NumberLine:
             # The last cell that is not above; the slack is for numbers like 0.29, a bit below.
             scaled = numbers * 10.0**precision
             last = np.floor(scaled * (1 + 1e-14))
-            edge = torch.from_numpy((last + 0.5) / 10.0**precision)
-            above = log_upper_mass(edge[:, None], self._means, self._sds)  # [X, K]
-            beyond = torch.logsumexp(self._log_weights + above, 1).exp().numpy()
+            beyond = self._above(torch.from_numpy((last + 0.5) / 10.0**precision))
             result += chance * np.where(last >= 0, np.maximum(upper - beyond, 0.0), 0.0)
         return result
+
+    def _above(self, edges: Tensor) -> np.ndarray:
+        """Mass of the mixture above each edge: [X]."""
+        means, sds = self._means[self._heavy], self._sds[self._heavy]
+        masses = log_upper_mass(edges[:, None], means, sds).exp()  # [X, K]
+        above: np.ndarray = (masses @ self._log_weights[self._heavy].exp()).numpy()
+        return above
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
         weights = self._log_weights.exp().numpy()

@@ -4,7 +4,10 @@ With it, a run is used without its dataset: the grid of candidate numerals, the 
 of unknown types, and how text was cut into tokens.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
@@ -17,12 +20,18 @@ REFERENCE = "reference.json"
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    dataset: str  # content hash
     split_names: bool
     oov_words: int
     oov_numerals: int
     candidates: tuple[str, ...]
     median: float  # of the training numbers
+
+    @classmethod
+    def read(cls, record: dict[str, Any]) -> "Reference":
+        return cls(**{**record, "candidates": tuple(record["candidates"])})
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
 
     @classmethod
     def of(cls, dataset: Dataset, vocabulary: Vocabulary) -> "Reference":
@@ -34,10 +43,9 @@ class Reference:
         words, numerals = vocabulary.unknown(types)
         numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
         return cls(
-            dataset=dataset.manifest["content_hash"],
             split_names=bool(dataset.manifest["options"].get("split_names")),
             oov_words=len(words),
             oov_numerals=len(numerals),
             candidates=tuple(candidate_numerals(train).texts),
-            median=float(sorted(numbers)[len(numbers) // 2]),
+            median=float(np.median(numbers)),
         )

@@ -1,0 +1,57 @@
+"""A gap with text after it: numerals are judged by what comes before and by what follows."""
+
+import re
+from itertools import islice
+
+import numpy as np
+
+from numerate.errors import NumerateError
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.known_numerals import KnownNumerals
+from numerate.plausibility.number_model import NumberModel
+
+BEST = 200  # of the most probable numerals before the gap that are tried, beside the grid
+_GAP = re.compile(r"_{3,}")
+
+
+def split_at_gap(text: str) -> tuple[str, str]:
+    """What stands before and after the gap `___`; without one, all stands before."""
+    parts = _GAP.split(text)
+    if len(parts) > 2:
+        raise NumerateError(f"text: got {len(parts) - 1} gaps ___, expected at most one")
+    return (parts[0], parts[1]) if len(parts) == 2 else (text, "")
+
+
+class Gap:
+    """p(numeral | before, after), by Bayes: each candidate is read with all that follows it.
+
+    Normalised over the candidates: the numerals that are most probable from what comes before,
+    and the grid. Other numerals are scored in the same measure.
+    """
+
+    def __init__(self, model: NumberModel, before: str, after: str) -> None:
+        self._model = model
+        self._before, self._after = before, after
+        self.state = model.contexts([before])
+        best = [text for text, _ in islice(model.next_numeral(self.state).stream(), BEST)]
+        candidates = list(dict.fromkeys([*best, *model.candidates.texts]))
+        joint = self._joint(candidates)
+        self._normaliser = float(np.logaddexp.reduce(joint))
+        self.numerals = KnownNumerals(candidates, joint - self._normaliser)
+
+    def score(self, numerals: NumeralTable) -> np.ndarray:
+        """log p of each numeral: [C]."""
+        return self._joint(numerals.texts) - self._normaliser
+
+    def _joint(self, numerals: list[str]) -> np.ndarray:
+        """log p(numeral, what follows | what comes before, a numeral): [C]."""
+        prior = self._model.log_probs(self.state, NumeralTable(numerals))[0]
+        readings = self._model.read([f"{self._before} {n} {self._after}" for n in numerals])
+        (context,) = self._model.read([self._before])
+        place = len(context.tokens)  # of the numeral
+        return np.array(
+            [
+                log_prob + reading.log_probs[place + 1 : -1].sum()  # the text may go on
+                for log_prob, reading in zip(prior, readings, strict=True)
+            ]
+        )
