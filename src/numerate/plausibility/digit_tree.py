@@ -17,8 +17,8 @@ from numerate.numeral import MAX_DIGITS, count_digits
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
 
 PREFIXES_AT_ONCE = 64
-LEAST_UNRESOLVED = 0.002  # mass on the number line that need not be placed exactly
-MOST_PREFIXES = 4096  # continued for that
+LEAST_UNRESOLVED = 0.005  # mass on the number line that need not be placed exactly
+MOST_PREFIXES = 2048  # continued for that
 NARROW = 0.01  # a prefix whose numerals differ by less than so much has found its place
 
 
