@@ -19,6 +19,7 @@ LAYERS: list[set[str]] = [
     {"packing", "tensor_file", "numeral_table", "batching"},
     {"heads"},
     {"model"},
+    {"pretrained"},
     {"training", "evaluation"},
     {"reproduce", "analysis", "plausibility"},
     {"console", "server", "cli", "__main__"},

@@ -6,6 +6,11 @@ from difflib import get_close_matches
 MAX_REASON = 300
 
 
+def one_line(reason: object) -> str:
+    """What a library says of what it read, made one short line."""
+    return " ".join(str(reason).split())[:MAX_REASON]
+
+
 class NumerateError(Exception):
     """Anything the user can mend; the command line prints it as one line and exits with 1."""
 
@@ -27,7 +32,7 @@ class DocumentError(NumerateError):
 
     def __init__(self, where: str, reason: str) -> None:
         self.where = " ".join(where.split())
-        self.reason = " ".join(reason.split())[:MAX_REASON]
+        self.reason = one_line(reason)
         super().__init__(f"{self.where}: {self.reason}")
 
     def __reduce__(self) -> tuple[type["DocumentError"], tuple[str, str]]:
@@ -40,6 +45,10 @@ class SourceError(NumerateError):
 
 class DatasetError(NumerateError):
     """A prepared dataset is missing, incomplete, or of another version."""
+
+
+class BackboneError(NumerateError):
+    """A pretrained model is missing, broken, or of a kind that cannot be used."""
 
 
 class RunError(NumerateError):

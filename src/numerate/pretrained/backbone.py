@@ -1,0 +1,131 @@
+"""A pretrained causal language model: opened from a folder or a GGUF file, and what it is like."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numerate.errors import BackboneError, NumerateError, RunError
+from numerate.pretrained import files, loading
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+PREFIX = "hf:"
+INSTALL = "pip install 'numerate[hf]'"
+WINDOW = 1024  # positions of a model whose configuration names no limit
+WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx")
+
+
+@dataclass(slots=True)
+class Backbone:
+    """A pretrained model, ready to be asked, and what must be known of it."""
+
+    path: Path
+    model: "PreTrainedModel"  # evaluation mode, float32
+    tokenizer: "PreTrainedTokenizerFast"
+    digest: str
+    window: int  # most positions the model can take
+    end_ids: tuple[int, ...]  # every token that ends a text
+    adds_start: int | None  # what the tokenizer itself puts before a text
+    hidden_size: int  # width of the states that the output layer reads
+
+    @property
+    def name(self) -> str:
+        """A short name for tables. Folders of the hub's cache are named by hash; their owners
+        are not."""
+        for part in reversed(self.path.parts):
+            if part.startswith("models--"):
+                return part.rpartition("--")[2]
+        return self.path.name if self.path.is_dir() else self.path.stem
+
+
+def parse_reference(text: str) -> Path | None:
+    """The path in `hf:PATH`; None where the text does not refer to a pretrained model."""
+    if not text.startswith(PREFIX):
+        return None
+    if text == PREFIX:
+        raise BackboneError(f"{PREFIX}: no path, expected {PREFIX}FOLDER or {PREFIX}FILE.gguf")
+    return Path(text.removeprefix(PREFIX)).expanduser()
+
+
+def open_backbone(
+    path: Path | str,
+    *,
+    device: "str | torch.device" = "cpu",
+    trust_remote_code: bool = False,
+    digest: str | None = None,
+) -> Backbone:
+    """Open the model at `path`, without the network. With `digest`, only if it is that model."""
+    path = Path(path).absolute()
+    if not path.exists():
+        raise BackboneError(f"{path}: does not exist, expected a folder or a GGUF file")
+    if path.is_file() and not files.is_gguf(path):
+        raise BackboneError(f"{path}: not a GGUF file, expected a folder or a GGUF file")
+    _check_installed(path)
+    if path.is_dir():
+        files.check_folder(path)
+    found = files.digest(path)
+    if digest is not None and digest != found:
+        raise RunError(
+            f"{path}: not the pretrained model this run was made with: "
+            f"its hash is {found[:12]}, expected {digest[:12]}"
+        )
+    model, tokenizer = loading.load(path, device=device, trust_remote_code=trust_remote_code)
+    text_config = model.config.get_text_config()
+    return Backbone(
+        path=path,
+        model=model,
+        tokenizer=tokenizer,
+        digest=found,
+        window=_window(text_config),
+        end_ids=_end_ids(model, tokenizer),
+        adds_start=_added_start(path, tokenizer),
+        hidden_size=_hidden_size(model, text_config),
+    )
+
+
+def _check_installed(path: Path) -> None:
+    try:
+        import transformers  # noqa: F401
+    except ImportError:
+        raise NumerateError(f"{path}: pretrained models need transformers: {INSTALL}") from None
+    if path.is_file():
+        try:
+            import gguf  # noqa: F401
+        except ImportError:
+            raise NumerateError(f"{path}: GGUF files need the package gguf: {INSTALL}") from None
+
+
+def _window(config: Any) -> int:
+    stated = (getattr(config, name, None) for name in WINDOW_NAMES)
+    return next((n for n in stated if isinstance(n, int) and n > 0), WINDOW)
+
+
+def _hidden_size(model: "PreTrainedModel", config: Any) -> int:
+    """What the output layer reads: in a few models narrower than the layers before it."""
+    output = model.get_output_embeddings()
+    return int(output.weight.shape[1] if output is not None else config.hidden_size)
+
+
+def _end_ids(model: "PreTrainedModel", tokenizer: Any) -> tuple[int, ...]:
+    """Models with several ends name one here and another there."""
+    found: set[int] = set()
+    for owner in (model.config.get_text_config(), model.generation_config, tokenizer):
+        ids = getattr(owner, "eos_token_id", None)
+        found.update([ids] if isinstance(ids, int) else ids or [])
+    return tuple(sorted(found))
+
+
+def _added_start(path: Path, tokenizer: Any) -> int | None:
+    encoding = tokenizer("0", return_special_tokens_mask=True)
+    added = []
+    for token, special in zip(encoding["input_ids"], encoding["special_tokens_mask"], strict=True):
+        if not special:
+            break
+        added.append(token)
+    if len(added) > 1:
+        raise BackboneError(
+            f"{path}: its tokenizer puts {len(added)} tokens before a text, expected one at most"
+        )
+    return added[0] if added else None

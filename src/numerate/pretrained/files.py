@@ -1,0 +1,110 @@
+"""The files of a pretrained model: which they are, whether they can be used, and their digest.
+
+All that can be known without loading a model is found out here, so that a bad folder is refused
+at once, in words of our own.
+"""
+
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from numerate.errors import BackboneError, one_line
+
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+TOKENIZER_FILES = ("tokenizer*", "*.model", "vocab.*", "merges.txt", "tekken.json")
+ABOUT_TOKENS = ("special_tokens_map.json", "added_tokens.json")
+CONFIGURATION = ("config.json", "generation_config.json", "*.py")
+
+
+def is_gguf(path: Path) -> bool:
+    """A file is taken for GGUF by what it holds: some tools name such files by their hash."""
+    with path.open("rb") as stream:
+        return stream.read(4) == b"GGUF"
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that lacks a configuration, weights or a tokenizer, or has broken ones."""
+    if not (folder / "config.json").is_file():
+        raise BackboneError(
+            f"{folder}: no config.json, expected the folder of a Hugging Face model or a GGUF file"
+        )
+    _read_object(folder / "config.json")
+    for path in weight_files(folder):
+        _check_weights(path)
+    if not _find(folder, TOKENIZER_FILES):
+        raise BackboneError(f"{folder}: no tokenizer, expected tokenizer.json")
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files that transformers would load. Pickles can run code: never those."""
+    if (folder / WEIGHTS).is_file():
+        return [folder / WEIGHTS]
+    if (folder / INDEX).is_file():
+        shards = _read_object(folder / INDEX).get("weight_map")
+        if not isinstance(shards, dict) or not all(isinstance(n, str) for n in shards.values()):
+            raise BackboneError(f"{folder / INDEX}: no weight_map from tensors to files")
+        files = [folder / name for name in sorted(set(shards.values()))]
+        for path in files:
+            if not path.is_file():
+                raise BackboneError(f"{path}: missing, but {INDEX} names it")
+        return files
+    pickles = _find(folder, PICKLES)
+    if pickles:
+        raise BackboneError(
+            f"{pickles[0]}: weights in pickle format can run code and are not read, "
+            "expected safetensors or GGUF"
+        )
+    raise BackboneError(f"{folder}: no weights, expected {WEIGHTS} or {INDEX}")
+
+
+def digest(path: Path) -> str:
+    """One hash for all that decides what a model computes, wherever its folder or file lies."""
+    if path.is_file():
+        return _file_digest(path)
+    named = [*CONFIGURATION, *TOKENIZER_FILES, *ABOUT_TOKENS, INDEX]
+    total = hashlib.sha256()
+    for file in sorted({*_find(path, named), *weight_files(path)}):
+        total.update(f"{file.relative_to(path).as_posix()}\0{_file_digest(file)}\0".encode())
+    return total.hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    status = path.stat()
+    return _content_digest(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _content_digest(path: Path, size: int, modified: int) -> str:
+    """Weights are large: they are read again only when size or time of the file changed."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _check_weights(path: Path) -> None:
+    """A safetensors file says at its start how long it is: a part of one is noticed."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy"):
+            pass
+    except (SafetensorError, OSError) as error:
+        raise BackboneError(f"{path}: broken: {one_line(error)}") from None
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BackboneError(f"{path}: broken: {one_line(error)}") from None
+    if not isinstance(content, dict):
+        raise BackboneError(f"{path}: expected a JSON object, got {type(content).__name__}")
+    return content
+
+
+def _find(folder: Path, patterns: tuple[str, ...] | list[str]) -> list[Path]:
+    found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    return sorted(found)

@@ -1,0 +1,238 @@
+"""Load model and tokenizer through transformers, strictly.
+
+transformers is lenient where we cannot be: it draws missing weights at random, makes a tokenizer
+out of nothing, and takes an encoder for a decoder. Each of these would give figures that look
+like figures, so each is refused here.
+"""
+
+import functools
+import io
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numerate.errors import BackboneError, NumerateError, one_line
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+
+def load(
+    path: Path, *, device: "str | torch.device" = "cpu", trust_remote_code: bool = False
+) -> "tuple[PreTrainedModel, PreTrainedTokenizerFast]":
+    """The model, in float32, and the tokenizer at `path`, of which the files have been checked."""
+    with _quiet(), _source(path) as source:
+        config = _open_config(path, source, trust_remote_code)
+        tokenizer = _open_tokenizer(path, source, trust_remote_code)
+        if path.is_file():
+            _name_ends(tokenizer, config)
+        model = _open_model(path, source, config, trust_remote_code)
+    _check_fit(path, tokenizer, model)
+    model.to(device).eval()
+    _check_forward(path, model)
+    return model, tokenizer
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """transformers warns, reports and draws bars while it loads; what matters is raised."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(logging.CRITICAL)
+    logging.disable_progress_bar()
+    try:
+        with (
+            warnings.catch_warnings(),
+            redirect_stdout(io.StringIO()),
+            redirect_stderr(io.StringIO()),  # some bars obey nothing else
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def _source(path: Path) -> Iterator[dict[str, Any]]:
+    """Where transformers shall look, and that it shall look nowhere else.
+
+    Beside a GGUF file it would also read whatever other configuration and tokenizer lie in the
+    folder, so the file is shown to it alone.
+    """
+    if path.is_dir():
+        yield {"pretrained_model_name_or_path": str(path), "local_files_only": True}
+        return
+    with tempfile.TemporaryDirectory() as alone, _read_once():
+        (Path(alone) / "model.gguf").symlink_to(path)
+        yield {
+            "pretrained_model_name_or_path": alone,
+            "gguf_file": "model.gguf",
+            "local_files_only": True,
+        }
+
+
+@contextmanager
+def _read_once() -> Iterator[None]:
+    """Halve the time to open a GGUF file.
+
+    transformers parses the file for the configuration, the tokenizer and the weights, and makes
+    the table of names anew for every tensor; both are pure functions of what they are given.
+    """
+    import gguf
+
+    slow = {name: getattr(gguf, name) for name in ("GGUFReader", "get_tensor_name_map")}
+    for name, function in slow.items():
+        setattr(gguf, name, functools.cache(function))
+    try:
+        yield
+    finally:
+        for name, function in slow.items():
+            setattr(gguf, name, function)
+
+
+@contextmanager
+def _explained(path: Path, what: str) -> Iterator[None]:
+    """Whatever transformers raises over what it reads, as one line that names the place."""
+    try:
+        yield
+    except NumerateError:
+        raise
+    except Exception as error:
+        if "trust_remote_code" in str(error):
+            raise _needs_code(path) from None
+        reason = one_line(error) or type(error).__name__
+        broken = path.is_file() and "supported" not in reason  # parsers of GGUF just stumble
+        cause = "broken or cut short, " if broken else ""
+        raise BackboneError(f"{path}: {cause}cannot read {what}: {reason}") from None
+
+
+def _needs_code(path: Path) -> BackboneError:
+    return BackboneError(
+        f"{path}: needs code of its own to be run; if you trust it, add --trust-remote-code"
+    )
+
+
+def _open_config(path: Path, source: dict[str, Any], trust_remote_code: bool) -> Any:
+    """The configuration, if it is that of a causal language model that may be opened."""
+    from transformers import AutoConfig
+
+    with _explained(path, "its configuration"):
+        config = AutoConfig.from_pretrained(**source, trust_remote_code=trust_remote_code)
+    _check_causal(path, config, trust_remote_code)
+    return config
+
+
+def _check_causal(path: Path, config: Any, trust_remote_code: bool) -> None:
+    """Refuse encoders, also those that transformers would open as if they were decoders.
+
+    A family that also fills in masks (BERT, RoBERTa) looks both ways, unless it says that this
+    member is a decoder.
+    """
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    family, named = config.model_type, getattr(config, "architectures", None) or []
+    expected = MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(family)
+    own_code = getattr(config, "auto_map", None) or {}
+    if expected not in named and "AutoModelForCausalLM" in own_code:
+        if not trust_remote_code:
+            raise _needs_code(path)
+        return
+    encodes = family in MODEL_FOR_MASKED_LM_MAPPING_NAMES or config.is_encoder_decoder
+    both_ways = encodes and not getattr(config, "is_decoder", False)
+    if both_ways or expected is None or (named and expected not in named):
+        raise _not_causal(path, ", ".join(named) or family)
+
+
+def _not_causal(path: Path, kind: str) -> BackboneError:
+    return BackboneError(f"{path}: got {kind}, expected a causal language model")
+
+
+def _open_tokenizer(path: Path, source: dict[str, Any], trust_remote_code: bool) -> Any:
+    from transformers import AutoTokenizer
+
+    with _explained(path, "its tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(**source, trust_remote_code=trust_remote_code)
+    if not getattr(tokenizer, "is_fast", False):
+        raise BackboneError(
+            f"{path}: its tokenizer ({type(tokenizer).__name__}) gives no offsets, "
+            "expected a fast one (tokenizer.json)"
+        )
+    digits = tokenizer("0123456789", add_special_tokens=False)["input_ids"]
+    if not digits or tokenizer.unk_token_id in digits:
+        raise BackboneError(f"{path}: its tokenizer cannot write digits")
+    return tokenizer
+
+
+def _name_ends(tokenizer: Any, config: Any) -> None:
+    """Some versions take the start of a text for its end; the numbers in a GGUF file are right."""
+    for name in ("bos", "eos"):
+        token = getattr(config, f"{name}_token_id")
+        if isinstance(token, int):
+            setattr(tokenizer, f"{name}_token", tokenizer.convert_ids_to_tokens(token))
+
+
+def _open_model(
+    path: Path, source: dict[str, Any], config: Any, trust_remote_code: bool
+) -> "PreTrainedModel":
+    """The model with every weight from the file, none left to chance."""
+    import torch
+    import transformers
+
+    options: dict[str, Any] = {"use_safetensors": True}
+    if path.is_file():
+        options = {}
+        if hasattr(transformers, "GgufConfig"):  # newer versions would look for kernels online
+            options["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    with _explained(path, "its weights"):
+        model, report = transformers.AutoModelForCausalLM.from_pretrained(
+            **source,
+            **options,
+            config=config,
+            dtype=torch.float32,
+            trust_remote_code=trust_remote_code,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # reported, and refused below with their names
+        )
+    if report["mismatched_keys"]:
+        name, found, expected = min(report["mismatched_keys"])
+        raise BackboneError(
+            f"{path}: its weights do not fit the model: {name} has the shape {list(found)}, "
+            f"expected {list(expected)}"
+        )
+    missing = sorted(report["missing_keys"])
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise BackboneError(f"{path}: its weights do not fill the model: no {missing[0]}{more}")
+    return model
+
+
+def _check_fit(path: Path, tokenizer: Any, model: "PreTrainedModel") -> None:
+    rows = model.get_input_embeddings().weight.shape[0]
+    if tokenizer.vocab_size > rows:
+        raise BackboneError(
+            f"{path}: its tokenizer has {tokenizer.vocab_size:,} tokens, its model {rows:,}"
+        )
+
+
+def _check_forward(path: Path, model: "PreTrainedModel") -> None:
+    """What a causal model predicts does not change with what comes later."""
+    import torch
+
+    tokens = torch.zeros(2, 4, dtype=torch.long, device=model.device)
+    tokens[1, -1] = 1
+    with torch.inference_mode(), _explained(path, "what it predicts"):
+        one, other = model(tokens).logits[:, :-1].float()  # [T, V] each
+    if not torch.isfinite(one).all():
+        raise BackboneError(f"{path}: its predictions are not finite")
+    if not torch.allclose(one, other, rtol=0, atol=1e-3 * one.std().item()):
+        raise _not_causal(path, f"{type(model).__name__}, which looks ahead")
