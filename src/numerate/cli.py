@@ -303,6 +303,65 @@ def reproduce(
     reproduce_plan(plan)
 
 
+@app.command()
+def inspect(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs of one dataset.")],
+    out: Annotated[Path, typer.Option(help="Folder for figures, their data and the report.")],
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Text before a numeral to predict; may be repeated. By default two of the dev "
+            "split.",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = None,
+    dataset: Annotated[
+        Path | None,
+        typer.Option(help="Dataset; by default the one the runs were trained on."),
+    ] = None,
+    device: Device = None,
+) -> None:
+    """Show what the models learnt: figures and tables of embeddings, predictions and errors.
+
+    In the folder of a reproduction or of an earlier report, it adds to what is there.
+    """
+    from numerate.analysis.inspect import inspect_runs
+
+    report = inspect_runs(
+        runs,
+        out,
+        contexts=context or [],
+        dataset=dataset,
+        device=device,
+        say=lambda line: typer.echo(line, err=True),
+    )
+    typer.echo(f"Figures and their data: {out / 'figures'}\nReport: {report}")
+
+
+@app.command()
+def benford(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file of text or of numbers, a folder or archive, a dataset, or - for "
+            "standard input."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the figure as PNG and SVG, and its data.")
+    ] = None,
+    field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
+    format: Annotated[
+        str, typer.Option(help="table, markdown, latex or csv.", metavar="NAME")
+    ] = "table",
+) -> None:
+    """Compare the significant digits of numbers with Benford's law."""
+    from numerate.analysis.benford import print_benford
+
+    print_benford(source, out, field=field, format=format)
+
+
 def main() -> None:
     """Run the command; every error a user can mend is one line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)

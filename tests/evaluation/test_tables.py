@@ -14,17 +14,8 @@ import pytest
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.score import Targets
-from numerate.evaluation.tables import (
-    ResultTable,
-    as_csv,
-    as_json,
-    as_latex,
-    as_markdown,
-    comparison_table,
-    format_figure,
-    print_tables,
-    result_tables,
-)
+from numerate.evaluation.tables import as_csv, as_json, comparison_table, result_tables
+from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
 
 NOTHING = np.zeros(0)
 

@@ -62,6 +62,7 @@ def test_every_model_learns(cardiac: Path, tmp_path: Path, model: str) -> None:
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "config.json",
         "documents.json",
+        "environment.json",
         "log.jsonl",
         "model.safetensors",
         "vocabulary.json",

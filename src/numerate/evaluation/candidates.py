@@ -22,7 +22,7 @@ def candidate_numerals(train: Corpus) -> NumeralTable:
     the training numbers do not exceed.
     """
     rows = -1 - train.tokens[train.tokens < 0]
-    decimals = _decimals(train.table.precisions[rows])
+    decimals = covering_decimals(train)
     vocabulary = train.vocabulary.numerals[1:]
     order = np.lexsort((rows, train.table.values[rows]))  # not the order of the documents
     # ⌈(j − ½) % of all⌉ in integers: rounding would take some points one rank too high.
@@ -37,8 +37,9 @@ def candidate_numerals(train: Corpus) -> NumeralTable:
     return NumeralTable(list(texts), train.vocabulary.numeral_ids())
 
 
-def _decimals(precisions: np.ndarray) -> int:
-    counts = np.bincount(precisions)
+def covering_decimals(train: Corpus) -> int:
+    """The smallest number of decimals that covers 90 % of the training numerals."""
+    counts = np.bincount(train.table.precisions[-1 - train.tokens[train.tokens < 0]])
     return int(np.searchsorted(np.cumsum(counts) / counts.sum(), COVERAGE - 1e-12))
 
 

@@ -4,16 +4,8 @@ from pathlib import Path
 
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import Evaluation, compare, evaluate
-from numerate.evaluation.tables import (
-    FORMATS,
-    as_csv,
-    as_json,
-    as_latex,
-    as_markdown,
-    comparison_table,
-    print_tables,
-    result_tables,
-)
+from numerate.evaluation.tables import as_csv, as_json, comparison_table, result_tables
+from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
 
 
 def evaluate_runs(

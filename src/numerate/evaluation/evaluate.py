@@ -26,6 +26,7 @@ from numerate.evaluation.guards import (
     open_dataset,
     refuse_foreign_vocabulary,
     refuse_training_documents,
+    trained_record,
 )
 from numerate.evaluation.number_line import (
     mean_absolute_log10_error,
@@ -35,7 +36,7 @@ from numerate.evaluation.number_line import (
 from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
 from numerate.evaluation.score import Predictions, Targets, rank_candidates, token_log_probs
 from numerate.model.device import usable_device
-from numerate.model.language_model import CONFIG, LanguageModel, read_json
+from numerate.model.language_model import LanguageModel
 
 METRICS = "metrics.json"
 CLASSES = ("words", "numerals", "all")
@@ -109,9 +110,7 @@ def evaluate(
     or of the training split alone.
     """
     folder = Path(run)
-    record = read_json(folder / CONFIG)
-    if record.get("state") == "training":
-        raise RunError(f"{folder}: still being trained; wait, or finish it with --resume")
+    record = trained_record(folder)
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
     model = LanguageModel.load(folder)

@@ -10,6 +10,14 @@ from numerate.training.run import DOCUMENTS
 from numerate.vocabulary import Vocabulary
 
 
+def trained_record(folder: Path) -> dict[str, Any]:
+    """What a run says of itself, unless it is still being trained."""
+    record = read_json(folder / CONFIG)
+    if record.get("state") == "training":
+        raise RunError(f"{folder}: still being trained; wait, or finish it with --resume")
+    return record
+
+
 def open_dataset(folder: Path, record: dict[str, Any], dataset: str | Path | None) -> Dataset:
     if "dataset" not in record:
         raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")

@@ -76,8 +76,6 @@ def rank_candidates(
     """The best candidate before each numeral; with `distribution`, also how good all of it is."""
     candidates.to(corpus.table.device)
     targets = Targets.of(corpus)
-    starts = corpus.offsets[:-1] + np.arange(len(corpus))
-    numeral_index = np.cumsum(targets.is_numeral) - 1  # [T] a target's place among numerals
     count = len(targets.rows)
     best = np.empty(count, dtype=np.int64)
     scores = np.full(count, np.nan)
@@ -95,14 +93,7 @@ def rank_candidates(
     )
     with exactly():
         penalty = torch.from_numpy(share).to(corpus.table.device)
-        for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
-            batch = corpus.collate(paragraphs)
-            if batch.numerals is None:
-                continue
-            _, positions = batch.by_class(batch.positions)
-            steps, columns = coordinates(batch, positions)
-            places = numeral_index[starts[paragraphs[columns]] + steps]
-            hidden = model.hidden(batch).index_select(0, positions)
+        for places, hidden in _states_before_numerals(model, corpus, targets):
             for begin in range(0, len(places), TABLE_ROWS):
                 part = places[begin : begin + TABLE_ROWS]
                 states = hidden[begin : begin + TABLE_ROWS]
@@ -118,6 +109,32 @@ def rank_candidates(
     texts = np.array(candidates.texts, dtype=object)[best]
     true_texts = np.array(corpus.table.texts, dtype=object)[targets.rows]
     return Predictions(candidates.values[best], texts == true_texts, scores, covered)
+
+
+def numeral_states(model: LanguageModel, corpus: Corpus) -> torch.Tensor:
+    """The hidden state before each numeral, in the order of the corpus: [N, D]."""
+    targets = Targets.of(corpus)
+    device = corpus.table.device
+    result = torch.empty(len(targets.rows), model.config.hidden, device=device)
+    with exactly():
+        for places, hidden in _states_before_numerals(model, corpus, targets):
+            result[torch.from_numpy(places).to(device)] = hidden.float()
+    return result
+
+
+def _states_before_numerals(
+    model: LanguageModel, corpus: Corpus, targets: Targets
+) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
+    """Batch by batch: places of numerals among all of the corpus, and the states before them."""
+    starts = corpus.offsets[:-1] + np.arange(len(corpus))
+    numeral_index = np.cumsum(targets.is_numeral) - 1  # [T] a target's place among numerals
+    for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):
+        batch = corpus.collate(paragraphs)
+        if batch.numerals is not None:
+            _, positions = batch.by_class(batch.positions)
+            steps, columns = coordinates(batch, positions)
+            places = numeral_index[starts[paragraphs[columns]] + steps]
+            yield places, model.hidden(batch).index_select(0, positions)
 
 
 @contextmanager

@@ -57,6 +57,7 @@ class MixtureHead(NumeralHead):
         self.register_buffer("granularity", torch.as_tensor(components.size_of))
         self.means: Tensor
         self.sds: Tensor
+        self.granularity: Tensor
         self.weights = nn.Parameter(torch.zeros(len(components), size))  # Bᵀ
         self.precision = PrecisionLSTM(size)
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from numerate.errors import NumerateError
 from numerate.reproduce.board import Board
-from numerate.reproduce.environment import record_environment
 from numerate.reproduce.plan import Plan
 
 GRACE = 60.0  # seconds a child has to write its best weights after an interrupt
@@ -93,7 +92,6 @@ class Children:
         with self._guard:
             if self._stopped:
                 return None
-            record_environment(self.plan, model)
             child = subprocess.Popen(
                 [sys.executable, "-m", "numerate", *self.plan.training_arguments(model)],
                 stdin=subprocess.DEVNULL,

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError
-from numerate.evaluation.tables import print_tables, result_tables
+from numerate.evaluation.tables import result_tables
 from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children, exclusive
 from numerate.reproduce.estimate import expected_seconds, makespan
 from numerate.reproduce.plan import Plan
 from numerate.reproduce.results import evaluate_models
-from numerate.reproduce.write import REPORT, write_results
+from numerate.reproduce.write import write_results
+from numerate.tables import print_tables
 
 
 def reproduce(plan: Plan) -> None:
@@ -43,10 +44,10 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         trained = [model for model in plan.models if not board.rows[model].reason]
         evaluations = evaluate_models(plan, trained, board)
     if evaluations:
-        write_results(plan, dataset, evaluations)
+        report = write_results(plan, dataset, evaluations, board.say)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(found, intervals={}) for found in evaluations]))
-        print(f"\nTables, figures and runs: {plan.out}\nReport: {plan.out / REPORT}")
+        print(f"\nTables, figures and runs: {plan.out}\nReport: {report}")
 
 
 def _longest_first(plan: Plan, models: Sequence[str], board: Board) -> list[str]:

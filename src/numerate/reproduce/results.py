@@ -2,16 +2,13 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from numerate.atomic import write_file
 from numerate.evaluation.evaluate import METRICS, Evaluation, evaluate
-from numerate.evaluation.score import Targets
+from numerate.evaluation.remembered import evaluation_of
 from numerate.model.language_model import WEIGHTS, read_json
 from numerate.reproduce.board import Board
 from numerate.reproduce.plan import Plan
@@ -33,7 +30,11 @@ def evaluate_models(plan: Plan, models: Sequence[str], board: Board) -> list[Eva
             board.rows[model].end("failed", str(error))
         board.ended(model)
     found = {model: _remembered(plan, model) for model in models}
-    return [_evaluation(record, model) for model, record in found.items() if record is not None]
+    return [
+        evaluation_of(record, Path("runs") / model)
+        for model, record in found.items()
+        if record is not None
+    ]
 
 
 def evaluate_run(plan: Plan, model: str) -> None:
@@ -65,32 +66,3 @@ def _remembered(plan: Plan, model: str) -> dict[str, Any] | None:
         return None
     record = read_json(path)
     return record if record.get("evaluated") == _basis(plan, model) else None
-
-
-def _evaluation(record: dict[str, Any], model: str) -> Evaluation:
-    """The figures as they were found; without the tokens, which tables do not need."""
-    nothing = np.empty(0)
-    parts = ("perplexity", "number_line", "beyond")
-    return Evaluation(
-        name=model,
-        folder=Path("runs") / model,
-        dataset=record["dataset"],
-        split=record["split"],
-        figures=_figures({name: record[name] for name in parts if name in record}),
-        intervals=_figures(record["intervals"]),
-        counts=record["counts"],
-        baselines=_figures(record["baselines"]),
-        oracle=record["oracle"] and _figures(record["oracle"]),
-        adjusted=nothing,
-        targets=Targets(nothing, nothing, nothing, nothing),
-        documents=nothing,
-    )
-
-
-def _figures(value: Any) -> Any:
-    """With nan again where JSON has none."""
-    if isinstance(value, dict):
-        return {name: _figures(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_figures(item) for item in value]
-    return math.nan if value is None else value

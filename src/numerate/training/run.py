@@ -29,6 +29,7 @@ from numerate.model.language_model import (
 )
 from numerate.model.vectors import load_vectors
 from numerate.training.checkpoint import CHECKPOINT
+from numerate.training.environment import record_environment
 from numerate.training.loop import LOG, Reporter, Trainer
 from numerate.training.options import TrainingOptions
 from numerate.vocabulary import Vocabulary
@@ -102,6 +103,7 @@ def train(
     _write_state(folder, network, record, "training", trainer, accelerator)
     if accelerator.is_main_process:
         _write_documents(folder, opened)
+        record_environment(folder, accelerator.device)
     state = "failed"
     try:
         trainer.train()

@@ -7,26 +7,26 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
+
 import numerate
 from numerate.atomic import write_file
 from numerate.model.language_model import WEIGHTS, read_json
-from numerate.reproduce.plan import Plan
 
 ENVIRONMENT = "environment.json"
 
 
-def record_environment(plan: Plan, model: str) -> None:
+def record_environment(folder: Path, device: torch.device) -> None:
     """Note it down as training begins; a run that goes on keeps its first date."""
-    path = plan.run(model) / ENVIRONMENT
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = folder / ENVIRONMENT
     started = read_json(path)["started"] if path.exists() else _date(datetime.now(UTC))
     record = {
         "started": started,
         "numerate": numerate.__version__,
         "torch": version("torch"),
         "python": platform.python_version(),
-        "device": plan.device or _best_device(),
-        "threads": plan.threads,
+        "device": device.type,
+        "threads": torch.get_num_threads(),
     }
     write_file(path, (json.dumps(record, indent=2) + "\n").encode())
 
@@ -41,11 +41,3 @@ def read_environment(folder: Path) -> dict[str, Any]:
 
 def _date(time: datetime) -> str:
     return time.strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _best_device() -> str:
-    """As `accelerate` chooses."""
-    import torch
-
-    device = torch.accelerator.current_accelerator(check_available=True)
-    return device.type if device else "cpu"

@@ -4,10 +4,14 @@ import html
 import re
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
-from numerate.evaluation.tables import ResultTable
+from numerate.tables import ResultTable
 
-_INTERVAL = re.compile(r"(.+?) (\[.+\])$")
+LONG = 40  # characters of a cell that may be broken into lines
+_INTERVAL = re.compile(r"([^ ]+) (\[.+\])$")
+_IDENTIFIER = re.compile(r'(\bid="|href="#|url\(#)')
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +54,27 @@ def table(content: ResultTable) -> str:
     )
 
 
-def figure(svg: str, caption: str, ink: str) -> str:
-    """A figure in the colours of the page: what was drawn in `ink` takes that of the text."""
+def figure(name: str, svg: str, caption: str, ink: str) -> str:
+    """A figure in the colours of the page: what was drawn in `ink` takes that of the text.
+
+    Its name makes the identifiers in it different from those of other figures.
+    """
     drawing = svg[svg.index("<svg") :].replace(ink, "currentColor")
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    drawing = _IDENTIFIER.sub(rf"\g<1>{name}-", drawing)
     label = f'<svg role="img" aria-label="{escape(caption)}"'
     drawing = drawing.replace("<svg", label, 1)
     return f"<figure>{drawing}<figcaption>{escape(caption)}</figcaption></figure>\n"
+
+
+def facts(known: dict[str, Any]) -> str:
+    """Names and values; what was not chosen is left out."""
+    rows = "".join(
+        f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(_plain(value))}</dd>\n"
+        for name, value in known.items()
+        if value is not None
+    )
+    return f"<dl>{rows}</dl>"
 
 
 def escape(text: object) -> str:
@@ -78,7 +96,12 @@ def _cell(text: str) -> str:
     found = _INTERVAL.match(text)
     if found:
         return f"<td>{escape(found[1])} <small>{escape(found[2])}</small></td>"
-    return f"<td>{escape(text)}</td>"
+    marked = _BOLD.sub(r"<strong>\1</strong>", escape(text))
+    return f'<td class="text">{marked}</td>' if len(text) > LONG else f"<td>{marked}</td>"
+
+
+def _plain(value: object) -> object:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 
 def _part(name: str) -> str:

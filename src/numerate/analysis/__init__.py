@@ -1,0 +1,1 @@
+"""What the models learnt: one figure or table per file, each a function of trained runs."""

@@ -1,0 +1,129 @@
+"""`numerate benford`: the significant digits of any text, list of numbers or dataset. No torch."""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from numerate.analysis.digit_laws import NAMES, POSITIONS, DigitShares, benford
+from numerate.analysis.significant_digits import conformity_table, significant_digit_shares
+from numerate.corpus.dataset import SPLITS, Dataset, is_dataset
+from numerate.corpus.readers import Unit, documents, units
+from numerate.corpus.readers.lines import decode
+from numerate.corpus.sources import Source
+from numerate.corpus.tokenizer import iter_tokens
+from numerate.errors import DocumentError, SourceError, check_choice
+from numerate.numeral import is_numeral
+from numerate.tables import ResultTable, as_latex, as_markdown, print_tables
+
+FORMATS = ("table", "markdown", "latex", "csv")
+MAX_ERROR_LINES = 5
+
+_NUMBER = re.compile(r"[+\-−]?(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:[eE][+\-−]?\d+)?")
+"""A line that is a number and nothing else, with sign and exponent where it has them."""
+
+
+def print_benford(source: str, out: Path | None, *, field: str = "text", format: str) -> None:
+    """Count, print the table, and with `out` write the figure as PNG, SVG and CSV."""
+    check_choice("format", format, FORMATS)
+    counted = count_digits_of(source, field=field)
+    exhibit = significant_digit_shares([counted])
+    if out is not None:
+        exhibit.save(out)
+    tables = [shares_table(counted), conformity_table([counted])]
+    if format == "csv":
+        print(exhibit.table.csv(), end="")
+    elif format == "table":
+        print_tables(tables)
+    else:
+        print(as_markdown(tables) if format == "markdown" else as_latex(tables))
+
+
+def count_digits_of(source: str, *, field: str = "text") -> DigitShares:
+    """The digits of all numbers in a file, a folder, an archive, a dataset, or `-` for stdin."""
+    if source != "-" and is_dataset(Path(source)):
+        name, numbers = Path(source).resolve().name, _dataset_numbers(Path(source))
+    else:
+        name = "standard input" if source == "-" else Path(source).name
+        numbers = Counter(_numbers(source, field))
+    counted = DigitShares.of(name, numbers)
+    if not counted.numbers:
+        raise SourceError(f"{name}: no number in it")
+    if not counted.having(1):
+        raise SourceError(f"{name}: no number but zero in it")
+    return counted
+
+
+def shares_table(counted: DigitShares) -> ResultTable:
+    """Per cent of each digit at each place, beside Benford's law."""
+    columns = ["digit"]
+    for name in NAMES:
+        columns += [f"{name}\n%", "Benford\n%"]
+    rows = []
+    for digit in range(10):
+        row = [str(digit)]
+        for position in POSITIONS:
+            for shares in (counted.shares(position), benford(position)):
+                possible = digit or position > 1
+                row.append(f"{100 * shares[digit]:.2f}" if possible else "")
+        rows.append([cell.replace("nan", "–") for cell in row])
+    zeros = counted.numbers - counted.having(1)
+    title = f"Significant digits of {counted.numbers:,.0f} numbers in {counted.name}"
+    if zeros:
+        title += f"; {zeros:,.0f} of them are zero and have none"
+    return ResultTable(title, columns, rows)
+
+
+def _dataset_numbers(folder: Path) -> dict[str, int]:
+    """Of all splits."""
+    dataset = Dataset.open(folder)
+    found: Counter[str] = Counter()
+    for name in SPLITS:
+        encoded = dataset.split(name).encode()
+        for text, count in zip(encoded.types, encoded.counts.tolist(), strict=True):
+            if is_numeral(text):
+                found[text] += count
+    return found
+
+
+def _numbers(source: str, field: str) -> Iterator[str]:
+    """Written numbers as they come; what cannot be read is named on standard error."""
+    if source == "-":
+        pieces = units(sys.stdin.buffer, "standard input", "text", lone=True)
+    else:
+        pieces = Source(Path(source), "auto").units()
+    skipped = 0
+    for piece in pieces:
+        found = [piece] if isinstance(piece, DocumentError) else _texts(piece, field)
+        for text in found:
+            if isinstance(text, DocumentError):
+                skipped += 1
+                if skipped <= MAX_ERROR_LINES:
+                    print(f"skipped {text}", file=sys.stderr)
+            elif _is_number(text):
+                yield text.strip()
+            else:
+                yield from (token.text for token in iter_tokens(text) if token.is_numeral)
+    if skipped > MAX_ERROR_LINES:
+        print(f"… and {skipped - MAX_ERROR_LINES:,} more", file=sys.stderr)
+
+
+def _texts(unit: Unit, field: str) -> Iterator[str | DocumentError]:
+    """Lines of plain text, any of which may be a number; paragraphs of everything else."""
+    if unit.format == "text":
+        try:
+            yield from decode(unit.data, unit.name).splitlines()
+        except DocumentError as error:
+            yield error
+        return
+    for document in documents(unit, field=field):
+        if isinstance(document, DocumentError):
+            yield document
+        else:
+            yield from (paragraph.text for paragraph in document.paragraphs)
+
+
+def _is_number(line: str) -> bool:
+    stripped = line.strip()
+    return any(map(str.isdigit, stripped)) and _NUMBER.fullmatch(stripped) is not None

@@ -1,0 +1,144 @@
+"""Do the numbers fall where the model says? The probability integral transform.
+
+For a head with a distribution on the number line, a numeral of precision r is the interval v ± ε,
+and given r the transform is F(v − ε) + V · [F(v + ε) − F(v − ε)], V uniform: randomised, since
+numerals are discrete. If the truth comes from the model, it is exactly uniform.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from numerate.analysis.runs import Run
+from numerate.heads.combination import CombinationHead
+from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
+from numerate.heads.mixture import MixtureHead
+from numerate.numeral_table import NumeralTable
+from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
+from numerate.report.look import INK, STYLES, look, new_figure
+from numerate.tables import ResultTable
+
+BINS = 20
+BLOCK = 2048  # numerals at a time
+
+
+def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
+    """Histograms of the randomised transform on the dev split, one per head on the number line.
+
+    As a member of a combination the mixture answers only for its part: each numeral weighs as
+    much as the probability that the mixture wrote it, given the numeral.
+    """
+    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for run in runs:
+        for label, head in run.heads().items():
+            if isinstance(head, MixtureHead):
+                transformed = randomised_transform(
+                    head, run.dev_states, run.dev.table, run.dev_rows, np.random.default_rng(seed)
+                )
+                found[label] = (transformed, _responsibility(run, head))
+    if not found:
+        raise NothingToShowError("calibration: no run with a distribution on the number line (mog)")
+    rows: list[tuple[Cell, ...]] = []
+    summary = []
+    heights = {}
+    for label, (transformed, weights) in found.items():
+        shares, edges = np.histogram(transformed, BINS, (0.0, 1.0), weights=weights)
+        heights[label] = shares = shares / weights.sum()
+        rows += [
+            (label, float(low), float(high), float(share))
+            for low, high, share in zip(edges, edges[1:], shares, strict=False)
+        ]
+        inside = [
+            float(weights[np.abs(transformed - 0.5) <= level / 2].sum() / weights.sum())
+            for level in (0.5, 0.9)
+        ]
+        cells = [f"{weights.sum():,.0f}", *(f"{100 * share:.1f} %" for share in inside)]
+        summary.append([label, *cells, f"{_distance(transformed, weights):.3f}"])
+    return Exhibit(
+        "calibration",
+        "Calibration on the number line",
+        "Randomised probability integral transform of the dev numerals given their precision, in "
+        f"{BINS} bins: the share of numerals in each, against the line of a calibrated model. A "
+        "hump in the middle means predictions too wide, a sag too narrow.",
+        _draw(heights),
+        Table(("head", "from", "to", "share"), rows),
+        (
+            ResultTable(
+                "Numerals in the central intervals of the prediction, and the largest distance "
+                "of the transform's distribution from uniform",
+                ["head", "numerals", "in 50 %", "in 90 %", "distance"],
+                summary,
+            ),
+        ),
+    )
+
+
+def randomised_transform(
+    head: MixtureHead,
+    hidden: Tensor,
+    table: NumeralTable,
+    rows: np.ndarray,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Of each numeral in its own state: [N, D], rows of the table [N] → [N] in [0, 1]."""
+    values, half_widths = table.intervals()
+    result = np.empty(len(rows))
+    share = generator.random(len(rows))
+    with torch.no_grad():
+        for start in range(0, len(rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            chosen = torch.from_numpy(rows[part]).to(values.device)
+            centre, epsilon = values[chosen, None], half_widths[chosen, None]  # [n, 1]
+            weights = head.log_weights(hidden[part])  # [n, K]
+            above = log_upper_mass(centre + epsilon, head.means, head.sds)
+            inside = log_interval_mass(centre, epsilon, head.means, head.sds)
+            over, within = (
+                torch.logsumexp(weights + mass, dim=1).exp().cpu().numpy()
+                for mass in (above, inside)
+            )
+            total = np.ones(len(chosen))
+            if head.truncate:
+                whole = log_upper_mass(-epsilon, head.means, head.sds)
+                total = torch.logsumexp(weights + whole, dim=1).exp().cpu().numpy()
+            result[part] = 1 - (over + (1 - share[part]) * within) / total
+    return np.clip(result, 0.0, 1.0)
+
+
+def _responsibility(run: Run, head: MixtureHead) -> np.ndarray:
+    """The probability that this head wrote each dev numeral, given the numeral: [N]."""
+    if not isinstance(run.head, CombinationHead):
+        return np.ones(len(run.dev_rows))
+    found = []
+    with torch.no_grad():
+        for start in range(0, len(run.dev_rows), BLOCK):
+            hidden = run.dev_states[start : start + BLOCK]
+            numerals = run.dev.table.batch(run.dev_rows[start : start + BLOCK])
+            member = list(run.head.members.values()).index(head)
+            own = run.head.log_weights(hidden)[:, member] + head.log_prob(hidden, numerals)
+            found.append((own - run.head.log_prob(hidden, numerals)).exp().cpu().numpy())
+    return np.concatenate(found)
+
+
+def _distance(transformed: np.ndarray, weights: np.ndarray) -> float:
+    """sup |F(u) − u|: that of Kolmogorov and Smirnov, weighted."""
+    order = np.argsort(transformed)
+    reached = np.cumsum(weights[order]) / weights.sum()
+    before = np.concatenate([[0.0], reached[:-1]])
+    points = transformed[order]
+    return float(max(np.abs(reached - points).max(), np.abs(before - points).max()))
+
+
+def _draw(heights: dict[str, np.ndarray]) -> Figure:
+    with look():
+        figure = new_figure(1.9)
+        panels = figure.subplots(1, len(heights), squeeze=False, sharey=True)[0]
+        edges = np.linspace(0, 1, BINS + 1)
+        for axes, (label, shares) in zip(panels, heights.items(), strict=True):
+            axes.stairs(100 * shares, edges, fill=True, color=STYLES["mog"][0], alpha=0.75)
+            axes.axhline(100 / BINS, color=INK, linewidth=0.8)
+            axes.set(title=label, xlabel="PIT of the true numeral", xlim=(0, 1))
+        panels[0].set_ylabel("numerals (%)")
+    return figure

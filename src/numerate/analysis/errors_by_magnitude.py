@@ -1,0 +1,134 @@
+"""How far off, and where? Errors of the best candidate by the size of the true number."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from numerate.analysis.runs import Run
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.evaluation.number_line import number_line_errors, order_of_magnitude_accuracy
+from numerate.evaluation.score import rank_candidates
+from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
+from numerate.report.look import INK, line_styles, look, new_figure
+from numerate.tables import ResultTable, format_figure
+
+LEAST = 10  # numbers of one order of magnitude; fewer are joined with their neighbours
+BASELINE = "constant median"
+
+
+def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
+    """Median percentage error, and share of the right order of magnitude, by order of magnitude.
+
+    Of the dev split. Zero has no order of magnitude and no percentage error: it is left out of
+    the figure, and a row of its own in the table says how often zero was predicted.
+    """
+    truth = runs[0].dev.table.values[runs[0].dev_rows]
+    if not (truth > 0).any():
+        raise NothingToShowError("errors by magnitude: no number but zero in the dev split")
+    bins = _magnitudes(truth)
+    train = runs[0].corpora["train"]
+    numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
+    guesses = {BASELINE: np.full(len(truth), float(np.median(numbers)))}
+    candidates = candidate_numerals(train)
+    for run in runs:
+        ranked = rank_candidates(run.model, run.dev, candidates, run.oov_numerals)
+        guesses[run.label] = ranked.values
+    rows: list[tuple[Cell, ...]] = []
+    for label, guess in guesses.items():
+        for name, members in bins.items():
+            errors = number_line_errors(truth[members], guess[members])
+            right = order_of_magnitude_accuracy(truth[members], guess[members])
+            row = (label, name, int(members.sum()), errors["mdae"], errors["mdape"], 100 * right)
+            rows.append(row)
+    table = Table(("run", "numbers", "count", "mdae", "mdape", "right_magnitude"), rows)
+    return Exhibit(
+        "errors-by-magnitude",
+        "Errors by magnitude",
+        "Top: median absolute percentage error of the best candidate, by the order of magnitude "
+        "of the true number; bottom: how often its order of magnitude is right. Dev split; orders "
+        f"with fewer than {LEAST} numbers are joined with their neighbour. The constant is the "
+        "median of the training numbers.",
+        _draw(runs, table),
+        table,
+        (_shown(guesses, bins, table),),
+    )
+
+
+def _magnitudes(truth: np.ndarray) -> dict[str, np.ndarray]:
+    """Names of ranges → which numbers lie there [N]; ranges are whole orders of magnitude."""
+    positive = truth > 0
+    order = np.full(len(truth), np.iinfo(np.int64).min)
+    order[positive] = np.floor(np.log10(truth[positive]) + 1e-12)
+    found: dict[str, np.ndarray] = {}
+    if (~positive).any():
+        found["0"] = ~positive
+    orders = np.unique(order[positive]).tolist()
+    lows, highs = [orders[0]], []
+    for current in orders:
+        if (positive & (order >= lows[-1]) & (order <= current)).sum() >= LEAST:
+            highs.append(current)
+            lows.append(current + 1)
+    if not highs:
+        highs = [orders[-1]]
+    highs[-1] = orders[-1]
+    for low, high in zip(lows, highs, strict=False):
+        members = positive & (order >= low) & (order <= high)
+        found[f"{10.0**low:g} to {10.0 ** (high + 1):g}"] = members
+    return found
+
+
+def _shown(
+    guesses: dict[str, np.ndarray], bins: dict[str, np.ndarray], table: Table
+) -> ResultTable:
+    labels = list(guesses)
+    cells = {(row[0], row[1]): row for row in table.rows}
+    rows = []
+    for name, members in bins.items():
+        index = 5 if name == "0" else 4
+        figures = [float(cells[label, name][index]) for label in labels]
+        unit = " % right" if name == "0" else ""
+        rows.append(
+            [name, f"{members.sum():,}", *(format_figure(figure) + unit for figure in figures)]
+        )
+    return ResultTable(
+        "Median absolute percentage error by the size of the true number",
+        ["true number", "count", *labels],
+        rows,
+    )
+
+
+def _draw(runs: Sequence[Run], table: Table) -> Figure:
+    names = [str(name) for name in dict.fromkeys(table.column("numbers")) if name != "0"]
+    with look():
+        figure = new_figure(3.4)
+        top, bottom = figure.subplots(2, 1, sharex=True)
+        styles = [
+            {"color": INK, "linestyle": "-", "linewidth": 0.7},
+            *line_styles([run.name for run in runs]),
+        ]
+        for label, style in zip([BASELINE, *(run.label for run in runs)], styles, strict=True):
+            cells = {row[1]: row for row in table.rows if row[0] == label}
+            for axes, index in ((top, 4), (bottom, 5)):
+                heights = [float(cells[name][index]) for name in names]
+                axes.plot(
+                    range(len(names)), heights, marker="o", markersize=2, label=label, **style
+                )
+        top.set_yscale("symlog", linthresh=1, linscale=0.4)
+        highest = max(float(row[4]) for row in table.rows if row[0] != BASELINE and row[1] != "0")
+        top.set_ylim(0, 10 * max(highest, 10.0))  # the constant may leave the figure
+        top.set_ylabel("median error\n(% of the number)")
+        bottom.set(
+            ylabel="right order of\nmagnitude (%)",
+            xlabel="true number, lower end of its range",
+            ylim=(0, 100),
+        )
+        bottom.set_xticks(range(len(names)), [_power_range(name) for name in names])
+        handles, labels = top.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    return figure
+
+
+def _power_range(name: str) -> str:
+    """The lower end of `0.01 to 0.1` as a power of ten."""
+    return f"$10^{{{round(np.log10(float(name.partition(' ')[0])))}}}$"

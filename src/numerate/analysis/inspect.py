@@ -1,0 +1,202 @@
+"""Everything there is to see of some runs: figures, tables, and one report.
+
+A folder with a report remembers in `report.json` of which runs and contexts it is. Whoever adds
+to it, `numerate inspect` or `numerate reproduce`, makes it anew over all of them.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from numerate.analysis.calibration import calibration
+from numerate.analysis.components import component_weights, gaussian_components
+from numerate.analysis.contexts import Context, picked_contexts, typed_context
+from numerate.analysis.digit_embeddings import digit_similarities
+from numerate.analysis.errors_by_magnitude import errors_by_magnitude
+from numerate.analysis.learnt_digits import learnt_digits
+from numerate.analysis.next_numeral import next_numeral
+from numerate.analysis.numeral_embeddings import numeral_similarities
+from numerate.analysis.runs import Run, open_runs
+from numerate.analysis.sections import (
+    corpus_section,
+    options_section,
+    results_section,
+    runs_section,
+)
+from numerate.analysis.strategies import strategy_shares
+from numerate.analysis.training_curves import training_curves
+from numerate.atomic import write_file
+from numerate.errors import NumerateError
+from numerate.heads.combination import CombinationHead
+from numerate.heads.digit_rnn import DigitRNNHead
+from numerate.heads.mixture import MixtureHead
+from numerate.model.language_model import read_json
+from numerate.report.exhibit import Exhibit, NothingToShowError
+from numerate.report.look import INK
+from numerate.report.page import Section, escape, figure, page, table
+
+REPORT, MEMORY, FIGURES = "report.html", "report.json", "figures"
+_FORMAT = {"format": "numerate report", "version": 1}
+
+Say = Callable[[str], None]
+
+
+def inspect_runs(
+    folders: Iterable[str | Path],
+    out: str | Path,
+    *,
+    contexts: Sequence[str] = (),
+    dataset: str | Path | None = None,
+    device: str | None = None,
+    say: Say = print,
+) -> Path:
+    """Make every figure and table that applies and the report; returns the path of the latter.
+
+    `out` is a new or empty folder, or one that has a report already. `say` hears, a line each,
+    what was left out and why.
+    """
+    out = Path(out)
+    if out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists():
+        raise NumerateError(f"{out}: not empty and without a report; choose another --out")
+    return make_report(folders, out, contexts=contexts, dataset=dataset, device=device, say=say)
+
+
+def make_report(
+    folders: Iterable[str | Path],
+    out: Path,
+    *,
+    contexts: Sequence[str] = (),
+    dataset: str | Path | None = None,
+    device: str | None = None,
+    say: Say = print,
+) -> Path:
+    """The same in any folder; what else is in it stays."""
+    memory = _remembered(out)
+    paths = [Path(folder) for folder in folders]
+    known = {path.resolve() for path in paths}
+    for folder in memory.get("runs", []):
+        path = out / folder
+        if not path.is_dir():
+            say(f"left out: {path} is no longer there")
+        elif path.resolve() not in known:
+            paths.append(path)
+    texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
+    typed = [typed_context(text) for text in texts]
+    runs = open_runs(paths, dataset, device)
+    out.mkdir(parents=True, exist_ok=True)
+    sections, skipped = [], []
+    for title, exhibits in _exhibits(runs, typed):
+        figures: list[str] = []
+        tables: list[str] = []
+        try:
+            for exhibit in exhibits:
+                figures.append(_article(exhibit, exhibit.save(out / FIGURES)))
+                tables += map(table, exhibit.shown)
+        except NothingToShowError as nothing:
+            skipped.append(str(nothing))
+            say(f"left out: {nothing}")
+        if figures:
+            body = f'<div class="exhibits">\n{"".join(figures)}</div>\n' + "".join(tables)
+            sections.append(Section(title, body))
+    write_file(out / REPORT, _report(runs, sections, skipped).encode())
+    inside = [os.path.relpath(path.resolve(), out.resolve()) for path in paths]
+    record = {**_FORMAT, "runs": inside, "contexts": texts}
+    write_file(out / MEMORY, (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
+    return out / REPORT
+
+
+def _remembered(out: Path) -> dict[str, Any]:
+    """Of what the folder's report is, if there is one."""
+    if out.exists() and not out.is_dir():
+        raise NumerateError(f"{out}: is a file, expected a folder for the report")
+    if not (out / MEMORY).exists():
+        return {}
+    record = read_json(out / MEMORY)
+    if {name: record.get(name) for name in _FORMAT} != _FORMAT:
+        raise NumerateError(f"{out / MEMORY}: not the memory of a report of this version")
+    return record
+
+
+def _exhibits(
+    runs: Sequence[Run], typed: Sequence[Context]
+) -> Iterator[tuple[str, Iterable[Exhibit]]]:
+    """Sections of the report, in the order of the paper; each is made when asked for."""
+    contexts = typed or picked_contexts(runs)
+    yield "Numeral embeddings", map(numeral_similarities, [runs])
+    yield "Digit embeddings", map(digit_similarities, runs)
+    yield "Next numeral", _predictions(runs, contexts)
+    yield "Strategy use", _strategies(runs)
+    yield "Significant digits", _digits(runs)
+    yield "Gaussian components", _components(runs, contexts)
+    yield "Training curves", map(training_curves, [runs])
+    yield "Errors", map(errors_by_magnitude, [runs])
+    yield "Calibration", map(calibration, [runs])
+
+
+def _predictions(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
+    for number, context in enumerate(contexts, 1):
+        yield next_numeral(runs, context, name=f"next-numeral-{number}")
+
+
+def _strategies(runs: Sequence[Run]) -> Iterator[Exhibit]:
+    combinations = [run for run in runs if isinstance(run.head, CombinationHead)]
+    if not combinations:
+        raise NothingToShowError("strategy use: no combination among the runs")
+    yield from map(strategy_shares, combinations)
+
+
+def _digits(runs: Sequence[Run]) -> Iterator[Exhibit]:
+    yield learnt_digits(runs)
+    if not any(isinstance(run.head, DigitRNNHead) for run in runs):
+        raise NothingToShowError("significant digits under a model: no d-rnn among the runs")
+
+
+def _components(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
+    """Of one run: all fit their components to the same numbers."""
+    mixtures = [
+        run for run in runs if any(isinstance(head, MixtureHead) for head in run.heads().values())
+    ]
+    if not mixtures:
+        raise NothingToShowError("Gaussian components: neither mog nor combination among the runs")
+    run = min(mixtures, key=lambda run: run.name != "mog")
+    yield gaussian_components(run)
+    for number, context in enumerate(contexts, 1):
+        yield component_weights(run, context, name=f"component-weights-{number}")
+
+
+def _article(exhibit: Exhibit, svg: str) -> str:
+    caption = f"{exhibit.caption} Data: {FIGURES}/{exhibit.name}.csv."
+    drawing = figure(exhibit.name, svg, caption, INK)
+    return f"<article><h3>{escape(exhibit.title)}</h3>\n{drawing}</article>\n"
+
+
+def _report(runs: Sequence[Run], sections: list[Section], skipped: list[str]) -> str:
+    dataset = runs[0].dataset
+    name = dataset.folder.resolve().name
+    results = results_section(runs)
+    everything = [
+        *([results] if results else []),
+        *sections,
+        runs_section(runs),
+        options_section(runs),
+        corpus_section(dataset, _vocabulary_size(runs[0])),
+    ]
+    if skipped:
+        items = "".join(f"<li>{escape(reason)}</li>" for reason in skipped)
+        everything.append(Section("Left out", f"<ul>{items}</ul>"))
+    lead = (
+        f"What {len(runs)} model{'s' * (len(runs) > 1)} learnt from "
+        f"<strong>{escape(name)}</strong>. Figures are of its dev split, results of its test "
+        "split. Click the name of a column to sort by it."
+    )
+    return page(f"numerate: {name}", lead, everything)
+
+
+def _vocabulary_size(run: Run) -> int:
+    known = run.model.vocabulary
+    size: int = run.record.get("training", {}).get("vocabulary") or (
+        len(known.words) + len(known.numerals) - 3  # without unknowns and the end
+    )
+    return size

@@ -1,0 +1,45 @@
+"""Did the digit RNN learn how digits are distributed? Its significant digits beside the data's."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from numerate.analysis.digit_laws import DigitShares
+from numerate.analysis.digit_mass import DigitMass, digit_mass
+from numerate.analysis.runs import Run
+from numerate.analysis.significant_digits import significant_digit_shares
+from numerate.heads.digit_rnn import DigitRNNHead
+from numerate.report.exhibit import Exhibit
+
+MOST_CONTEXTS = 2000  # more of the dev split are thinned out evenly
+
+
+def learnt_digits(runs: Sequence[Run]) -> Exhibit:
+    """First, second and third significant digits of the dev numerals and under each d-rnn.
+
+    The model's are exact: averages of its own probabilities over the contexts of the dev
+    numerals, not of samples.
+    """
+    run = runs[0]
+    numerals, counts = np.unique(run.dev_rows, return_counts=True)
+    texts = [run.dev.table.texts[row] for row in numerals]
+    counted = [DigitShares.of("dev numerals", dict(zip(texts, counts.tolist(), strict=True)))]
+    notes = []
+    for run in runs:
+        if isinstance(run.head, DigitRNNHead):
+            places = np.arange(len(run.dev_rows))
+            if len(places) > MOST_CONTEXTS:
+                places = np.linspace(0, len(places) - 1, MOST_CONTEXTS).round().astype(np.int64)
+            mass = digit_mass(run.head, run.dev_states[places])
+            counted.append(DigitShares(run.label, mass.digits * mass.contexts, mass.contexts))
+            notes.append(_note(run.label, mass))
+    return significant_digit_shares(counted, notes=" ".join(notes))
+
+
+def _note(label: str, mass: DigitMass) -> str:
+    zero, one, two = (f"{100 * share:.1f} %" for share in mass.ended)
+    return (
+        f"Under {label}, over {mass.contexts:,} dev contexts, {zero} of the probability is on "
+        f"zero, {one} and {two} on numerals of one and two significant digits, and "
+        f"{100 * mass.other:.2g} % on strings that are no numerals."
+    )

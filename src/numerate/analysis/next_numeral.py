@@ -1,0 +1,192 @@
+"""What comes next? The probability of every numeral in a context, by number of decimals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import gcd
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from numerate.analysis.contexts import Context
+from numerate.analysis.runs import Run
+from numerate.evaluation.candidates import candidate_numerals, covering_decimals
+from numerate.evaluation.distribution import quantiles
+from numerate.numeral import MAX_DIGITS, count_digits
+from numerate.numeral_table import NumeralTable
+from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
+from numerate.report.look import COLOURS, INK, look, new_figure
+
+SHOWN = ("h-softmax", "d-rnn", "mog", "combination")
+MOST = 1000  # numerals of one precision; of more, as many are taken at even distances
+WIDEST = 300.0  # ratio of the ends beyond which the number line is logarithmic
+TAIL = 0.05  # probability left out at either end of the number line
+_CURVES = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"], COLOURS["pink"])
+_FLOOR = 1e-8  # lower end of the logarithmic axis
+
+
+@dataclass(frozen=True, slots=True)
+class _Prediction:
+    run: Run
+    log_probs: np.ndarray  # [C] of the grid; nan where a closed vocabulary has no such numeral
+    unknown: float | None  # probability of the unknown numeral
+
+
+def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-numeral") -> Exhibit:
+    """h-softmax, d-rnn, mog and combination under each other, linear and logarithmic.
+
+    Probabilities are given that the next token is a numeral. The numerals are all those of each
+    precision between the tails of the models' own predictions, so curves are not those of a
+    fixed list of candidates. A closed vocabulary has its own numerals alone.
+    """
+    shown = sorted((run for run in runs if run.name in SHOWN), key=lambda r: SHOWN.index(r.name))
+    if not shown:
+        raise NothingToShowError("next numeral: none of " + ", ".join(SHOWN))
+    candidates = candidate_numerals(shown[0].corpora["train"]).to(shown[0].dev.table.device)
+    low, high = _range(shown, context, candidates)
+    decimals = covering_decimals(shown[0].corpora["train"])
+    logarithmic = high / max(low, 1e-300) > WIDEST and low > 0
+    grid = _grid(low, high, decimals, shown[0], logarithmic)
+    predictions = [_predict(run, context, grid) for run in shown]
+    rows: list[tuple[Cell, ...]] = [
+        (prediction.run.label, text, int(precision), float(np.exp(log_prob)))
+        for prediction in predictions
+        for text, precision, log_prob in zip(
+            grid.texts, grid.precisions, prediction.log_probs, strict=True
+        )
+        if not np.isnan(log_prob)
+    ]
+    source = "given" if context.place is None else "of the dev split"
+    caption = (
+        f"Probability of the next numeral after “{context.ending(90)}” (context {source}), given "
+        "that a numeral follows; one curve per number of decimals, left linear, right logarithmic."
+    )
+    if context.truth is not None:
+        caption += f" The dotted line is the numeral that stands there, {context.truth}."
+    unknown = [f"{p.run.label} {100 * p.unknown:.1f} %" for p in predictions if p.unknown]
+    if unknown:
+        caption += " On the unknown numeral: " + ", ".join(unknown) + "."
+    return Exhibit(
+        name,
+        f"Next numeral: “{context.ending(40)} …”",
+        caption,
+        _draw(predictions, grid, context, logarithmic),
+        Table(("run", "numeral", "decimals", "probability"), rows),
+    )
+
+
+def _range(runs: Sequence[Run], context: Context, candidates: NumeralTable) -> tuple[float, float]:
+    """The part of the number line that matters to one of the models, or to the truth."""
+    ends = []
+    for run in runs:
+        with torch.no_grad():
+            scores = run.model.output.numeral_table(context.state(run), candidates).double()
+        if not run.model.output.open_vocabulary:
+            known = torch.from_numpy(candidates.known > 0).to(scores.device)
+            scores = scores.masked_fill(~known, -torch.inf)
+        shares = torch.softmax(scores, dim=1).cpu().numpy()
+        ends += [float(quantiles(shares, candidates.values, q)[0]) for q in (TAIL, 1 - TAIL)]
+    if context.truth is not None:
+        ends.append(float(context.truth))
+    low, high = min(ends), max(ends)
+    return low, high if high > low else low + 1
+
+
+def _grid(low: float, high: float, decimals: int, run: Run, logarithmic: bool) -> NumeralTable:
+    """All numerals of 0 to `decimals` decimals in the range, and those of the vocabulary."""
+    texts: dict[str, None] = {}
+    for precision in range(decimals + 1):
+        first = int(np.floor(low * 10**precision))
+        last = int(np.ceil(high * 10**precision))
+        for scaled in _spread(first, last, logarithmic):
+            texts[f"{Decimal(scaled).scaleb(-precision):f}"] = None
+    for text in run.model.vocabulary.numerals[1:]:
+        if low <= float(text) <= high and len(text.partition(".")[2]) <= decimals:
+            texts[text] = None
+    kept = [text for text in texts if count_digits(text) <= MAX_DIGITS]
+    table = NumeralTable(kept, run.model.vocabulary.numeral_ids())
+    return table.to(run.dev.table.device)
+
+
+def _spread(first: int, last: int, logarithmic: bool) -> list[int]:
+    """Whole numbers from first to last, not too many.
+
+    Their distance has no common divisor with ten: else they would all end with the same digit.
+    """
+    if last - first < MOST:
+        return list(range(first, last + 1))
+    if logarithmic:
+        points = np.geomspace(max(first, 1), last, MOST)
+        return sorted({int(point) for point in points})
+    distance = -(-(last - first) // MOST)
+    while gcd(distance, 10) > 1:
+        distance += 1
+    return list(range(first, last + 1, distance))
+
+
+def _predict(run: Run, context: Context, grid: NumeralTable) -> _Prediction:
+    output = run.model.output
+    with torch.no_grad():
+        scores = output.numeral_table(context.state(run), grid)[0].double().cpu().numpy()
+    if output.open_vocabulary:
+        return _Prediction(run, scores, None)
+    unknown = scores[grid.known == 0]
+    return _Prediction(
+        run,
+        np.where(grid.known > 0, scores, np.nan),
+        float(np.exp(unknown[0])) if len(unknown) else None,
+    )
+
+
+def _draw(
+    predictions: list[_Prediction], grid: NumeralTable, context: Context, logarithmic: bool
+) -> Figure:
+    with look():
+        figure = new_figure(0.55 + 1.05 * len(predictions))
+        panels = figure.subplots(len(predictions), 2, squeeze=False, sharex=True)
+        order = np.argsort(grid.values, kind="stable")
+        for row, prediction in zip(panels, predictions, strict=True):
+            for axes, scale in zip(row, ("linear", "log"), strict=True):
+                for precision in np.unique(grid.precisions):
+                    members = order[grid.precisions[order] == precision]
+                    if logarithmic:
+                        members = members[grid.values[members] > 0]
+                    members = members[~np.isnan(prediction.log_probs[members])]
+                    colour = _CURVES[int(precision) % len(_CURVES)]
+                    label = f"{precision} decimal{'' if precision == 1 else 's'}"
+                    probabilities = np.maximum(np.exp(prediction.log_probs[members]), _FLOOR / 10)
+                    if prediction.run.model.output.open_vocabulary:
+                        axes.plot(
+                            grid.values[members],
+                            probabilities,
+                            color=colour,
+                            linewidth=0.7,
+                            label=label,
+                        )
+                    else:  # single numerals, with nothing between them
+                        axes.vlines(
+                            grid.values[members],
+                            _FLOOR,
+                            probabilities,
+                            color=colour,
+                            linewidth=0.7,
+                            label=label,
+                        )
+                if context.truth is not None:
+                    axes.axvline(
+                        float(context.truth), color=INK, linewidth=0.8, linestyle=":", label="truth"
+                    )
+                axes.set_yscale(scale)
+                if scale == "log":
+                    axes.set_ylim(bottom=_FLOOR)
+                else:
+                    axes.set_ylim(bottom=0)
+                if logarithmic:
+                    axes.set_xscale("log")
+            row[0].set_ylabel(f"{prediction.run.label}\nprobability")
+        for axes in panels[-1]:
+            axes.set_xlabel("number")
+        handles, labels = panels[-1][0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return figure

@@ -1,0 +1,136 @@
+"""The parts of a report that say of what it is: results, runs, options, corpus."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from numerate.analysis.runs import Run
+from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.describe import Description, describe, description_rows
+from numerate.evaluation.evaluate import METRICS, Evaluation
+from numerate.evaluation.remembered import read_evaluation
+from numerate.evaluation.tables import result_tables
+from numerate.model.language_model import read_json
+from numerate.report.page import Section, escape, facts, table
+from numerate.tables import ResultTable
+from numerate.training.environment import read_environment
+
+
+def results_section(runs: Sequence[Run]) -> Section | None:
+    """What each run's `metrics.json` says, of runs that were evaluated on this dataset."""
+    content = runs[0].dataset.manifest["content_hash"]
+    evaluations: list[Evaluation] = []
+    for run in runs:
+        found = read_evaluation(run.folder)
+        if found is not None and (found.dataset, found.split) == (content, "test"):
+            evaluations.append(found)
+    if not evaluations:
+        return None
+    text = (
+        "Lower is better for perplexities and errors. Perplexity (PP) takes the class of all "
+        "unknown tokens for a hit, which flatters a small vocabulary; adjusted perplexity (APP) "
+        "does not, and is the one to compare."
+    )
+    if any(evaluation.intervals for evaluation in evaluations):
+        text += f" In brackets, {_level(runs)} from resampling documents."
+    if any(evaluation.oracle for evaluation in evaluations):
+        text += (
+            " The oracle is the process that wrote the corpus: no model can do better in "
+            "expectation."
+        )
+    tables = result_tables(evaluations)
+    return Section("Results", f"<p>{escape(text)}</p>" + "".join(map(table, tables)))
+
+
+def _level(runs: Sequence[Run]) -> str:
+    """Of the intervals, where the runs say it."""
+    records = [read_json(r.folder / METRICS) for r in runs if (r.folder / METRICS).exists()]
+    levels = {record.get("evaluated", {}).get("confidence") for record in records}
+    known = [level for level in levels if level is not None]
+    return f"the {100 * known[0]:g} % interval" if len(known) == 1 else "the interval"
+
+
+def runs_section(runs: Sequence[Run]) -> Section:
+    return Section("Runs", table(_training_table(runs)) + table(_environment_table(runs)))
+
+
+def options_section(runs: Sequence[Run]) -> Section:
+    """What all runs have in common once, the rest by run."""
+    chosen = {run.label: _options(run) for run in runs}
+    first = next(iter(chosen.values()))
+    common = {
+        name: value
+        for name, value in first.items()
+        if all(name in other and other[name] == value for other in chosen.values())
+    }
+    names = list(dict.fromkeys(name for options in chosen.values() for name in options))
+    differing = [name for name in names if name not in common]
+    body = facts(common)
+    if differing:
+        rows = [
+            [label, *(str(options.get(name, "–")) for name in differing)]
+            for label, options in chosen.items()
+        ]
+        columns = ["run", *(name.replace("_", " ") for name in differing)]
+        body += table(ResultTable("Where the runs differ", columns, rows))
+    return Section("Options", body)
+
+
+def _options(run: Run) -> dict[str, Any]:
+    record = run.record
+    chosen = {name: record[name] for name in ("model", "hidden", "dropout", "truncate")}
+    return {**chosen, **record.get("training", {}), "best_epoch": record.get("best_epoch")}
+
+
+def corpus_section(dataset: Dataset, vocabulary: int) -> Section:
+    manifest = dataset.manifest
+    known = {
+        **manifest["options"],
+        **{name: f"{count:,}" for name, count in manifest["counts"].items()},
+        **{
+            f"{name} split": f"{split['documents']:,} documents, {split['paragraphs']:,} "
+            f"paragraphs, {split['tokens']:,} tokens, {split['numerals']:,} numerals"
+            for name, split in manifest["splits"].items()
+        },
+        "content hash": manifest["content_hash"],
+        "prepared by": f"numerate {manifest['numerate']}",
+    }
+    statistics = statistics_table(describe(dataset, vocabulary))
+    return Section("Corpus", facts(known) + table(statistics))
+
+
+def statistics_table(description: Description) -> ResultTable:
+    """The paper's Table 1 for this corpus."""
+    title = (
+        f"Statistics; a vocabulary of {description.vocabulary_size:,} out of "
+        f"{description.types:,} training types"
+    )
+    rows = [[label, *cells] for label, cells in description_rows(description).items()]
+    return ResultTable(title, ["", *SPLITS], rows)
+
+
+def _training_table(runs: Sequence[Run]) -> ResultTable:
+    columns = ["run", "epochs", "best epoch", "best dev loss", "seconds", "tokens/s"]
+    rows = []
+    total = 0.0
+    for run in runs:
+        history = run.history
+        if not history:
+            rows.append([run.label, "0", *["–"] * 4])
+            continue
+        best = min(history, key=lambda record: record["dev_loss"])
+        seconds = sum(record["seconds"] for record in history)
+        tokens = sum(record["seconds"] * record["tokens_per_second"] for record in history)
+        figures = [len(history), best["epoch"], f"{best['dev_loss']:.4f}", f"{seconds:,.1f}"]
+        rows.append([run.label, *map(str, figures), f"{tokens / max(seconds, 1e-9):,.0f}"])
+        total += seconds
+    title = f"Training, {total:,.0f} seconds in all, without those for the dev split"
+    return ResultTable(title, columns, rows)
+
+
+def _environment_table(runs: Sequence[Run]) -> ResultTable:
+    columns = ["started", "finished", "numerate", "torch", "python", "device", "threads"]
+    rows = []
+    for run in runs:
+        environment = {"numerate": run.record.get("numerate"), **read_environment(run.folder)}
+        rows.append([run.label, *(str(environment.get(name, "–")) for name in columns)])
+    return ResultTable("When, and with what", ["run", *columns], rows)

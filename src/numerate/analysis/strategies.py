@@ -1,0 +1,126 @@
+"""Which strategy writes which numeral? The members' shares under the combination."""
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from numerate.analysis.contexts import Context, dev_contexts
+from numerate.analysis.runs import Run
+from numerate.heads.combination import CombinationHead
+from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
+from numerate.report.look import STYLES, look, new_figure
+from numerate.tables import ResultTable
+
+EXAMPLES = 6  # sentences per member
+NUMERALS = 20  # numerals per member
+LEAST_OCCURRENCES = 5
+_AROUND = 70  # characters of a sentence on either side of the numeral
+
+
+def strategy_shares(run: Run) -> Exhibit:
+    """Dev examples and numerals with the highest share of each member of a combination.
+
+    The share is the member weight α of the context, before the numeral is seen: what the paper
+    calls the selection probability. Examples are from different documents.
+    """
+    head = run.head
+    if not isinstance(head, CombinationHead):
+        raise NothingToShowError(f"strategy use: {run.label} is no combination")
+    members = list(head.members)
+    with torch.no_grad():
+        shares = head.log_weights(run.dev_states).exp().double().cpu().numpy()  # [N, M]
+    texts, counts, means = _by_numeral(run, shares)
+    frequent = np.flatnonzero(counts >= LEAST_OCCURRENCES)
+    rows: list[tuple[Cell, ...]] = [
+        (texts[index], int(counts[index]), *means[index].tolist()) for index in frequent
+    ]
+    examples = _examples(run, members, shares)
+    average = ", ".join(
+        f"{member} {100 * share:.0f} %"
+        for member, share in zip(members, shares.mean(0), strict=True)
+    )
+    top = {
+        member: frequent[np.argsort(-means[frequent, index], kind="stable")][:NUMERALS]
+        for index, member in enumerate(members)
+    }
+    named = [[member, ", ".join(texts[index] for index in top[member])] for member in members]
+    name = "strategy-use" if run.label == run.name else f"strategy-use-{run.folder.name}"
+    return Exhibit(
+        name,
+        f"Strategy use of {run.label}",
+        "Numerals of the dev split with the highest average share of each member, among those "
+        f"that occur at least {LEAST_OCCURRENCES} times. The share is the weight that the "
+        f"context gives to a member before the numeral is seen; on average {average}.",
+        _draw(members, texts, means, top),
+        Table(("numeral", "occurrences", *members), rows),
+        (
+            ResultTable(
+                "Dev examples with the highest share of each member",
+                ["member", "share", "sentence"],
+                examples,
+            ),
+            ResultTable(
+                "Numerals with the highest average share of each member, highest first",
+                ["member", "numerals"],
+                named,
+            ),
+        ),
+    )
+
+
+def _by_numeral(run: Run, shares: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Distinct numerals of the dev split, their counts [T], and average shares [T, M]."""
+    rows, inverse, counts = np.unique(run.dev_rows, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(rows), shares.shape[1]))
+    np.add.at(sums, inverse, shares)
+    return [run.dev.table.texts[row] for row in rows], counts, sums / counts[:, None]
+
+
+def _examples(run: Run, members: list[str], shares: np.ndarray) -> list[list[str]]:
+    ids = run.dataset.split("dev").read(["document"])["document"].to_pylist()
+    paragraphs = np.repeat(np.arange(len(run.dev)), run.dev.lengths)[run.dev.tokens < 0]  # [N]
+    found = []
+    for index, member in enumerate(members):
+        places: dict[str, int] = {}  # by document
+        for place in np.argsort(-shares[:, index], kind="stable").tolist():
+            places.setdefault(ids[paragraphs[place]], place)
+            if len(places) == EXAMPLES:
+                break
+        contexts = dev_contexts(run.dataset, run.dev, list(places.values()))
+        found += [
+            [member, f"{100 * shares[place, index]:.1f} %", _marked(context)]
+            for place, context in zip(places.values(), contexts, strict=True)
+        ]
+    return found
+
+
+def _marked(context: Context) -> str:
+    """The sentence around a numeral, the numeral in bold as Markdown has it."""
+    after = " ".join(context.after.split()).replace("**", "*")
+    if len(after) > _AROUND:
+        after = after[:_AROUND].rpartition(" ")[0] + " …"
+    glue = "" if not context.after[:1].isspace() else " "
+    before = context.ending(_AROUND).replace("**", "*")
+    space = " " if context.before[-1:].isspace() else ""
+    return f"{before}{space}**{context.truth}**{glue}{after}"
+
+
+def _draw(
+    members: list[str], texts: list[str], means: np.ndarray, top: dict[str, np.ndarray]
+) -> Figure:
+    with look():
+        tallest = max(len(chosen) for chosen in top.values())
+        figure = new_figure(0.6 + 0.125 * max(4, tallest))
+        panels = figure.subplots(1, len(members), squeeze=False, sharex=True)[0]
+        for index, (axes, member) in enumerate(zip(panels, members, strict=True)):
+            chosen = top[member]
+            colour = STYLES.get(member, STYLES["combination"])[0]
+            axes.barh(range(len(chosen)), 100 * means[chosen, index], 0.7, color=colour)
+            axes.set_yticks(range(len(chosen)), [texts[i] for i in chosen])
+            axes.set_ylim(tallest - 0.4, -0.6)
+            axes.tick_params(axis="y", length=0, labelsize=5.5)
+            axes.set(title=member, xlim=(0, 100))
+            axes.grid(axis="y", visible=False)
+        figure.supxlabel("average share (%)", fontsize=7)
+        figure.supylabel("numeral", fontsize=7)
+    return figure

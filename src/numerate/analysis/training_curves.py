@@ -1,0 +1,44 @@
+"""How did training go? The dev loss of every run after each epoch."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.ticker import MaxNLocator
+
+from numerate.analysis.runs import Run
+from numerate.report.exhibit import Exhibit, NothingToShowError, Table
+from numerate.report.look import line_styles, look, new_figure
+
+
+def training_curves(runs: Sequence[Run]) -> Exhibit:
+    """The dev loss after each epoch; a dot marks the epoch that was kept."""
+    histories = [(run, run.history) for run in runs if run.history]
+    if not histories:
+        raise NothingToShowError("training curves: no run has completed an epoch")
+    columns = list(histories[0][1][0])
+    rows: list[list[Any]] = [
+        [run.label, *(record.get(name, "") for name in columns)]
+        for run, history in histories
+        for record in history
+    ]
+    with look():
+        figure = new_figure(2.4)
+        axes = figure.subplots()
+        styles = line_styles([run.name for run, _ in histories])
+        for (run, history), style in zip(histories, styles, strict=True):
+            epochs = [record["epoch"] for record in history]
+            losses = [record["dev_loss"] for record in history]
+            axes.plot(epochs, losses, label=run.label, **style)
+            best = losses.index(min(losses))
+            axes.plot(epochs[best], losses[best], "o", color=style["color"], markersize=3)
+        axes.set(xlabel="epoch", ylabel="dev loss (nats per token)")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend()
+    return Exhibit(
+        "training-curves",
+        "Training curves",
+        "Dev loss after each epoch; a dot marks the epoch that was kept. Models with a closed "
+        "vocabulary lie lower because they count all unknown numerals as one.",
+        figure,
+        Table(["run", *columns], rows),
+    )

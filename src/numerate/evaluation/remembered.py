@@ -1,0 +1,48 @@
+"""Figures read back from the `metrics.json` of a run."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from numerate.evaluation.evaluate import METRICS, Evaluation
+from numerate.evaluation.score import Targets
+from numerate.model.language_model import read_json
+
+
+def read_evaluation(run: Path, folder: Path | None = None) -> Evaluation | None:
+    """The figures as they were found; without the tokens, which tables do not need.
+
+    `folder` is how tables shall name the run.
+    """
+    path = run / METRICS
+    return evaluation_of(read_json(path), folder or run) if path.exists() else None
+
+
+def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
+    nothing = np.empty(0)
+    parts = ("perplexity", "number_line", "beyond")
+    return Evaluation(
+        name=record["model"],
+        folder=folder,
+        dataset=record["dataset"],
+        split=record["split"],
+        figures=_figures({name: record[name] for name in parts if name in record}),
+        intervals=_figures(record["intervals"]),
+        counts=record["counts"],
+        baselines=_figures(record["baselines"]),
+        oracle=record["oracle"] and _figures(record["oracle"]),
+        adjusted=nothing,
+        targets=Targets(nothing, nothing, nothing, nothing),
+        documents=nothing,
+    )
+
+
+def _figures(value: Any) -> Any:
+    """With nan again where JSON has none."""
+    if isinstance(value, dict):
+        return {name: _figures(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_figures(item) for item in value]
+    return math.nan if value is None else value

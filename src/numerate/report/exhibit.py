@@ -1,0 +1,67 @@
+"""A figure together with the data behind it: looked at, saved, and put on a page."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from numerate.atomic import write_file
+from numerate.errors import NumerateError
+from numerate.report.look import look
+from numerate.tables import ResultTable
+
+Cell = str | int | float
+
+
+class NothingToShowError(NumerateError):
+    """A figure that these runs cannot have; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows, as a spreadsheet or a program reads them."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+    def column(self, name: str) -> list[Cell]:
+        index = list(self.columns).index(name)
+        return [row[index] for row in self.rows]
+
+    def csv(self) -> str:
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return stream.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """What each function of `numerate.analysis` returns."""
+
+    name: str  # of its files
+    title: str
+    caption: str
+    figure: Figure
+    table: Table  # the data behind the figure
+    shown: tuple[ResultTable, ...] = ()  # what of it a page shows as tables
+
+    def save(self, folder: str | Path) -> str:
+        """Write NAME.png, NAME.svg and NAME.csv; returns the SVG."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        images = {}
+        with look():
+            for format, about in (("png", {"Software": None}), ("svg", {"Date": None})):
+                stream = io.BytesIO()
+                self.figure.savefig(
+                    stream, format=format, dpi=300, transparent=format == "svg", metadata=about
+                )
+                images[format] = stream.getvalue()
+                write_file(folder / f"{self.name}.{format}", images[format])
+        write_file(folder / f"{self.name}.csv", self.table.csv().encode())
+        return images["svg"].decode()

@@ -1,0 +1,81 @@
+"""One look for all figures: legible in a two-column page, safe for colour-blind readers."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+WIDTH = 3.3  # inches: a column of a two-column page
+INK = "#24292f"  # of all text and lines; a page replaces it by the colour of its text
+COLOURS = {  # Okabe and Ito
+    "grey": "#7f7f7f",
+    "blue": "#0072b2",
+    "green": "#009e73",
+    "orange": "#d55e00",
+    "pink": "#cc79a7",
+    "sky": "#56b4e9",
+    "amber": "#e69f00",
+}
+STYLES: dict[str, tuple[str, str]] = {  # dashes: digits at the output
+    "softmax": (COLOURS["grey"], "-"),
+    "softmax+rnn": (COLOURS["grey"], "--"),
+    "h-softmax": (COLOURS["blue"], "-"),
+    "h-softmax+rnn": (COLOURS["blue"], "--"),
+    "d-rnn": (COLOURS["green"], "-"),
+    "mog": (COLOURS["orange"], "-"),
+    "combination": (COLOURS["pink"], "-"),
+}
+_DASHES = ("-", ":", "-.", (0, (5, 1)), (0, (1, 3)), (0, (3, 1, 1, 1)))
+_LOOK: Any = {
+    "font.size": 7,
+    "axes.titlesize": 7,
+    "axes.labelsize": 7,
+    "xtick.labelsize": 6,
+    "ytick.labelsize": 6,
+    "legend.fontsize": 6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.1,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.alpha": 0.2,
+    "grid.linewidth": 0.4,
+    "svg.hashsalt": "numerate",  # the same figure gives the same bytes
+    **dict.fromkeys(
+        ["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], INK
+    ),
+    "grid.color": INK,
+}
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw and save within it."""
+    with rc_context(_LOOK):
+        yield
+
+
+def new_figure(height: float, width: float = WIDTH) -> Figure:
+    """An empty figure, in inches."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def line_styles(models: Sequence[str]) -> list[dict[str, Any]]:
+    """Colour and dashes for the line of each run: by model, by dashes where one comes again."""
+    styles = []
+    for index, model in enumerate(models):
+        colour, dash = STYLES.get(model, (INK, "-"))
+        again = models[:index].count(model)
+        linestyle = _DASHES[again % len(_DASHES)] if again else dash
+        styles.append({"color": colour, "linestyle": linestyle})
+    return styles

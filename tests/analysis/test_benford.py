@@ -1,0 +1,122 @@
+"""`numerate benford` on every kind of source, as a user calls it."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from numerate.analysis.benford import count_digits_of
+from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.numeral import is_numeral
+
+
+def numerate(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "numerate", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def first_digits(source: Path | str) -> dict[int, int]:
+    counts = count_digits_of(str(source)).counts[0]
+    return {digit: int(count) for digit, count in enumerate(counts) if count}
+
+
+def test_a_list_has_signs_exponents_and_separators(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("-1.5e-7\n+2,000\n.5\n3.\n\n0\n 7 \n1e5\n")
+    assert first_digits(path) == {1: 2, 2: 1, 3: 1, 5: 1, 7: 1}
+    assert count_digits_of(str(path)).numbers == 7
+
+
+def test_text_is_tokenised(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Aged 54 years, 1.75 m; FEV1 was 2,000 ml.\n\nScore 0.05, then 0.\n")
+    assert first_digits(path) == {1: 1, 2: 1, 5: 2}
+
+
+def test_json_lines_are_read_by_field(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl.gz"
+    lines = [
+        json.dumps({"body": "It was 37.5 degrees."}),
+        "not json",
+        json.dumps({"body": "8 of 9"}),
+    ]
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    done = numerate("benford", str(path), "--field", "body", "--format", "csv")
+    assert done.returncode == 0
+    assert "skipped lines.jsonl:2: not JSON" in done.stderr
+    shares = {
+        int(row["digit"]): float(row["share"])
+        for row in csv.DictReader(io.StringIO(done.stdout))
+        if row["of"] == path.name and row["place"] == "first"
+    }
+    assert {digit for digit, share in shares.items() if share} == {3, 8, 9}
+
+
+def test_a_dataset_is_counted_over_all_splits(cardiac: Path) -> None:
+    expected = dict.fromkeys(range(1, 10), 0)
+    for name in SPLITS:
+        for tokens in Dataset.open(cardiac).split(name).read(["tokens"])["tokens"].to_pylist():
+            for token in filter(is_numeral, tokens):
+                digits = token.replace(".", "").lstrip("0")
+                if digits:
+                    expected[int(digits[0])] += 1
+    assert first_digits(cardiac) == {digit: count for digit, count in expected.items() if count}
+
+
+def test_standard_input_and_figure(tmp_path: Path) -> None:
+    numbers = "\n".join(str(2**n) for n in range(300))
+    done = numerate("benford", "-", "--out", str(tmp_path / "out"), stdin=numbers)
+    assert done.returncode == 0, done.stderr
+    assert "300 numbers in standard input" in done.stdout
+    assert "close" in done.stdout  # powers of two follow the law
+    for kind in ("png", "svg", "csv"):
+        assert (tmp_path / "out" / f"significant-digits.{kind}").stat().st_size > 0
+
+
+def test_it_needs_no_torch(tmp_path: Path) -> None:
+    (tmp_path / "n.txt").write_text("12\n34\n")
+    code = (
+        "import sys; sys.argv = ['numerate', 'benford', sys.argv[1]]\n"
+        "from numerate.cli import app\n"
+        "app(standalone_mode=False)\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    call = [sys.executable, "-c", code, str(tmp_path / "n.txt")]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "n.txt: no number in it"),
+        ("no numbers here\n", "n.txt: no number in it"),
+        ("0\n0.0\n", "n.txt: no number but zero in it"),
+        (None, "n.txt: no such file or folder"),
+    ],
+)
+def test_bad_sources_get_one_line(tmp_path: Path, content: str | None, message: str) -> None:
+    path = tmp_path / "n.txt"
+    if content is not None:
+        path.write_text(content)
+    done = numerate("benford", str(path))
+    assert done.returncode == 1
+    assert done.stderr.startswith("numerate: ")
+    assert done.stderr.rstrip().endswith(message)
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_unknown_format_is_told_what_it_meant(tmp_path: Path) -> None:
+    done = numerate("benford", "-", "--format", "latx", stdin="1")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "did you mean latex?" in done.stderr

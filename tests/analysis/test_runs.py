@@ -1,0 +1,86 @@
+"""Runs that do not belong together, or cannot be opened, are refused in one line."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from numerate.analysis.runs import Run, open_runs
+from numerate.batching import load_corpora
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
+from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.training.options import TrainingOptions
+from numerate.training.run import train
+
+QUICK = TrainingOptions(epochs=1)
+
+
+def test_states_are_those_before_the_numerals(runs: dict[str, Run]) -> None:
+    run = runs["mog"]
+    corpora = load_corpora(run.dataset, run.model.vocabulary)
+    expected = []
+    with torch.no_grad():
+        for paragraph in range(len(corpora["dev"])):
+            batch = corpora["dev"].collate(np.array([paragraph]))
+            hidden = run.model.hidden(batch)
+            steps = sorted(batch.positions[batch.word_count :].tolist())
+            expected += [hidden[step] for step in steps]
+    torch.testing.assert_close(run.dev_states, torch.stack(expected))
+
+
+def test_a_name_that_comes_twice_gets_its_folder(folders: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(folders["mog"], tmp_path / "other")
+    labels = [run.label for run in open_runs([folders["mog"], tmp_path / "other"])]
+    assert labels == ["mog (mog)", "mog (other)"]
+
+
+def test_runs_of_other_vocabularies_are_refused(
+    folders: dict[str, Path], cardiac: Path, tmp_path: Path
+) -> None:
+    train(cardiac, tmp_path / "small", model="mog", vocabulary=50, hidden=4, options=QUICK)
+    with pytest.raises(RunError, match="different vocabularies"):
+        open_runs([folders["mog"], tmp_path / "small"])
+
+
+def test_runs_of_other_datasets_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    prepare("cardiac", tmp_path / "data", documents=40, seed=2)
+    train(
+        tmp_path / "data", tmp_path / "other", model="mog", hidden=4, options=QUICK, vocabulary=200
+    )
+    with pytest.raises(RunError, match="trained on different datasets"):
+        open_runs([folders["mog"], tmp_path / "other"])
+
+
+def test_a_run_still_training_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(folders["mog"], tmp_path / "run")
+    config = tmp_path / "run" / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "state": "training"}))
+    with pytest.raises(RunError, match="still being trained"):
+        open_runs([tmp_path / "run"])
+
+
+def test_a_dataset_that_moved_can_be_given(
+    folders: dict[str, Path], cardiac: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folders["mog"], tmp_path / "run")
+    config = tmp_path / "run" / "config.json"
+    record = json.loads(config.read_text())
+    record["dataset"]["path"] = str(tmp_path / "gone")
+    config.write_text(json.dumps(record))
+    with pytest.raises(DatasetError, match="was moved, give --dataset"):
+        open_runs([tmp_path / "run"])
+    (run,) = open_runs([tmp_path / "run"], dataset=cardiac)
+    assert run.dataset.folder == Dataset.open(cardiac).folder
+
+
+def test_nothing_and_twice_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(NumerateError, match="got none"):
+        open_runs([])
+    with pytest.raises(NumerateError, match="given twice"):
+        open_runs([folders["mog"], folders["mog"]])
+    with pytest.raises(NumerateError, match="not a run"):
+        open_runs([tmp_path])
