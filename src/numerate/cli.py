@@ -5,6 +5,8 @@ Heavy modules are imported inside the commands that use them, so that `--help` i
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -362,15 +364,127 @@ def benford(
     print_benford(source, out, field=field, format=format)
 
 
+Run = Annotated[str, typer.Argument(help="Folder of a trained run.")]
+MovedDataset = Annotated[
+    Path | None, typer.Option(help="Where the run's dataset is now, if it has moved.")
+]
+OutputFormat = Annotated[str, typer.Option(help="table or json.", metavar="NAME")]
+
+
+@app.command()
+def predict(
+    run: Run,
+    text: Annotated[str, typer.Argument(help="What comes before the number; ___ marks a gap.")],
+    top: Annotated[int, typer.Option(help="How many of the most probable numerals.")] = 5,
+    interval: Annotated[float, typer.Option(help="Probability of the central interval.")] = 0.9,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also draw the distribution: .png, .svg or .pdf.")
+    ] = None,
+    dataset: MovedDataset = None,
+    format: OutputFormat = "table",
+) -> None:
+    """Print which numerals a model expects next, or in the gap ___ of a text."""
+    from numerate.plausibility.command import predict_numeral
+
+    predict_numeral(
+        run, text, dataset=dataset, top=top, interval=interval, plot=plot, format=format
+    )
+
+
+@app.command()
+def rank(
+    run: Run,
+    claims: Annotated[list[str], typer.Argument(help="Texts with numerals.")],
+    by: Annotated[
+        str, typer.Option(help="Probability of: numerals, or the whole sentence.", metavar="WAY")
+    ] = "numerals",
+    dataset: MovedDataset = None,
+    format: OutputFormat = "table",
+) -> None:
+    """Order claims by the probability of their numerals, and say what makes the difference."""
+    from numerate.plausibility.command import rank_claims
+
+    rank_claims(run, claims, dataset=dataset, by=by, format=format)
+
+
+@app.command()
+def check(
+    run: Run,
+    files: Annotated[
+        list[str], typer.Argument(help="Text, JATS or LaTeXML; - for standard input.")
+    ],
+    alarms: Annotated[
+        float,
+        typer.Option(help="Share of numerals that may be flagged on text like the training data."),
+    ] = 0.01,
+    input_format: Annotated[
+        str, typer.Option(help="auto, text, jats or latexml.", metavar="NAME")
+    ] = "auto",
+    format: Annotated[
+        str, typer.Option(help="terminal, json, csv, sarif or html.", metavar="NAME")
+    ] = "terminal",
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also what is not flagged; not in HTML.")
+    ] = False,
+    colour: Annotated[
+        bool | None, typer.Option(help="Colours; by default where there is a terminal.")
+    ] = None,
+    dataset: MovedDataset = None,
+) -> None:
+    """Report every numeral that is implausible where it stands.
+
+    Exit status: 0 when nothing is flagged, 1 when something is, 2 when something is wrong with
+    the files, the run or the options.
+    """
+    with _errors_exit_with(2):
+        from numerate.plausibility.command import check_files
+
+        status = check_files(
+            run,
+            files,
+            dataset=dataset,
+            alarms=alarms,
+            input_format=input_format,
+            format=format,
+            everything=everything,
+            colour=colour,
+        )
+    raise typer.Exit(status)
+
+
+@app.command()
+def check_benchmark(
+    run: Run,
+    dataset: DatasetFolder,
+    softmax: Annotated[
+        str | None,
+        typer.Option(help="Run of a plain softmax, for the baseline of its surprisal."),
+    ] = None,
+    split: Annotated[str, typer.Option(help="test or dev.")] = "test",
+    seed: Annotated[int, typer.Option(help="Of the errors.")] = 1,
+    format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
+) -> None:
+    """Put known errors into held-out text and print how many of them checking finds."""
+    from numerate.plausibility.command import benchmark_checking
+
+    benchmark_checking(run, dataset, softmax=softmax, split=split, seed=seed, format=format)
+
+
 def main() -> None:
     """Run the command; every error a user can mend is one line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)
-    try:
+    with _errors_exit_with(1):
         app()
+
+
+@contextmanager
+def _errors_exit_with(status: int) -> Iterator[None]:
+    try:
+        yield
     except NumerateError as error:
-        _fail(str(error))
+        _fail(str(error), status)
     except OSError as error:
-        _fail(f"{error.filename or 'input/output'}: {error.strerror or error}")
+        _fail(f"{error.filename or 'input/output'}: {error.strerror or error}", status)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -378,6 +492,6 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str, status: int) -> None:
     print(f"numerate: {' '.join(message.split())}", file=sys.stderr)
-    raise SystemExit(1)
+    raise SystemExit(status)

@@ -1,0 +1,201 @@
+"""How good is checking? Known errors put into held-out text, and who finds them.
+
+An error is scored in the context of its numeral, whose other numerals stay right: exactly what a
+reader of the text meets who comes to a single wrong number. Each detector gives every numeral a
+score; what is right and what is wrong are told apart by it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from numerate.corpus.dataset import Dataset
+from numerate.errors import DatasetError, NumerateError
+from numerate.numeral import is_numeral
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.assess import strangeness
+from numerate.plausibility.corruption import KINDS, corrupt
+from numerate.plausibility.grid import SMALLEST, Grid, Written
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import NumberModel, Reading
+
+FALSE_ALARMS = 0.01
+
+Errors = dict[str, tuple[np.ndarray, list[str]]]
+"""Of each kind: which numerals have such an error, and what is written there instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a detector says; larger is odder."""
+
+    right: np.ndarray  # [N] of all numerals as they are
+    wrong: dict[str, np.ndarray]  # of each kind of error, where it can be made
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How well errors of one kind are told from right numerals."""
+
+    count: int
+    auc: float  # against the very numerals that the errors replace
+    recall: float  # at a threshold that 1 % of all right numerals exceed
+
+
+def area_under_roc(right: np.ndarray, wrong: np.ndarray) -> float:
+    """P(wrong > right) + ½ P(wrong = right), over all pairs (Mann and Whitney, 1947)."""
+    ordered = np.sort(right)
+    below = np.searchsorted(ordered, wrong, side="left")
+    through = np.searchsorted(ordered, wrong, side="right")
+    return float((below + through).sum() / (2 * len(right) * len(wrong)))
+
+
+def qualities(scores: Scores, errors: Errors) -> dict[str, Quality]:
+    threshold = np.quantile(scores.right, 1 - FALSE_ALARMS, method="higher")
+    return {
+        kind: Quality(
+            count=len(places),
+            auc=area_under_roc(scores.right[places], scores.wrong[kind]),
+            recall=float((scores.wrong[kind] > threshold).mean()),
+        )
+        for kind, (places, _) in errors.items()
+        if len(places)
+    }
+
+
+def make_errors(numerals: list[str], documents: np.ndarray, seed: int) -> Errors:
+    return {kind: corrupt(numerals, documents, kind, seed) for kind in KINDS}
+
+
+class Detector(Protocol):
+    """Scores numerals in the contexts of a reading; larger is odder."""
+
+    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        """`numerals` [E] written where the numerals `rows` [E] of the reading stand."""
+        ...
+
+
+class ByStrangeness:
+    """What `numerate check` goes by."""
+
+    def __init__(self, model: NumberModel) -> None:
+        self._model = model
+
+    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        candidates = self._model.candidates
+        grid = Grid(candidates, self._model.log_probs(reading.states, candidates))
+        log_probs = _log_probs(self._model, reading, rows, numerals)
+        return strangeness(grid[rows], Written.of(numerals), log_probs)
+
+
+class BySurprisal:
+    """What a plain language model gives: minus the log-probability of the token."""
+
+    def __init__(self, model: NumberModel) -> None:
+        self._model = model
+
+    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        log_probs = _log_probs(self._model, reading, rows, numerals)
+        surprisal: np.ndarray = -log_probs - reading.gates[rows]
+        return surprisal
+
+
+class ByDistance:
+    """No model: how many orders of magnitude from the median of the training numbers."""
+
+    def __init__(self, median: float) -> None:
+        self._log_median = np.log10(max(median, SMALLEST))
+
+    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        logs = np.log10(np.maximum(Written.of(numerals).values, SMALLEST))
+        distance: np.ndarray = np.abs(logs - self._log_median)
+        return distance
+
+
+def _log_probs(
+    model: NumberModel, reading: Reading, rows: np.ndarray, numerals: list[str]
+) -> np.ndarray:
+    """log p of each numeral in its own context: one table for all of a reading's."""
+    distinct = {text: column for column, text in enumerate(dict.fromkeys(numerals))}
+    table = model.log_probs(reading.states, NumeralTable(list(distinct)))
+    found: np.ndarray = table[rows, [distinct[text] for text in numerals]]
+    return found
+
+
+def detect(detector: Detector, readings: Sequence[Reading], errors: Errors) -> Scores:
+    """Score every numeral as it is, and every error, reading by reading."""
+    texts = [token.text for reading in readings for token in reading.numerals]
+    kinds = list(errors)
+    places = np.concatenate([np.arange(len(texts)), *(errors[kind][0] for kind in kinds)])
+    for kind in kinds:
+        texts += errors[kind][1]
+    order = np.argsort(places, kind="stable")
+    ends = np.cumsum([0, *(len(reading.positions) for reading in readings)])
+    borders = np.searchsorted(places[order], ends)
+    scores = np.empty(len(places))
+    for index, reading in enumerate(readings):
+        chosen = order[borders[index] : borders[index + 1]]
+        if len(chosen):
+            numerals = [texts[place] for place in chosen]
+            scores[chosen] = detector(reading, places[chosen] - ends[index], numerals)
+    cuts = np.cumsum([ends[-1], *(len(errors[kind][0]) for kind in kinds)])
+    right, *wrong, _ = np.split(scores, cuts)
+    return Scores(right, dict(zip(kinds, wrong, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkResult:
+    split: str
+    seed: int
+    numerals: int
+    flagged: float  # share of right numerals above the threshold that the dev split gave
+    detectors: dict[str, dict[str, Quality]]
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run_benchmark(
+    model: NumerateModel,
+    dataset: Dataset,
+    *,
+    softmax: NumerateModel | None = None,
+    split: str = "test",
+    seed: int = 1,
+    alarms: float = FALSE_ALARMS,
+) -> BenchmarkResult:
+    """A model and the baselines on a split; `softmax` is a plain softmax's, for its surprisal."""
+    columns = dataset.split(split).read(["text", "document"])
+    texts = columns["text"].to_pylist()
+    readings = model.model.read(texts)
+    numerals = [token.text for reading in readings for token in reading.numerals]
+    ids = np.unique(np.array(columns["document"].to_pylist(), dtype=object), return_inverse=True)[1]
+    documents = np.repeat(ids, [len(reading.positions) for reading in readings])
+    errors = make_errors(numerals, documents, seed)
+    found = detect(ByStrangeness(model.model), readings, errors)
+    detectors = {model.name: qualities(found, errors)}
+    distances = detect(ByDistance(training_median(dataset)), readings, errors)
+    detectors["distance from the median"] = qualities(distances, errors)
+    if softmax is not None:
+        theirs = softmax.model.read(texts)
+        if numerals != [token.text for reading in theirs for token in reading.numerals]:
+            raise NumerateError("the two runs cut text into different numerals")
+        surprisals = detect(BySurprisal(softmax.model), theirs, errors)
+        detectors[f"surprisal of {softmax.name}"] = qualities(surprisals, errors)
+    flagged = model.calibration.plausibility(found.right) <= alarms
+    return BenchmarkResult(split, seed, len(numerals), float(flagged.mean()), detectors)
+
+
+def training_median(dataset: Dataset) -> float:
+    encoded = dataset.split("train").encode()
+    pairs = [
+        (float(type), count)
+        for type, count in zip(encoded.types, encoded.counts, strict=True)
+        if is_numeral(type)
+    ]
+    if not pairs:
+        raise DatasetError(f"{dataset.folder}: no numeral in the train split")
+    values, counts = np.array(sorted(pairs)).T
+    return float(values[np.searchsorted(np.cumsum(counts), counts.sum() / 2)])

@@ -1,0 +1,67 @@
+"""Whole documents checked: what is flagged, where, of how many numerals."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from numerate.plausibility.documents import CheckedDocument, Place
+from numerate.plausibility.finding import Finding
+from numerate.plausibility.model import NumerateModel
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A document with every numeral in it."""
+
+    document: CheckedDocument
+    numerals: list[Finding]
+
+    @property
+    def flagged(self) -> list[Finding]:
+        return [finding for finding in self.numerals if finding.flagged]
+
+    def place(self, finding: Finding) -> Place:
+        return self.document.place(finding.start, finding.end)
+
+    def record(self, finding: Finding) -> dict[str, Any]:
+        """One numeral as plain values; offsets are those of its place."""
+        place = self.place(finding)
+        return {
+            "file": self.document.name,
+            "paragraph": place.paragraph,
+            "line": place.line,
+            "column": place.column,
+            **finding.record(),
+            "start": place.start,
+            "end": place.end,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `numerate check` found."""
+
+    model: str
+    alarms: float
+    documents: list[Checked]
+
+    @property
+    def numerals(self) -> int:
+        return sum(len(checked.numerals) for checked in self.documents)
+
+    def findings(self, *, everything: bool = False) -> Iterator[tuple[Checked, Finding]]:
+        """In the order of the files; with `everything`, also what is not flagged."""
+        for checked in self.documents:
+            for finding in checked.numerals if everything else checked.flagged:
+                yield checked, finding
+
+    @property
+    def flagged(self) -> int:
+        return sum(len(checked.flagged) for checked in self.documents)
+
+
+def check_documents(
+    model: NumerateModel, documents: list[CheckedDocument], alarms: float
+) -> Report:
+    checked = [Checked(document, model.assess(document.text, alarms)) for document in documents]
+    return Report(model.name, alarms, checked)

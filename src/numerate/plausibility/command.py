@@ -1,0 +1,181 @@
+"""`numerate predict`, `rank`, `check` and `check-benchmark`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from numerate.atomic import write_file
+from numerate.corpus.dataset import Dataset
+from numerate.errors import NumerateError, check_choice
+from numerate.plausibility.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
+from numerate.plausibility.check import check_documents
+from numerate.plausibility.check_page import as_html
+from numerate.plausibility.corruption import KINDS
+from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.documents import read_document
+from numerate.plausibility.load import load
+from numerate.plausibility.rank import Ranking
+from numerate.plausibility.report_formats import as_csv, as_json, print_report
+from numerate.plausibility.sarif import as_sarif
+from numerate.tables import ResultTable, as_markdown, print_tables
+
+CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
+
+
+def predict_numeral(
+    run: str,
+    text: str,
+    *,
+    dataset: Path | None,
+    top: int,
+    interval: float,
+    plot: Path | None,
+    format: str,
+) -> None:
+    check_choice("format", format, ("table", "json"))
+    model = load(run, dataset)
+    found = model.predict(text)
+    record = _prediction(found, top, interval)
+    if plot is not None:
+        draw(found, plot)
+    if format == "json":
+        print(json.dumps({"model": model.name, "text": text, **record}, ensure_ascii=False))
+    else:
+        _print_prediction(record, interval)
+
+
+def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str, Any]:
+    return {
+        "top": [{"numeral": text, "probability": p} for text, p in found.top(top)],
+        "median": found.median(),
+        "level": level,
+        "interval": found.interval(level),
+        "shares": found.shares,
+        "unnamed": found.unnamed,
+        "unresolved": found.unresolved,
+    }
+
+
+def _print_prediction(record: dict[str, Any], level: float) -> None:
+    console = Console(highlight=False)
+    table = Table("numeral", "probability")
+    table.columns[1].justify = "right"
+    for entry in record["top"]:
+        table.add_row(entry["numeral"], f"{entry['probability']:.4f}")
+    console.print(table)
+    low, high = record["interval"]
+    console.print(f"median {record['median']:.9g}, {level:.0%} between {low:.9g} and {high:.9g}")
+    if record["shares"]:
+        shares = ", ".join(f"{name} {part:.1%}" for name, part in record["shares"].items())
+        console.print(f"shares: {shares}")
+    if record["unnamed"] > 0.01:
+        console.print(f"no numeral that can be named: {record['unnamed']:.1%}")
+
+
+def draw(found: NumeralDistribution, path: Path) -> None:
+    """Write the figure; the suffix says in which format."""
+    import io
+
+    kind = path.suffix.lower().removeprefix(".")
+    check_choice("kind of picture", kind, ("png", "svg", "pdf"))
+    stream = io.BytesIO()
+    found.plot().savefig(stream, format=kind, dpi=200)
+    write_file(path, stream.getvalue())
+
+
+def rank_claims(run: str, claims: list[str], *, dataset: Path | None, by: str, format: str) -> None:
+    check_choice("format", format, ("table", "json"))
+    ranking = load(run, dataset).rank(claims, by)
+    if format == "json":
+        print(json.dumps(ranking.record(), ensure_ascii=False))
+    else:
+        _print_ranking(ranking)
+
+
+def _print_ranking(ranking: Ranking) -> None:
+    console = Console(highlight=False)
+    table = Table("", "claim", "log p", "against the first")
+    table.columns[2].justify = "right"
+    for place, claim in enumerate(ranking.claims, 1):
+        table.add_row(str(place), claim.text, f"{claim.log_prob:.2f}", claim.reason)
+    console.print(table)
+
+
+def check_files(
+    run: str,
+    files: list[str],
+    *,
+    dataset: Path | None,
+    alarms: float,
+    input_format: str,
+    format: str,
+    everything: bool,
+    colour: bool | None,
+) -> int:
+    """Print what was found; the exit status: 1 when something is flagged."""
+    check_choice("format", format, CHECK_FORMATS)
+    if not 0 < alarms < 1:
+        raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
+    documents = [read_document(file, input_format) for file in files]
+    report = check_documents(load(run, dataset), documents, alarms)
+    if format == "terminal":
+        console = Console(force_terminal=colour, no_color=None if colour is None else not colour)
+        print_report(report, console, everything=everything)
+    elif format == "html":
+        print(as_html(report))
+    else:
+        write = {"json": as_json, "csv": as_csv, "sarif": as_sarif}[format]
+        print(write(report, everything=everything))
+    return int(report.flagged > 0)
+
+
+def benchmark_checking(
+    run: str,
+    dataset: Path,
+    *,
+    softmax: str | None,
+    split: str,
+    seed: int,
+    format: str,
+) -> None:
+    check_choice("format", format, ("table", "markdown", "json"))
+    opened = Dataset.open(dataset)
+    model = load(run, dataset)
+    baseline = load(softmax, dataset) if softmax else None
+    if baseline is None:
+        print("numerate: no --softmax RUN given, so no baseline of surprisal", file=sys.stderr)
+    result = run_benchmark(model, opened, softmax=baseline, split=split, seed=seed)
+    if format == "json":
+        print(json.dumps(result.record(), ensure_ascii=False))
+        return
+    tables = _benchmark_tables(result)
+    if format == "markdown":
+        print(as_markdown(tables))
+    else:
+        print_tables(tables)
+    print(
+        f"{result.numerals:,} right numerals of the {result.split} split; the threshold of the "
+        f"dev split for {FALSE_ALARMS:.0%} flags {result.flagged:.2%} of them."
+    )
+
+
+def _benchmark_tables(result: BenchmarkResult) -> list[ResultTable]:
+    titles = {
+        "auc": "Area under the ROC curve: errors against the numerals they replace",
+        "recall": f"Recall, %, at {FALSE_ALARMS:.0%} false alarms",
+    }
+    columns = ["error", "count", *result.detectors]
+    tables = []
+    for figure, title in titles.items():
+        rows = []
+        for kind in KINDS:
+            found = [qualities[kind] for qualities in result.detectors.values()]
+            values = [getattr(quality, figure) for quality in found]
+            cells = [f"{v:.3f}" if figure == "auc" else f"{100 * v:.1f}" for v in values]
+            rows.append([kind, f"{found[0].count:,}", *cells])
+        tables.append(ResultTable(title, columns, rows))
+    return tables

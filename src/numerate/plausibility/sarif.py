@@ -1,0 +1,62 @@
+"""Findings as SARIF 2.1.0, which code review and continuous integration tools show."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import numerate
+from numerate.plausibility.check import Checked, Report
+from numerate.plausibility.finding import REASONS, Finding
+from numerate.plausibility.wording import explain
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_RULES = {
+    "magnitude": "The number is far from what is expected here.",
+    "precision": "The number of decimals is unusual here.",
+    "digits": "The digits are unusual here, though magnitude and precision are not.",
+}
+
+
+def as_sarif(report: Report, *, everything: bool = False) -> str:
+    rules = [{"id": reason, "shortDescription": {"text": _RULES[reason]}} for reason in REASONS]
+    driver = {"name": "numerate", "version": numerate.__version__, "rules": rules}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            _result(checked, finding) for checked, finding in report.findings(everything=everything)
+        ],
+        "properties": {"model": report.model, "alarms": report.alarms, "numerals": report.numerals},
+    }
+    record = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(record, indent=2, ensure_ascii=False)
+
+
+def _result(checked: Checked, finding: Finding) -> dict[str, Any]:
+    return {
+        "ruleId": finding.reason,
+        "ruleIndex": REASONS.index(finding.reason),
+        "level": "warning" if finding.flagged else "none",
+        "kind": "fail" if finding.flagged else "pass",
+        "message": {"text": explain(finding)},
+        "locations": [_location(checked, finding)],
+        "properties": finding.record(),
+    }
+
+
+def _location(checked: Checked, finding: Finding) -> dict[str, Any]:
+    """A region of a text file; of an article only the file, and which paragraph in words."""
+    place = checked.place(finding)
+    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(checked.document.name)}}
+    if place.line is not None and place.column is not None:
+        physical["region"] = {
+            "startLine": place.line,
+            "startColumn": place.column,
+            "endColumn": place.column + len(finding.written),
+            "charOffset": place.start,
+            "charLength": place.end - place.start,
+        }
+    return {
+        "physicalLocation": physical,
+        "logicalLocations": [{"name": f"paragraph {place.paragraph}", "kind": "element"}],
+    }
