@@ -17,7 +17,7 @@ from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import strangeness
 from numerate.plausibility.corruption import KINDS, corrupt
-from numerate.plausibility.grid import SMALLEST, Grid, Written
+from numerate.plausibility.grid import Grid, Written
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.number_model import NumberModel, Reading
 
@@ -103,13 +103,18 @@ class BySurprisal:
 
 
 class ByDistance:
-    """No model: how many orders of magnitude from the median of the training numbers."""
+    """No model: how many orders of magnitude from the median of the training numbers.
+
+    Below `FLOOR` all numbers count the same: zeros and p-values would else take all the alarms.
+    """
+
+    FLOOR = 0.1
 
     def __init__(self, median: float) -> None:
-        self._log_median = np.log10(max(median, SMALLEST))
+        self._log_median = np.log10(max(median, self.FLOOR))
 
     def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        logs = np.log10(np.maximum(Written.of(numerals).values, SMALLEST))
+        logs = np.log10(np.maximum(Written.of(numerals).values, self.FLOOR))
         distance: np.ndarray = np.abs(logs - self._log_median)
         return distance
 

@@ -63,5 +63,8 @@ class Report:
 def check_documents(
     model: NumerateModel, documents: list[CheckedDocument], alarms: float
 ) -> Report:
-    checked = [Checked(document, model.assess(document.text, alarms)) for document in documents]
+    checked = [
+        Checked(document, model.assess(document.text, alarms, search=True))
+        for document in documents
+    ]
     return Report(model.name, alarms, checked)

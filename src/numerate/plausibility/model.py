@@ -1,6 +1,6 @@
 """What `numerate.load` gives: a model of which one asks about numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding
 from numerate.plausibility.gap import Gap, split_at_gap
-from numerate.plausibility.number_model import NextNumeral, NumberModel, States
+from numerate.plausibility.number_model import NextNumeral, NumberModel, Reading, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.rank import Ranking, rank
 
@@ -71,33 +71,46 @@ class NumerateModel:
 
         `alarms` is the share of numerals that may be flagged on text like the training data.
         """
-        return [finding for finding in self.assess(text, alarms) if finding.flagged]
+        found = self.assess(text, alarms, search=True)
+        return [finding for finding in found if finding.flagged]
 
-    def assess(self, text: str, alarms: float = ALARMS) -> list[Finding]:
-        """Every numeral of the text, flagged or not."""
+    def assess(self, text: str, alarms: float = ALARMS, *, search: bool = False) -> list[Finding]:
+        """Every numeral of the text, flagged or not.
+
+        The most likely numeral is the best candidate of the grid; with `search`, where something
+        is flagged, the best of all numerals.
+        """
         self.calibration.check_alarms(alarms)
         parts = list(iter_paragraphs(text))
-        findings: list[Finding] = []
         readings = self.model.read([part for _, part in parts]) if parts else []
-        for (offset, part), reading in zip(parts, readings, strict=True):
-            if not len(reading.positions):
-                continue
-            found = assess(self.model, reading)
-            plausibility = self.calibration.plausibility(found.strangeness)
-            for index, token in enumerate(reading.numerals):
-                findings.append(
-                    Finding(
-                        start=offset + token.start,
-                        end=offset + token.end,
-                        numeral=token.text,
-                        written=part[token.start : token.end],
-                        surprisal=float(found.surprisal[index]),
-                        percentile=float(found.percentile[index]),
-                        interval=(float(found.low[index]), float(found.high[index])),
-                        likely=found.likely[index],
-                        reason=found.reasons[index],
-                        plausibility=float(plausibility[index]),
-                        flagged=bool(plausibility[index] <= alarms),
-                    )
-                )
-        return findings
+        return [
+            finding
+            for (offset, part), reading in zip(parts, readings, strict=True)
+            if len(reading.positions)
+            for finding in self._findings(part, offset, reading, alarms, search)
+        ]
+
+    def _findings(
+        self, paragraph: str, offset: int, reading: Reading, alarms: float, search: bool
+    ) -> Iterator[Finding]:
+        found = assess(self.model, reading)
+        plausibility = self.calibration.plausibility(found.strangeness)
+        flagged = plausibility <= alarms
+        for index, token in enumerate(reading.numerals):
+            likely = found.likely[index]
+            if search and flagged[index]:
+                state = reading.states[index : index + 1]
+                likely, _ = next(self.model.next_numeral(state).stream())
+            yield Finding(
+                start=offset + token.start,
+                end=offset + token.end,
+                numeral=token.text,
+                written=paragraph[token.start : token.end],
+                surprisal=float(found.surprisal[index]),
+                percentile=float(found.percentile[index]),
+                interval=(float(found.low[index]), float(found.high[index])),
+                likely=likely,
+                reason=found.reasons[index],
+                plausibility=float(plausibility[index]),
+                flagged=bool(flagged[index]),
+            )
