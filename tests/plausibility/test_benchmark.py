@@ -1,0 +1,100 @@
+"""The benchmark measures what it says, against scikit-learn and against reading errors in place."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from numerate.corpus.dataset import Dataset
+from numerate.plausibility.benchmark import (
+    ByDistance,
+    BySurprisal,
+    Scores,
+    area_under_roc,
+    detect,
+    make_errors,
+    qualities,
+    run_benchmark,
+    training_median,
+)
+from numerate.plausibility.corruption import KINDS
+from numerate.plausibility.model import NumerateModel
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_area_under_the_curve(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    right = generator.normal(size=200).round(1)  # with ties
+    wrong = generator.normal(0.7, size=90).round(1)
+    truth = np.repeat([0, 1], [len(right), len(wrong)])
+    expected = roc_auc_score(truth, np.concatenate([right, wrong]))
+    assert area_under_roc(right, wrong) == pytest.approx(expected, rel=1e-12)
+
+
+def test_recall_is_at_one_percent_of_the_right_numerals() -> None:
+    right = np.arange(1000.0)
+    wrong = np.array([985.0, 991.0, 995.0, 2000.0])
+    places = np.array([985, 991, 995, 3])
+    found = qualities(Scores(right, {"kind": wrong}), {"kind": (places, ["1"] * 4)})["kind"]
+    assert (right > np.quantile(right, 0.99, method="higher")).mean() <= 0.01
+    assert found.count == 4
+    assert found.recall == pytest.approx(0.75)  # the threshold is 990
+    assert found.auc == area_under_roc(right[places], wrong)
+
+
+def test_errors_are_scored_where_they_stand(models: dict[str, NumerateModel]) -> None:
+    """As if each were written into the text, by itself, and the text read again."""
+    model = models["combination"].model
+    texts = ["The fraction is 55 % and the volume 140.5 ml.", "No numeral.", "Age 67, mass 80 g."]
+    readings = model.read(texts)
+    numerals = [token.text for reading in readings for token in reading.numerals]
+    errors = make_errors(numerals, np.array([0, 0, 1, 1]), seed=3)
+    scores = detect(BySurprisal(model), readings, errors)
+    owners = [(text, token) for text, reading in zip(texts, readings, strict=True)
+              for token in reading.numerals]  # fmt: skip
+    np.testing.assert_allclose(
+        scores.right,
+        np.concatenate([-r.log_probs[r.positions] for r in readings]),
+        rtol=1e-4,
+    )
+    for kind, (places, wrong) in errors.items():
+        for place, error, score in zip(places, wrong, scores.wrong[kind], strict=True):
+            text, token = owners[place]
+            (reading,) = model.read([text[: token.start] + error + text[token.end :]])
+            index = [t.start for t in reading.tokens].index(token.start)
+            assert -reading.log_probs[index] == pytest.approx(score, rel=1e-3)
+
+
+def test_distance_is_on_a_log_scale() -> None:
+    detector = ByDistance(10.0)
+    found = detector(None, np.arange(4), ["10", "100", "1", "0"])  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, [0, 1, 1, 2])
+
+
+def test_the_median_is_that_of_the_training_numbers(dataset: Path) -> None:
+    from numerate.numeral import is_numeral
+
+    tokens = Dataset.open(dataset).split("train").read(["tokens"])["tokens"].to_pylist()
+    numbers = sorted(float(t) for text in tokens for t in text if is_numeral(t))
+    assert training_median(Dataset.open(dataset)) == numbers[(len(numbers) - 1) // 2]
+
+
+def test_a_model_beats_the_baselines(models: dict[str, NumerateModel], dataset: Path) -> None:
+    lm = models["combination"]
+    opened = Dataset.open(dataset)
+    result = run_benchmark(lm, opened, softmax=models["softmax"], seed=1)
+    again = run_benchmark(lm, opened, softmax=models["softmax"], seed=1)
+    assert result.record() == again.record()
+    assert list(result.detectors) == ["combination", "distance from the median",
+                                      "surprisal of softmax"]  # fmt: skip
+    for found in result.detectors.values():
+        assert list(found) == list(KINDS)
+        assert all(0 <= quality.recall <= 1 for quality in found.values())
+    ours = [quality.auc for quality in result.detectors["combination"].values()]
+    theirs = [quality.auc for quality in result.detectors["distance from the median"].values()]
+    assert np.mean(ours) > np.mean(theirs)  # after two epochs
+    assert result.detectors["combination"]["factor 1,000"].auc > 0.9
+    assert 0 <= result.flagged < 0.05
+    without = run_benchmark(lm, opened)
+    assert list(without.detectors) == ["combination", "distance from the median"]

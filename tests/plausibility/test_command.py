@@ -1,0 +1,157 @@
+"""The commands, as a user types them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from numerate.cli import app, main
+
+RIGHT = "The ejection fraction is 55 %."
+WRONG = "The ejection fraction is 123456789.123 %."
+
+
+def numerate(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """In this process: torch is loaded once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["numerate", *arguments])
+        patch.setattr("signal.signal", lambda *_: None)
+        with pytest.raises(SystemExit) as left:
+            main()
+    out, err = capsys.readouterr()
+    return int(left.value.code or 0), out, err
+
+
+@pytest.fixture
+def run(runs: dict[str, Path]) -> str:
+    return str(runs["combination"])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    texts = {"right": RIGHT, "wrong": WRONG, "none": "no numeral", "empty": ""}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    return {name: str(tmp_path / f"{name}.txt") for name in texts}
+
+
+def test_predict(capsys: pytest.CaptureFixture[str], run: str, tmp_path: Path) -> None:
+    status, out, _ = numerate(capsys, "predict", run, "the volume is", "--top", "3")
+    assert status == 0
+    assert "probability" in out
+    assert "median" in out
+    assert "shares: h-softmax" in out
+    picture = tmp_path / "p.svg"
+    status, out, _ = numerate(
+        capsys, "predict", run, "the volume is ___ ml", "--format", "json", "--plot", str(picture)
+    )
+    record = json.loads(out)
+    assert len(record["top"]) == 5
+    assert record["interval"][0] <= record["median"] <= record["interval"][1]
+    assert picture.read_text().startswith("<?xml")
+
+
+def test_rank(capsys: pytest.CaptureFixture[str], run: str) -> None:
+    status, out, _ = numerate(capsys, "rank", run, WRONG, RIGHT, "--format", "json")
+    assert status == 0
+    assert [claim["place"] for claim in json.loads(out)["claims"]] == [1, 0]
+    status, out, _ = numerate(capsys, "rank", run, WRONG, RIGHT)
+    assert out.index("55 %") < out.index("123456789")
+
+
+def test_check_exits_with_what_it_found(
+    capsys: pytest.CaptureFixture[str], run: str, files: dict[str, str]
+) -> None:
+    status, out, _ = numerate(capsys, "check", run, files["right"], files["none"], files["empty"])
+    assert (status, out) == (0, "0 of 1 numeral flagged.\n")
+    status, out, _ = numerate(capsys, "check", run, files["right"], files["wrong"])
+    assert status == 1
+    assert f"{files['wrong']}:1:26" in out
+    for format in ("json", "csv", "sarif", "html"):
+        status, out, _ = numerate(capsys, "check", run, files["wrong"], "--format", format)
+        assert status == 1
+        assert "123456789.123" in out
+    status, out, _ = numerate(capsys, "check", run, files["right"], "--all", "--format", "csv")
+    assert status == 0
+    assert out.count("\n") == 2
+
+
+def test_check_reads_standard_input(
+    run: str, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = CliRunner().invoke(app, ["check", run, "-"], input=WRONG)
+    assert done.exit_code == 1
+    assert "stdin:1:26" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "{run}", "gone.txt"], "numerate: gone.txt: no such file"),
+        (["check", "{run}", "."], "numerate: .: a folder, expected a file"),
+        (["check", "{run}", "{right}", "--alarms", "2"], "numerate: alarms: got 2.0, expected bet"),
+        (["check", "{run}", "{right}", "--format", "jsn"], "numerate: unknown format 'jsn': did y"),
+        (["check", "gone", "{right}"], "numerate: gone: not a run: config.json is missing"),
+    ],
+)
+def test_check_keeps_errors_apart_from_findings(
+    capsys: pytest.CaptureFixture[str],
+    run: str,
+    files: dict[str, str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    filled = [argument.format(run=run, right=files["right"]) for argument in arguments]
+    status, out, err = numerate(capsys, *filled)
+    assert status == 2
+    assert out == ""
+    assert err.startswith(message)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict", "{run}", ""], "numerate: text: got none"),
+        (["predict", "{run}", "a ___ b ___"], "numerate: text: got 2 gaps"),
+        (["predict", "{run}", "a", "--top", "0"], "numerate: number of numerals: got 0"),
+        (["predict", "{run}", "a", "--interval", "1"], "numerate: level: got 1.0"),
+        (["predict", "{run}", "a", "--plot", "a.gif"], "numerate: unknown kind of picture 'gif'"),
+        (["rank", "{run}", "nothing"], "numerate: claim 1: no numeral in 'nothing'"),
+        (["rank", "{run}", "5", "--by", "word"], "numerate: unknown way to rank 'word'"),
+        (["check-benchmark", "{run}", "gone"], "numerate: gone: not a dataset"),
+    ],
+)
+def test_other_commands_exit_with_one(
+    capsys: pytest.CaptureFixture[str], run: str, arguments: list[str], message: str
+) -> None:
+    status, _, err = numerate(capsys, *(argument.format(run=run) for argument in arguments))
+    assert status == 1
+    assert err.startswith(message)
+
+
+def test_benchmark(
+    capsys: pytest.CaptureFixture[str], runs: dict[str, Path], dataset: Path
+) -> None:
+    arguments = ["check-benchmark", str(runs["mog"]), str(dataset), "--split", "dev"]
+    status, out, err = numerate(capsys, *arguments, "--format", "markdown")
+    assert status == 0
+    assert "| factor 1,000 |" in out
+    assert "no --softmax RUN given" in err
+    status, out, err = numerate(
+        capsys, *arguments, "--softmax", str(runs["softmax"]), "--format", "json"
+    )
+    assert "surprisal of softmax" in json.loads(out)["detectors"]
+    assert err == ""
+    _, out, _ = numerate(capsys, *arguments)
+    assert "Recall" in out
+    assert "right numerals of the dev split" in out
+
+
+def test_importing_the_package_is_light() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, numerate; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,180 @@
+"""What is printed can be read back, by people and by programs."""
+
+import csv
+import io
+import json
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from numerate.plausibility.check import Checked, Report
+from numerate.plausibility.check_page import as_html
+from numerate.plausibility.documents import CheckedDocument
+from numerate.plausibility.finding import Finding
+from numerate.plausibility.report_formats import COLUMNS, as_csv, as_json, print_report
+from numerate.plausibility.sarif import as_sarif
+from numerate.plausibility.wording import explain, sentence_around, share
+
+TEXT = 'All <b>was</b> well.\nThe dose was 5,000 mg & "fine".\n\nAge 45 years.'
+
+
+def finding(written: str, *, flagged: bool, text: str = TEXT) -> Finding:
+    start = text.index(written)
+    return Finding(
+        start=start,
+        end=start + len(written),
+        numeral=written.replace(",", ""),
+        written=written,
+        surprisal=12.5,
+        percentile=0.998,
+        interval=(1.0, 80.0),
+        likely="10",
+        reason="magnitude",
+        plausibility=0.0025 if flagged else 0.6,
+        flagged=flagged,
+    )
+
+
+FOUND = [finding("5,000", flagged=True), finding("45", flagged=False)]
+
+
+@pytest.fixture
+def report() -> Report:
+    document = CheckedDocument("notes/a b.txt", TEXT, is_file=True)
+    return Report("combination", 0.01, [Checked(document, FOUND)])
+
+
+def test_counts(report: Report) -> None:
+    assert (report.numerals, report.flagged) == (2, 1)
+    assert [f.written for _, f in report.findings()] == ["5,000"]
+    assert [f.written for _, f in report.findings(everything=True)] == ["5,000", "45"]
+
+
+def test_json(report: Report) -> None:
+    record = json.loads(as_json(report))
+    assert (record["numerals"], record["flagged"], record["alarms"]) == (2, 1, 0.01)
+    (found,) = record["findings"]
+    assert (found["file"], found["line"], found["column"]) == ("notes/a b.txt", 2, 14)
+    assert TEXT[found["start"] : found["end"]] == found["written"] == "5,000"
+    assert found["interval"] == [1.0, 80.0]
+    assert len(json.loads(as_json(report, everything=True))["findings"]) == 2
+
+
+def test_csv(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(as_csv(report, everything=True))))
+    assert [row["numeral"] for row in rows] == ["5000", "45"]
+    assert list(rows[0]) == list(COLUMNS)
+    assert (rows[0]["low"], rows[0]["high"], rows[0]["flagged"]) == ("1.0", "80.0", "True")
+    assert (rows[1]["paragraph"], rows[1]["line"]) == ("2", "4")
+
+
+def test_sarif_has_what_the_standard_requires(report: Report) -> None:
+    """SARIF 2.1.0 §3.13, 3.14, 3.18, 3.19, 3.27, 3.28, 3.29, 3.30."""
+    log = json.loads(as_sarif(report))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "numerate"
+    ids = [rule["id"] for rule in driver["rules"]]
+    assert len(set(ids)) == len(ids)
+    (result,) = run["results"]
+    assert result["message"]["text"]
+    assert ids[result["ruleIndex"]] == result["ruleId"]
+    assert result["level"] in {"none", "note", "warning", "error"}
+    assert result["kind"] == "fail"
+    location = result["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "notes/a%20b.txt"
+    region = location["region"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    line = TEXT.splitlines()[region["startLine"] - 1]
+    assert line[region["startColumn"] - 1 : region["endColumn"] - 1] == "5,000"
+    assert TEXT[region["charOffset"] :][: region["charLength"]] == "5,000"
+    everything = json.loads(as_sarif(report, everything=True))["runs"][0]["results"]
+    # §3.27.10: what did not fail has the level none.
+    assert [(r["kind"], r["level"]) for r in everything] == [("fail", "warning"), ("pass", "none")]
+
+
+def test_sarif_of_an_article_names_its_paragraph() -> None:
+    document = CheckedDocument("a.xml", TEXT, is_file=False)
+    log = json.loads(as_sarif(Report("mog", 0.01, [Checked(document, FOUND)])))
+    location = log["runs"][0]["results"][0]["locations"][0]
+    assert "region" not in location["physicalLocation"]
+    assert location["logicalLocations"][0]["name"] == "paragraph 1"
+
+
+class Marks(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = False
+        self.marks: list[str] = []
+        self.titles: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag == "mark":
+            self.inside = True
+            self.titles.append(dict(attrs)["title"] or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = self.inside and tag != "mark"
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.marks.append(data)
+
+
+def test_html_marks_the_numerals_and_escapes_the_text(report: Report) -> None:
+    page = as_html(report)
+    parser = Marks()
+    parser.feed(page)
+    assert parser.marks == ["5,000"]
+    assert parser.titles == [explain(FOUND[0])]
+    assert "<b>was" not in page
+    assert "&lt;b&gt;was" in page
+    assert "Age 45" not in page  # a paragraph without findings
+    assert not {"img", "link", "iframe"} & set(parser.tags)
+    assert "http" not in page.replace("http://www.w3.org", "")
+
+
+def test_html_of_nothing(report: Report) -> None:
+    document = report.documents[0].document
+    page = as_html(Report("mog", 0.01, [Checked(document, FOUND[1:])]))
+    assert "0 of 1 numerals flagged" in page
+
+
+def printed(report: Report, **options: bool) -> str:
+    stream = io.StringIO()
+    print_report(report, Console(file=stream, width=200, force_terminal=True), **options)
+    return stream.getvalue()
+
+
+def test_the_terminal_shows_the_sentence(report: Report) -> None:
+    text = printed(report)
+    assert "notes/a b.txt:2:14" in text
+    assert 'The dose was \x1b[1;31m5,000\x1b[0m mg & "fine".' in text
+    assert "All <b>was</b> well" not in text
+    assert "1 of 2 numerals flagged." in text
+    assert "45" in printed(report, everything=True)
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    text = "Dose \x1b[2J\x07 5,000 [red]mg[/red]"
+    document = CheckedDocument("a.txt", text, is_file=True)
+    found = finding("5,000", flagged=True, text=text)
+    shown = printed(Report("mog", 0.01, [Checked(document, [found])]))
+    assert "\x1b[2J" not in shown
+    assert "\x07" not in shown
+    assert "[red]mg[/red]" in shown  # no markup is taken from the text
+
+
+def test_words() -> None:
+    assert share(1 / 640) == "1 in 640"
+    assert share(0.6) == "60 in 100"
+    text = "One is 1. Two is 2. Three is 3."
+    first, last = sentence_around(text, text.index("2"), text.index("2") + 1)
+    assert text[first:last] == "Two is 2. "
+    long = "x " * 400 + "5" + " y" * 400
+    first, last = sentence_around(long, 800, 801)
+    assert last - first == 321
