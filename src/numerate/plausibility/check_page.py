@@ -5,11 +5,6 @@ from numerate.plausibility.wording import explain
 from numerate.report.page import Section, escape, page, table
 from numerate.tables import ResultTable
 
-_MARK = (
-    "<style>mark { background: #ffd3c9; color: #1f2328; border-radius: 3px; padding: 0 .15em; }"
-    " mark:target { outline: 2px solid var(--link); }</style>"
-)
-
 
 def as_html(report: Report) -> str:
     """Every paragraph that has a finding, and all findings in a table that sorts."""
@@ -24,7 +19,7 @@ def as_html(report: Report) -> str:
         for checked in report.documents
         if checked.flagged
     ]
-    return page("numerate check", lead + _MARK, sections)
+    return page("numerate check", lead, sections)
 
 
 def _table(report: Report) -> ResultTable:

@@ -1,5 +1,6 @@
 """`numerate predict`, `rank`, `check` and `check-benchmark`."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -78,12 +79,13 @@ def _print_prediction(record: dict[str, Any], level: float) -> None:
 
 def draw(found: NumeralDistribution, path: Path) -> None:
     """Write the figure; the suffix says in which format."""
-    import io
+    from numerate.report.look import look
 
     kind = path.suffix.lower().removeprefix(".")
     check_choice("kind of picture", kind, ("png", "svg", "pdf"))
     stream = io.BytesIO()
-    found.plot().savefig(stream, format=kind, dpi=200)
+    with look():
+        found.plot().savefig(stream, format=kind, dpi=300)
     write_file(path, stream.getvalue())
 
 
