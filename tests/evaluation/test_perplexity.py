@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from numerate.evaluation.perplexity import adjusted_log_probs, class_perplexities, perplexity
+from numerate.evaluation.perplexity import (
+    adjusted_log_probs,
+    class_perplexities,
+    numeral_shares,
+    perplexity,
+)
 
 OOV = {"oov_words": 40, "oov_numerals": 300}
 
@@ -243,3 +248,12 @@ def test_no_unknown_tokens_need_no_oov_set():
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match=r"got shapes \(2,\), \(1,\), \(2,\), expected one \[T\]"):
         adjusted_log_probs([-1.0, -1.0], [True], [True, True], 1, 1, open_vocabulary=False)
+
+
+def test_unknown_numerals_share_the_unknown_evenly() -> None:
+    """Over the OOV set; an open head has no unknown."""
+    known = [3, 0, 1, 0]
+    shares = numeral_shares(known, 50, open_vocabulary=False)
+    assert_allclose(shares, [0, -np.log(50), 0, -np.log(50)])
+    assert_allclose(numeral_shares(known, 50, open_vocabulary=True), np.zeros(4))
+    assert_allclose(numeral_shares(known, 0, open_vocabulary=False), np.zeros(4))

@@ -52,6 +52,23 @@ def adjusted_log_probs(
     return adjusted
 
 
+def numeral_shares(known: ArrayLike, oov_numerals: int, *, open_vocabulary: bool) -> Floats:
+    """What to add to ln p of each numeral for ln p': a closed head knows no single unknown one.
+
+    `known` [C] are ids in the vocabulary, 0 for the unknown, each of which has an even part.
+    """
+    ids = np.asarray(known)
+    numerals = np.ones(len(ids), dtype=bool)
+    return adjusted_log_probs(
+        np.zeros(len(ids)),
+        numerals,
+        ids == 0,
+        oov_words=1,
+        oov_numerals=max(1, oov_numerals),
+        open_vocabulary=open_vocabulary,
+    )
+
+
 def class_perplexities(
     log_probs: ArrayLike,
     is_numeral: ArrayLike,

@@ -13,7 +13,7 @@ import torch
 
 from numerate.batching import Batch, Corpus, bucketed_batches
 from numerate.evaluation.distribution import crps, interval_coverage
-from numerate.evaluation.perplexity import adjusted_log_probs
+from numerate.evaluation.perplexity import numeral_shares
 from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
 
@@ -81,18 +81,11 @@ def rank_candidates(
     scores = np.full(count, np.nan)
     covered = {level: np.zeros(count, dtype=bool) for level in LEVELS}
     truth = corpus.table.values[targets.rows]
-    # A closed head knows no single unknown numeral: each has its part of the class.
-    unknown = candidates.known == 0
-    share = adjusted_log_probs(
-        np.zeros(len(candidates)),
-        np.ones(len(candidates)),
-        unknown,
-        oov_words=1,
-        oov_numerals=max(1, oov_numerals),
-        open_vocabulary=model.output.open_vocabulary,
+    shares = numeral_shares(
+        candidates.known, oov_numerals, open_vocabulary=model.output.open_vocabulary
     )
     with exactly():
-        penalty = torch.from_numpy(share).to(corpus.table.device)
+        penalty = torch.from_numpy(shares).to(corpus.table.device)
         for places, hidden in _states_before_numerals(model, corpus, targets):
             for begin in range(0, len(places), TABLE_ROWS):
                 part = places[begin : begin + TABLE_ROWS]

@@ -12,16 +12,16 @@ from rich.table import Table
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
-from numerate.plausibility.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
-from numerate.plausibility.check import check_documents
-from numerate.plausibility.check_page import as_html
-from numerate.plausibility.corruption import KINDS
+from numerate.plausibility.benchmark.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
+from numerate.plausibility.benchmark.corruption import KINDS
+from numerate.plausibility.checking.check import check_documents
+from numerate.plausibility.checking.documents import read_document
+from numerate.plausibility.checking.formats import as_csv, as_json, print_report
+from numerate.plausibility.checking.page import as_html
+from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.documents import read_document
 from numerate.plausibility.load import load
 from numerate.plausibility.rank import Ranking
-from numerate.plausibility.report_formats import as_csv, as_json, print_report
-from numerate.plausibility.sarif import as_sarif
 from numerate.tables import ResultTable, as_markdown, print_tables
 
 CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
@@ -173,11 +173,17 @@ def _benchmark_tables(result: BenchmarkResult) -> list[ResultTable]:
     columns = ["error", "count", *result.detectors]
     tables = []
     for figure, title in titles.items():
-        rows = []
+        digits, scale = (3, 1) if figure == "auc" else (1, 100)
+        rows, values = [], []
         for kind in KINDS:
-            found = [qualities[kind] for qualities in result.detectors.values()]
-            values = [getattr(quality, figure) for quality in found]
-            cells = [f"{v:.3f}" if figure == "auc" else f"{100 * v:.1f}" for v in values]
-            rows.append([kind, f"{found[0].count:,}", *cells])
+            found = [
+                qualities[kind] for qualities in result.detectors.values() if kind in qualities
+            ]
+            if found:
+                values.append([scale * getattr(quality, figure) for quality in found])
+                cells = [f"{value:.{digits}f}" for value in values[-1]]
+                rows.append([kind, f"{found[0].count:,}", *cells])
+        means = [sum(column) / len(column) for column in zip(*values, strict=True)]
+        rows.append(["mean", "", *(f"{mean:.{digits}f}" for mean in means)])
         tables.append(ResultTable(title, columns, rows))
     return tables

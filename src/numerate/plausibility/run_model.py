@@ -9,7 +9,7 @@ from torch import Tensor
 from numerate.batching import Corpus, bucketed_batches
 from numerate.corpus.dataset import Encoded
 from numerate.corpus.tokenizer import Token, tokenize
-from numerate.evaluation.perplexity import adjusted_log_probs
+from numerate.evaluation.perplexity import adjusted_log_probs, numeral_shares
 from numerate.evaluation.score import BATCH_SIZE, TABLE_ROWS, Targets, coordinates, exactly
 from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
@@ -112,20 +112,15 @@ class RunModel:
     def log_probs(self, states: Tensor, numerals: NumeralTable) -> np.ndarray:
         if numerals is not self.candidates:
             numerals = NumeralTable(numerals.texts, self._ids)
-        share = adjusted_log_probs(
-            np.zeros(len(numerals)),
-            np.ones(len(numerals)),
-            numerals.known == 0,
-            oov_words=1,
-            oov_numerals=max(1, self._reference.oov_numerals),
-            open_vocabulary=self.open_vocabulary,
+        shares = numeral_shares(
+            numerals.known, self._reference.oov_numerals, open_vocabulary=self.open_vocabulary
         )
         with exactly():
             parts = [
                 self._model.output.numeral_table(part, numerals).double()
                 for part in torch.split(states, TABLE_ROWS)
             ]
-        return torch.cat(parts).numpy() + share
+        return torch.cat(parts).numpy() + shares
 
     def shares(self, states: Tensor) -> np.ndarray:
         head = self._head()

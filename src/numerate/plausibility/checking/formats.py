@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 import numerate
-from numerate.plausibility.check import Checked, Report
+from numerate.plausibility.checking.check import Checked, Report
+from numerate.plausibility.checking.wording import explain, sentence_around
 from numerate.plausibility.finding import Finding
-from numerate.plausibility.wording import explain, sentence_around
 
 COLUMNS = (
     "file",

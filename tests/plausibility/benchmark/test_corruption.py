@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numerate.numeral import is_numeral
-from numerate.plausibility.corruption import (
+from numerate.plausibility.benchmark.corruption import (
     ERRORS,
     KINDS,
     add_point,

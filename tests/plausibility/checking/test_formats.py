@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from numerate.plausibility.check import Checked, Report
-from numerate.plausibility.check_page import as_html
-from numerate.plausibility.documents import CheckedDocument
+from numerate.plausibility.checking.check import Checked, Report
+from numerate.plausibility.checking.documents import CheckedDocument
+from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, print_report
+from numerate.plausibility.checking.page import as_html
+from numerate.plausibility.checking.sarif import as_sarif
+from numerate.plausibility.checking.wording import explain, sentence_around, share
 from numerate.plausibility.finding import Finding
-from numerate.plausibility.report_formats import COLUMNS, as_csv, as_json, print_report
-from numerate.plausibility.sarif import as_sarif
-from numerate.plausibility.wording import explain, sentence_around, share
 
 TEXT = 'All <b>was</b> well.\nThe dose was 5,000 mg & "fine".\n\nAge 45 years.'
 

@@ -7,9 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from numerate.corpus.dataset import Dataset
-from numerate.plausibility.benchmark import (
-    ByDistance,
-    BySurprisal,
+from numerate.plausibility.benchmark.benchmark import (
     Scores,
     area_under_roc,
     detect,
@@ -18,7 +16,8 @@ from numerate.plausibility.benchmark import (
     run_benchmark,
     training_median,
 )
-from numerate.plausibility.corruption import KINDS
+from numerate.plausibility.benchmark.corruption import KINDS
+from numerate.plausibility.benchmark.detectors import ByDistance, BySurprisal
 from numerate.plausibility.model import NumerateModel
 
 

@@ -5,9 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 import numerate
-from numerate.plausibility.check import Checked, Report
+from numerate.plausibility.checking.check import Checked, Report
+from numerate.plausibility.checking.wording import explain
 from numerate.plausibility.finding import REASONS, Finding
-from numerate.plausibility.wording import explain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from numerate.errors import DocumentError, NumerateError, SourceError
-from numerate.plausibility.documents import CheckedDocument, read_document
+from numerate.plausibility.checking.documents import CheckedDocument, read_document
 from numerate.plausibility.paragraphs import iter_paragraphs
 
 JATS = (
@@ -15,7 +15,7 @@ JATS = (
     "<sec><title>Results</title><p>We saw 12 <italic>patients</italic> aged 45.</p>"
     "<p>All 7 left.</p></sec></body></article>"
 )
-LATEXML = Path(__file__).parents[1] / "data" / "latexml" / "parser.xml"
+LATEXML = Path(__file__).parents[2] / "data" / "latexml" / "parser.xml"
 
 
 def test_paragraphs_know_where_they_stand() -> None:

@@ -7,19 +7,22 @@ score; what is right and what is wrong are told apart by it.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError
 from numerate.numeral import is_numeral
-from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import strangeness
-from numerate.plausibility.corruption import KINDS, corrupt
-from numerate.plausibility.grid import Grid, Written
+from numerate.plausibility.benchmark.corruption import KINDS, corrupt
+from numerate.plausibility.benchmark.detectors import (
+    ByDistance,
+    ByStrangeness,
+    BySurprisal,
+    Detector,
+)
 from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.plausibility.number_model import Reading
 
 FALSE_ALARMS = 0.01
 
@@ -67,66 +70,6 @@ def qualities(scores: Scores, errors: Errors) -> dict[str, Quality]:
 
 def make_errors(numerals: list[str], documents: np.ndarray, seed: int) -> Errors:
     return {kind: corrupt(numerals, documents, kind, seed) for kind in KINDS}
-
-
-class Detector(Protocol):
-    """Scores numerals in the contexts of a reading; larger is odder."""
-
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        """`numerals` [E] written where the numerals `rows` [E] of the reading stand."""
-        ...
-
-
-class ByStrangeness:
-    """What `numerate check` goes by."""
-
-    def __init__(self, model: NumberModel) -> None:
-        self._model = model
-
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        candidates = self._model.candidates
-        grid = Grid(candidates, self._model.log_probs(reading.states, candidates))
-        log_probs = _log_probs(self._model, reading, rows, numerals)
-        return strangeness(grid[rows], Written.of(numerals), log_probs)
-
-
-class BySurprisal:
-    """What a plain language model gives: minus the log-probability of the token."""
-
-    def __init__(self, model: NumberModel) -> None:
-        self._model = model
-
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        log_probs = _log_probs(self._model, reading, rows, numerals)
-        surprisal: np.ndarray = -log_probs - reading.gates[rows]
-        return surprisal
-
-
-class ByDistance:
-    """No model: how many orders of magnitude from the median of the training numbers.
-
-    Below `FLOOR` all numbers count the same: zeros and p-values would else take all the alarms.
-    """
-
-    FLOOR = 0.1
-
-    def __init__(self, median: float) -> None:
-        self._log_median = np.log10(max(median, self.FLOOR))
-
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        logs = np.log10(np.maximum(Written.of(numerals).values, self.FLOOR))
-        distance: np.ndarray = np.abs(logs - self._log_median)
-        return distance
-
-
-def _log_probs(
-    model: NumberModel, reading: Reading, rows: np.ndarray, numerals: list[str]
-) -> np.ndarray:
-    """log p of each numeral in its own context: one table for all of a reading's."""
-    distinct = {text: column for column, text in enumerate(dict.fromkeys(numerals))}
-    table = model.log_probs(reading.states, NumeralTable(list(distinct)))
-    found: np.ndarray = table[rows, [distinct[text] for text in numerals]]
-    return found
 
 
 def detect(detector: Detector, readings: Sequence[Reading], errors: Errors) -> Scores:

@@ -1,7 +1,7 @@
 """Checked documents as one HTML file: the text, with flagged numerals marked, and a table."""
 
-from numerate.plausibility.check import Checked, Report
-from numerate.plausibility.wording import explain
+from numerate.plausibility.checking.check import Checked, Report
+from numerate.plausibility.checking.wording import explain
 from numerate.report.page import Section, escape, page, table
 from numerate.tables import ResultTable
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from numerate.plausibility.documents import CheckedDocument, Place
+from numerate.plausibility.checking.documents import CheckedDocument, Place
 from numerate.plausibility.finding import Finding
 from numerate.plausibility.model import NumerateModel
 

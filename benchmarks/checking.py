@@ -1,0 +1,101 @@
+"""How long do loading a run and checking a document take?
+
+    python benchmarks/checking.py RUN [DATASET] [--tokens 1000] [--rounds 7]
+
+RUN has been used before, so that it is calibrated (it is done first if not); the document is made
+of paragraphs of the test split of DATASET, by default the run's own, until it has so many tokens.
+Loading is timed in fresh processes, with the start of Python and its imports and without;
+checking in this one, after loading, as the median and the largest of the rounds. Two threads.
+Checking must take at most 0.5 s, loading at most 2 s, otherwise the exit status is 1.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+import numerate
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.tokenizer import tokenize
+from numerate.model.language_model import CONFIG, read_json
+from numerate.plausibility.model import NumerateModel
+
+MOST_CHECKING, MOST_LOADING = 0.5, 2.0  # seconds
+ALARMS = 0.1  # so many that there is something to search the most likely numeral for
+LOAD = """
+import sys, time
+start = time.perf_counter()
+import numerate.plausibility.load, torch
+torch.set_num_threads(2)
+imported = time.perf_counter()
+numerate.load(sys.argv[1]).calibration
+print(imported - start, time.perf_counter() - imported)
+"""
+
+
+def document(dataset: Dataset, tokens: int) -> str:
+    """Whole paragraphs of held-out text, the last one cut."""
+    kept: list[str] = []
+    for text in dataset.split("test").read(["text"])["text"].to_pylist():
+        found = tokenize(text)[:tokens]
+        kept.append(text[: found[-1].end])
+        tokens -= len(found)
+        if not tokens:
+            return "\n\n".join(kept)
+    raise SystemExit(f"{dataset.folder}: {tokens} tokens short in the test split")
+
+
+def time_checking(model: NumerateModel, text: str, rounds: int) -> list[float]:
+    seconds = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        model.check(text, ALARMS)
+        seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def time_loading(run: Path, rounds: int) -> tuple[float, float]:
+    """Medians: loading alone, and a whole process that loads, from its start to its end."""
+    alone, whole = [], []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", LOAD, str(run)], capture_output=True, text=True, check=True
+        )
+        whole.append(time.perf_counter() - start)
+        alone.append(float(done.stdout.split()[1]))
+    return statistics.median(alone), statistics.median(whole)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("dataset", type=Path, nargs="?")
+    parser.add_argument("--tokens", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    torch.set_num_threads(2)
+    os.environ["OMP_NUM_THREADS"] = "2"
+    model = numerate.load(arguments.run, arguments.dataset)
+    path = arguments.dataset or read_json(arguments.run / CONFIG)["dataset"]["path"]
+    text = document(Dataset.open(path), arguments.tokens)
+    found = model.assess(text, ALARMS)  # also calibrates, where that has not been done
+    seconds = time_checking(model, text, arguments.rounds)
+    flagged = sum(finding.flagged for finding in found)
+    print(
+        f"checking {arguments.tokens:,} tokens, {len(found)} numerals, {flagged} flagged: "
+        f"median {1000 * statistics.median(seconds):.0f} ms, largest {1000 * max(seconds):.0f} ms"
+    )
+    alone, whole = time_loading(arguments.run, arguments.rounds)
+    print(f"loading: {1000 * alone:.0f} ms; with the start of Python and imports {whole:.2f} s")
+    if statistics.median(seconds) > MOST_CHECKING or alone > MOST_LOADING:
+        raise SystemExit(f"expected at most {MOST_CHECKING} s and {MOST_LOADING} s")
+
+
+if __name__ == "__main__":
+    main()

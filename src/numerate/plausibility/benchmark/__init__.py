@@ -1,0 +1,1 @@
+"""How good checking is: known errors, detectors, and what they find."""

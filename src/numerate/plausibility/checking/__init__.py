@@ -1,0 +1,1 @@
+"""Whole documents: read, checked, and reported in several formats."""
