@@ -173,7 +173,7 @@ def _edges(values: np.ndarray, threshold: float) -> np.ndarray:
 
     places = np.linspace(0, place(max(float(values.max()), threshold)), BINS + 1)
     edges = np.where(places <= 1, places * threshold, threshold * 10.0 ** (places - 1))
-    edges[-1] = np.nextafter(edges[-1], np.inf)
+    edges[-1] = max(edges[-1], values.max())  # which rounding may have put outside
     return edges
 
 

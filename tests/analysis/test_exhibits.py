@@ -1,0 +1,317 @@
+"""Every figure's data against what the models say when asked one thing at a time."""
+
+import csv
+import io
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics.pairwise import cosine_similarity
+
+from numerate.analysis.components import component_weights, gaussian_components
+from numerate.analysis.contexts import Context, dev_contexts, typed_context
+from numerate.analysis.digit_embeddings import digit_similarities
+from numerate.analysis.errors_by_magnitude import BASELINE, LEAST, errors_by_magnitude
+from numerate.analysis.learnt_digits import learnt_digits
+from numerate.analysis.next_numeral import _spread, next_numeral
+from numerate.analysis.numeral_embeddings import numeral_similarities
+from numerate.analysis.runs import Run
+from numerate.analysis.strategies import EXAMPLES, LEAST_OCCURRENCES, strategy_shares
+from numerate.analysis.training_curves import training_curves
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.evaluation.score import rank_candidates
+from numerate.heads.combination import CombinationHead
+from numerate.heads.mixture import MixtureHead
+from numerate.heads.mixture_fit import GRANULARITIES
+from numerate.model.output import FlatOutput
+from numerate.numeral_table import NumeralTable
+from numerate.report.exhibit import Exhibit, NothingToShowError, Table
+from numerate.report.look import WIDTH
+
+
+def rows_of(table: Table, /, **wanted: object) -> list[dict[str, object]]:
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+@pytest.fixture(scope="module")
+def dev_context(runs: dict[str, Run]) -> Context:
+    run = runs["mog"]
+    place = int(np.argmax(run.dev.table.precisions[run.dev_rows]))
+    return dev_contexts(run.dataset, run.dev, [place])[0]
+
+
+@pytest.mark.parametrize("model", ["softmax", "softmax+rnn", "h-softmax", "h-softmax+rnn"])
+def test_numeral_similarities_are_those_of_what_the_output_scores_with(
+    runs: dict[str, Run], model: str
+) -> None:
+    run = runs[model]
+    exhibit = numeral_similarities(list(runs.values()))
+    numerals = run.model.vocabulary.numerals
+    # A hidden state of one axis gives, up to a constant, that axis of all embeddings.
+    axes = torch.eye(run.model.config.hidden)
+    table = NumeralTable(["987654321", *numerals[1:]], run.model.vocabulary.numeral_ids())
+    with torch.no_grad():
+        shifted = run.model.output.numeral_table(axes, table).T.numpy()
+        weight = (
+            run.model.output.numerals() if isinstance(run.model.output, FlatOutput)
+            else run.head.embedding()  # type: ignore[union-attr]
+        ).numpy()  # fmt: skip
+    np.testing.assert_allclose(shifted - shifted[0], weight - weight[0], atol=1e-5)
+    expected = cosine_similarity(weight)
+    names = ["unknown", *numerals[1:]]
+    for row in rows_of(exhibit.table, run=model)[::7]:
+        i, j = names.index(str(row["numeral"])), names.index(str(row["other"]))
+        assert row["cosine"] == pytest.approx(expected[i, j], abs=1e-6)
+    order = [str(row["numeral"]) for row in rows_of(exhibit.table, run=model, other="unknown")]
+    assert order[0] == "unknown"
+    assert [float(text) for text in order[1:]] == sorted(float(text) for text in numerals[1:])
+
+
+def test_many_numerals_are_cut_to_the_most_frequent(runs: dict[str, Run]) -> None:
+    exhibit = numeral_similarities([runs["softmax"]], most=5)
+    frequent = set(runs["softmax"].model.vocabulary.numerals[1:6])
+    assert set(exhibit.table.column("numeral")) == frequent | {"unknown"}
+    assert "less frequent numerals of the vocabulary are left out" in exhibit.caption
+
+
+READ = "read at the input"
+DIGIT_TABLES = {
+    "softmax": {READ},
+    "softmax+rnn": {READ, "read at the output"},
+    "h-softmax": {READ},
+    "h-softmax+rnn": {READ, "read at the output"},
+    "d-rnn": {READ, "written before", "to be written"},
+    "mog": {READ},
+    "combination": {READ, "written before (d-rnn)", "to be written (d-rnn)"},
+}
+
+
+@pytest.mark.parametrize("model", DIGIT_TABLES)
+def test_digit_similarities_of_every_table_there_is(runs: dict[str, Run], model: str) -> None:
+    run = runs[model]
+    table = digit_similarities(run).table
+    assert set(table.column("table")) == DIGIT_TABLES[model]
+    with torch.no_grad():
+        expected = cosine_similarity(run.model.embedding.encoder.symbols.weight)
+    found = np.array([row["cosine"] for row in rows_of(table, table=READ)]).reshape(12, 12)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert set(table.column("symbol")) >= {*"0123456789.", "end"}
+
+
+def ask(run: Run, context: Context, text: str) -> float:
+    """p(numeral) as the head says when asked for this one alone."""
+    batch = NumeralTable([text], run.model.vocabulary.numeral_ids()).batch(np.array([0]))
+    assert run.head is not None
+    with torch.no_grad():
+        return float(run.head.log_prob(context.state(run), batch).exp())
+
+
+def test_next_numeral_shows_the_models_own_probabilities(
+    runs: dict[str, Run], dev_context: Context
+) -> None:
+    for context in (dev_context, typed_context("The ejection fraction is")):
+        exhibit = next_numeral(list(runs.values()), context)
+        shown = dict.fromkeys(exhibit.table.column("run"))
+        assert list(shown) == ["h-softmax", "d-rnn", "mog", "combination"]
+        for model in shown:
+            rows = rows_of(exhibit.table, run=model)
+            for row in rows[:: max(1, len(rows) // 40)]:
+                expected = ask(runs[str(model)], context, str(row["numeral"]))
+                assert row["probability"] == pytest.approx(expected, rel=1e-3, abs=1e-9)
+            texts = {str(row["numeral"]) for row in rows}
+            if model == "h-softmax":
+                assert texts <= set(runs["h-softmax"].model.vocabulary.numerals)
+            else:
+                assert {row["decimals"] for row in rows} >= {0, 1}
+            assert sum(float(str(row["probability"])) for row in rows) <= 1 + 1e-6
+    assert "The dotted line" not in exhibit.caption
+    assert f"stands there, {dev_context.truth}" in next_numeral([runs["mog"]], dev_context).caption
+
+
+def test_a_long_grid_has_all_last_digits() -> None:
+    assert _spread(3, 7, False) == [3, 4, 5, 6, 7]
+    points = _spread(0, 123_456, False)
+    assert 500 < len(points) < 1200
+    assert {point % 10 for point in points} == set(range(10))
+
+
+def test_strategy_shares_are_averages_over_occurrences(runs: dict[str, Run]) -> None:
+    run = runs["combination"]
+    exhibit = strategy_shares(run)
+    assert isinstance(run.head, CombinationHead)
+    shares: dict[str, list[list[float]]] = {}
+    with torch.no_grad():
+        for place, row in enumerate(run.dev_rows):
+            weights = torch.softmax(run.head.weights @ run.dev_states[place], dim=0).tolist()
+            shares.setdefault(run.dev.table.texts[row], []).append(weights)
+    frequent = {text: found for text, found in shares.items() if len(found) >= LEAST_OCCURRENCES}
+    assert {str(row[0]) for row in exhibit.table.rows} == set(frequent)
+    for text, count, *means in exhibit.table.rows:
+        found = frequent[str(text)]
+        assert count == len(found)
+        assert means == pytest.approx([sum(c) / len(found) for c in zip(*found, strict=True)])
+    examples, numerals = exhibit.shown
+    members = list(run.head.members)
+    flat = [weights for found in shares.values() for weights in found]
+    for index, member in enumerate(members):
+        rows = [row for row in examples.rows if row[0] == member]
+        assert len(rows) == EXAMPLES
+        percentages = [float(row[1].split()[0]) for row in rows]
+        assert percentages == sorted(percentages, reverse=True)
+        assert percentages[0] == pytest.approx(100 * max(w[index] for w in flat), abs=0.051)
+        best = max(frequent, key=lambda text: np.mean([w[index] for w in frequent[text]]))
+        assert numerals.rows[index][1].split(", ")[0] == best
+    for row in examples.rows:
+        assert row[2].count("**") == 2
+        assert row[2].split("**")[1] in shares
+
+
+def test_components_are_those_of_the_head(runs: dict[str, Run], dev_context: Context) -> None:
+    for model in ("mog", "combination"):
+        run = runs[model]
+        head = next(head for head in run.heads().values() if isinstance(head, MixtureHead))
+        table = gaussian_components(run).table
+        assert table.column("mean") == head.means.tolist()
+        assert table.column("sd") == head.sds.tolist()
+        assert sorted(table.column("granularity")) == sorted(
+            size for size in GRANULARITIES for _ in range(size)
+        )
+        weights = component_weights(run, dev_context).table
+        found = [float(weight) for weight in weights.column("weight")]
+        assert sum(found) == pytest.approx(1)
+        assert found == sorted(found, reverse=True)
+        with torch.no_grad():
+            state = dev_context.state(run)[0].double()
+            scores = head.weights.double() @ state
+        assert found[0] == pytest.approx(float(torch.softmax(scores, 0).max()), rel=1e-4)
+
+
+def test_training_numbers_fill_the_histogram(runs: dict[str, Run]) -> None:
+    figure = gaussian_components(runs["mog"]).figure
+    heights = figure.axes[0].patches[0].get_data().values
+    assert heights.sum() == pytest.approx(100)
+
+
+def test_errors_are_medians_of_each_magnitude(runs: dict[str, Run]) -> None:
+    chosen = [runs["mog"], runs["softmax"]]
+    exhibit = errors_by_magnitude(chosen)
+    truth = runs["mog"].dev.table.values[runs["mog"].dev_rows]
+    candidates = candidate_numerals(runs["mog"].corpora["train"])
+    for run in chosen:
+        guess = rank_candidates(run.model, run.dev, candidates, run.oov_numerals).values
+        rows = rows_of(exhibit.table, run=run.label)
+        assert sum(int(str(row["count"])) for row in rows) == len(truth)
+        for row in rows:
+            name = str(row["numbers"])
+            low, _, high = name.partition(" to ")
+            inside = [
+                (t, g) for t, g in zip(truth, guess, strict=True)
+                if (t == 0 if name == "0" else float(low) <= t < float(high))
+            ]  # fmt: skip
+            assert row["count"] == len(inside)
+            if name != "0":
+                assert len(inside) >= LEAST
+                errors = sorted(100 * abs(t - g) / t for t, g in inside)
+                assert row["mdape"] == pytest.approx(float(np.median(errors)))
+                right = [g > 0 and math.floor(math.log10(g) + 1e-12)
+                         == math.floor(math.log10(t) + 1e-12) for t, g in inside]  # fmt: skip
+                assert row["right_magnitude"] == pytest.approx(100 * sum(right) / len(right))
+    assert BASELINE in exhibit.table.column("run")
+
+
+def test_learnt_digits_of_data_and_model(runs: dict[str, Run]) -> None:
+    exhibit = learnt_digits(list(runs.values()))
+    assert list(dict.fromkeys(exhibit.table.column("of"))) == ["dev numerals", "d-rnn", "Benford"]
+    for name in ("dev numerals", "d-rnn", "Benford"):
+        for place in ("first", "second", "third"):
+            shares = [float(str(r["share"])) for r in rows_of(exhibit.table, of=name, place=place)]
+            assert sum(shares) == pytest.approx(1)
+    texts = [runs["mog"].dev.table.texts[row] for row in runs["mog"].dev_rows]
+    firsts = [text.replace(".", "").lstrip("0")[:1] for text in texts]
+    ones = firsts.count("1") / sum(map(bool, firsts))
+    (row,) = rows_of(exhibit.table, of="dev numerals", place="first", digit=1)
+    assert row["share"] == pytest.approx(ones)
+    assert [row[0] for row in exhibit.shown[0].rows][:2] == [
+        "dev numerals, first",
+        "dev numerals, second",
+    ]
+
+
+def test_training_curves_are_the_logs(runs: dict[str, Run]) -> None:
+    table = training_curves(list(runs.values())).table
+    assert len(table.rows) == sum(len(run.history) for run in runs.values())
+    losses = [row["dev_loss"] for row in rows_of(table, run="mog")]
+    assert losses == [record["dev_loss"] for record in runs["mog"].history]
+
+
+def test_what_a_run_does_not_have_is_said(runs: dict[str, Run], dev_context: Context) -> None:
+    for make, word in (
+        (lambda: numeral_similarities([runs["mog"]]), "softmax over numerals"),
+        (lambda: strategy_shares(runs["mog"]), "mog is no combination"),
+        (lambda: gaussian_components(runs["d-rnn"]), "d-rnn has none"),
+        (lambda: next_numeral([runs["softmax"]], dev_context), "none of h-softmax"),
+    ):
+        with pytest.raises(NothingToShowError, match=word):
+            make()
+
+
+def exhibits(runs: dict[str, Run], context: Context) -> list[Exhibit]:
+    every = list(runs.values())
+    return [
+        numeral_similarities(every),
+        numeral_similarities(every[:1]),
+        digit_similarities(runs["combination"]),
+        next_numeral(every, context),
+        strategy_shares(runs["combination"]),
+        learnt_digits(every),
+        gaussian_components(runs["mog"]),
+        component_weights(runs["mog"], context),
+        training_curves(every),
+        errors_by_magnitude(every),
+    ]
+
+
+def test_figures_fit_a_column_and_labels_do_not_overlap(
+    runs: dict[str, Run], dev_context: Context, tmp_path: Path
+) -> None:
+    for exhibit in exhibits(runs, dev_context):
+        exhibit.save(tmp_path)
+        figure = exhibit.figure
+        assert figure.get_size_inches()[0] == WIDTH
+        figure.canvas.draw()
+        box = figure.bbox
+        for axes in figure.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                texts = [t for t in axis.get_ticklabels() if t.get_text() and t.get_visible()]
+                low, high = sorted(axis.get_view_interval())
+                inside = [t for t in texts if low <= t.get_position()[axis is axes.yaxis] <= high]
+                boxes = [text.get_window_extent() for text in inside]
+                for text, extent in zip(inside, boxes, strict=True):
+                    assert text.get_fontsize() >= 5
+                    assert box.x0 - 2 <= extent.x0, f"{exhibit.name}: {text.get_text()}"
+                    assert extent.x1 <= box.x1 + 2, f"{exhibit.name}: {text.get_text()}"
+                for one, other in itertools.pairwise(boxes):
+                    shared = one.shrunk(0.95, 0.8).overlaps(other.shrunk(0.95, 0.8))
+                    assert not shared, f"{exhibit.name}: labels overlap"
+            place = axes.get_subplotspec()  # a colour bar has none
+            if place is None or place.is_first_col() or place.is_last_row():
+                assert axes.get_xlabel() or axes.get_ylabel() or axes.get_title(), exhibit.name
+
+
+def test_files_hold_the_figure_and_its_data(runs: dict[str, Run], tmp_path: Path) -> None:
+    exhibit = training_curves([runs["mog"]])
+    svg = exhibit.save(tmp_path / "figures")
+    folder = tmp_path / "figures"
+    assert (folder / "training-curves.svg").read_text() == svg
+    assert (folder / "training-curves.png").read_bytes()[:4] == b"\x89PNG"
+    rows = list(csv.DictReader(io.StringIO((folder / "training-curves.csv").read_text())))
+    assert [float(row["dev_loss"]) for row in rows] == [
+        record["dev_loss"] for record in runs["mog"].history
+    ]
+    before = (folder / "training-curves.png").read_bytes()
+    training_curves([runs["mog"]]).save(folder)
+    assert (folder / "training-curves.png").read_bytes() == before

@@ -1,0 +1,209 @@
+"""`numerate inspect` as a user calls it, and its report in a real browser."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numerate.analysis.inspect import inspect_runs
+from numerate.errors import NumerateError
+from numerate.evaluation.evaluate import evaluate
+
+CONTEXT = "The ejection fraction is"
+EXHIBITS = {
+    "numeral-similarities",
+    "strategy-use",
+    "significant-digits",
+    "gaussian-components-mog",
+    "training-curves",
+    "errors-by-magnitude",
+    "calibration",
+}
+
+
+def numerate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    call = [sys.executable, "-m", "numerate", *arguments]
+    return subprocess.run(call, capture_output=True, text=True, check=False)
+
+
+def names(out: Path) -> set[str]:
+    return {path.stem for path in (out / "figures").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def report(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all seven models, two of them evaluated, with a context of the user's."""
+    for model in ("mog", "softmax"):
+        evaluate(folders[model], everything=model == "mog", device="cpu").save()
+    out = tmp_path_factory.mktemp("report") / "out"
+    done = numerate("inspect", *map(str, folders.values()), "--out", str(out), "--context", CONTEXT)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.endswith(f"Report: {out / 'report.html'}\n")
+    return out / "report.html"
+
+
+def test_every_figure_is_there_as_png_svg_and_csv(report: Path, folders: dict[str, Path]) -> None:
+    expected = EXHIBITS | {f"digit-similarities-{model}" for model in folders}
+    expected |= {"next-numeral-1", "component-weights-1"}
+    assert names(report.parent) == expected
+    for name in expected:
+        for kind in ("png", "svg", "csv"):
+            assert (report.parent / "figures" / f"{name}.{kind}").stat().st_size > 0
+    assert not list(report.parent.rglob(".*")), "a temporary file was left"
+
+
+def test_the_report_says_of_what_it_is(report: Path, cardiac: Path) -> None:
+    page = report.read_text(encoding="utf-8")
+    manifest = json.loads((cardiac / "manifest.json").read_text())
+    for word in (
+        manifest["content_hash"], "batch size", "learning rate", "best epoch", "torch", "python",
+        "started", "finished", "tokens/s", "Where the runs differ", CONTEXT, "chi-square", "MAD",
+        "Perplexity and adjusted perplexity", "oracle",
+    ):  # fmt: skip
+        assert word in page, word
+    assert page.count("<strong>") > 10  # numerals of the examples
+
+
+def test_one_run_shows_what_it_has_and_says_what_not(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = numerate("inspect", str(folders["h-softmax"]), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == [
+        "left out: strategy use: no combination among the runs",
+        "left out: significant digits under a model: no d-rnn among the runs",
+        "left out: Gaussian components: neither mog nor combination among the runs",
+        "left out: calibration: no run with a distribution on the number line (mog)",
+    ]
+    assert "no combination among the runs" in (out / "report.html").read_text()
+    assert names(out) == {
+        "numeral-similarities", "digit-similarities-h-softmax", "next-numeral-1",
+        "next-numeral-2", "significant-digits", "training-curves", "errors-by-magnitude",
+    }  # fmt: skip
+
+
+def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
+    out, heard = tmp_path / "out", list[str]()
+    inspect_runs([folders["mog"]], out, contexts=[CONTEXT])
+    (out / "tables.md").write_text("of a reproduction")
+    record = json.loads((out / "report.json").read_text())
+    record["runs"].append("../gone")
+    (out / "report.json").write_text(json.dumps(record))
+    inspect_runs([folders["softmax"]], out, contexts=["aged", CONTEXT], say=heard.append)
+    assert any(line.endswith("gone is no longer there") for line in heard)
+    record = json.loads((out / "report.json").read_text())
+    assert record["contexts"] == [CONTEXT, "aged"]
+    assert [(out / run).resolve() for run in record["runs"]] == [
+        folders["softmax"].resolve(),
+        folders["mog"].resolve(),
+    ]
+    assert "What 2 models learnt" in (out / "report.html").read_text()
+    assert {"next-numeral-1", "next-numeral-2"} <= names(out)
+    assert (out / "tables.md").read_text() == "of a reproduction"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"contexts": [" "]}, "context: got an empty text, expected words before a numeral"),
+        ({"dataset": "nowhere"}, "nowhere: not a dataset"),
+        ({"device": "abacus"}, "device 'abacus' cannot be used"),
+    ],
+)
+def test_bad_options_are_refused_and_leave_nothing(
+    folders: dict[str, Path], tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(NumerateError, match=message):
+        inspect_runs([folders["mog"]], tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_folders_of_other_things_are_left_alone(folders: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.png").touch()
+    with pytest.raises(NumerateError, match="photos: not empty and without a report"):
+        inspect_runs([folders["mog"]], tmp_path / "photos")
+    (tmp_path / "file").touch()
+    with pytest.raises(NumerateError, match="is a file"):
+        inspect_runs([folders["mog"]], tmp_path / "file")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "report.json").write_text("{}")
+    with pytest.raises(NumerateError, match="not the memory of a report"):
+        inspect_runs([folders["mog"]], tmp_path / "broken")
+    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.png"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("no Chromium installed: the report was not opened in a browser")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no Playwright installed: the report was not opened"
+    )
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1200])
+def test_the_report_opens_from_disk(report: Path, browser: Any, scheme: str, width: int) -> None:
+    view = {"width": width, "height": 800}
+    with browser.new_context(viewport=view, color_scheme=scheme) as context:
+        page = context.new_page()
+        problems: list[str] = []
+        requests: list[str] = []
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(report.as_uri())
+        assert problems == []
+        assert [url for url in requests if not url.startswith("data:")] == [report.as_uri()]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        links = page.eval_on_selector_all("nav a", "all => all.map(a => a.hash)")
+        assert len(links) >= 12
+        assert all(page.locator(link).count() == 1 for link in links)
+        drawings = page.locator("figure svg")
+        assert drawings.count() == len(names(report.parent))
+        ink, paper = page.evaluate(
+            "[document.body, document.body].map((e, i) => "
+            "getComputedStyle(e)[['color', 'backgroundColor'][i]])"
+        )
+        assert (_lightness(ink) < _lightness(paper)) == (scheme == "light")
+        assert page.locator("figure svg [style*='currentColor']").count() > 100
+
+
+def _lightness(colour: str) -> int:
+    return sum(map(int, re.findall(r"\d+", colour)[:3]))
+
+
+def test_tables_sort_by_the_column_that_is_clicked(report: Path, browser: Any) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(report.as_uri())
+        table = page.locator("#runs table").first
+        heading = table.get_by_role("button", name="best dev loss")
+        column = "rows => rows.map(row => parseFloat(row.cells[3].textContent))"
+        for sign in (1, -1):
+            heading.click()
+            losses = [sign * x for x in table.locator("tbody tr").evaluate_all(column)]
+            assert losses == sorted(losses)
+        assert len(losses) == 7
+        words = page.locator("#strategy-use table").first
+        words.get_by_role("button", name="member").click()
+        members = words.locator("tbody tr").evaluate_all(
+            "rows => rows.map(r => r.cells[0].innerText)"
+        )
+        assert members == sorted(members)
+        strong = words.locator("tbody strong")
+        assert strong.count() == len(members)
