@@ -207,7 +207,7 @@ def test_errors_are_medians_of_each_magnitude(runs: dict[str, Run]) -> None:
         assert sum(int(str(row["count"])) for row in rows) == len(truth)
         for row in rows:
             name = str(row["numbers"])
-            low, _, high = name.partition(" to ")
+            low, _, high = name.replace(",", "").partition(" to ")
             inside = [
                 (t, g) for t, g in zip(truth, guess, strict=True)
                 if (t == 0 if name == "0" else float(low) <= t < float(high))

@@ -171,7 +171,7 @@ def test_the_report_opens_from_disk(report: Path, browser: Any, scheme: str, wid
         assert [url for url in requests if not url.startswith("data:")] == [report.as_uri()]
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         links = page.eval_on_selector_all("nav a", "all => all.map(a => a.hash)")
-        assert len(links) >= 12
+        assert len(links) >= 10
         assert all(page.locator(link).count() == 1 for link in links)
         drawings = page.locator("figure svg")
         assert drawings.count() == len(names(report.parent))

@@ -94,8 +94,13 @@ def component_weights(run: Run, context: Context, *, name: str = "component-weig
         f"The {HEAVIEST} components of most weight after “{context.ending(60)}”",
         ["granularity", "mean", "sd", "weight"],
         [
-            [str(size), format_figure(mean), format_figure(sd), f"{100 * weight:.2f} %"]
-            for size, mean, sd, weight in _as_numbers(rows[:HEAVIEST])
+            [
+                str(sizes[k]),
+                format_figure(means[k]),
+                format_figure(sds[k]),
+                f"{100 * weights[k]:.2f} %",
+            ]
+            for k in order[:HEAVIEST]
         ],
     )
     with look():
@@ -111,12 +116,12 @@ def component_weights(run: Run, context: Context, *, name: str = "component-weig
             top.axvline(float(context.truth), color=INK, linewidth=0.8, linestyle=":")
             top.annotate(
                 f"truth {context.truth}",
-                (float(context.truth), 0.97),
+                (float(context.truth), 1.0),
                 fontsize=6,
                 xycoords=("data", "axes fraction"),
                 xytext=(2, 0),
                 textcoords="offset points",
-                va="top",
+                va="bottom",
             )
         top.set_ylim(bottom=0)
         top.set(ylabel="weight (%)", xlabel="mean of the component")
@@ -128,7 +133,7 @@ def component_weights(run: Run, context: Context, *, name: str = "component-weig
         bottom.grid(axis="x", visible=False)
     caption = (
         f"Weights of the components of {run.label} after “{context.ending(90)}”: each at its "
-        "mean, and summed by granularity. Colours are those of the granularities below."
+        "mean, and summed by granularity; colours as in the lower panel."
     )
     return Exhibit(
         name,
@@ -149,10 +154,6 @@ def _mixture(run: Run) -> MixtureHead:
 
 def _name(stem: str, run: Run) -> str:
     return f"{stem}-{run.label.replace(' ', '-').replace('(', '').replace(')', '')}"
-
-
-def _as_numbers(rows: list[tuple[Cell, ...]]) -> list[list[float]]:
-    return [[float(cell) for cell in row] for row in rows]
 
 
 def _threshold(values: np.ndarray, counts: np.ndarray) -> float:

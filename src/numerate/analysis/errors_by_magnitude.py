@@ -74,8 +74,12 @@ def _magnitudes(truth: np.ndarray) -> dict[str, np.ndarray]:
     highs[-1] = orders[-1]
     for low, high in zip(lows, highs, strict=False):
         members = positive & (order >= low) & (order <= high)
-        found[f"{10.0**low:g} to {10.0 ** (high + 1):g}"] = members
+        found[f"{_power(low)} to {_power(high + 1)}"] = members
     return found
+
+
+def _power(order: int) -> str:
+    return f"{10.0**order:,.0f}" if 0 <= order < 10 else f"{10.0**order:g}"
 
 
 def _shown(
@@ -131,4 +135,5 @@ def _draw(runs: Sequence[Run], table: Table) -> Figure:
 
 def _power_range(name: str) -> str:
     """The lower end of `0.01 to 0.1` as a power of ten."""
-    return f"$10^{{{round(np.log10(float(name.partition(' ')[0])))}}}$"
+    low = float(name.partition(" ")[0].replace(",", ""))
+    return f"$10^{{{round(np.log10(low))}}}$"

@@ -86,20 +86,19 @@ def make_report(
     typed = [typed_context(text) for text in texts]
     runs = open_runs(paths, dataset, device)
     out.mkdir(parents=True, exist_ok=True)
-    sections, skipped = [], []
+    figures: dict[str, list[str]] = {}  # by section
+    tables: dict[str, list[str]] = {}
+    skipped = []
     for title, exhibits in _exhibits(runs, typed):
-        figures: list[str] = []
-        tables: list[str] = []
         try:
             for exhibit in exhibits:
-                figures.append(_article(exhibit, exhibit.save(out / FIGURES)))
-                tables += map(table, exhibit.shown)
+                svg = exhibit.save(out / FIGURES)
+                figures.setdefault(title, []).append(_article(exhibit, svg))
+                tables.setdefault(title, []).extend(map(table, exhibit.shown))
         except NothingToShowError as nothing:
             skipped.append(str(nothing))
             say(f"left out: {nothing}")
-        if figures:
-            body = f'<div class="exhibits">\n{"".join(figures)}</div>\n' + "".join(tables)
-            sections.append(Section(title, body))
+    sections = [Section(title, _side_by_side(figures[title], tables[title])) for title in figures]
     write_file(out / REPORT, _report(runs, sections, skipped).encode())
     inside = [os.path.relpath(path.resolve(), out.resolve()) for path in paths]
     record = {**_FORMAT, "runs": inside, "contexts": texts}
@@ -122,17 +121,17 @@ def _remembered(out: Path) -> dict[str, Any]:
 def _exhibits(
     runs: Sequence[Run], typed: Sequence[Context]
 ) -> Iterator[tuple[str, Iterable[Exhibit]]]:
-    """Sections of the report, in the order of the paper; each is made when asked for."""
+    """What goes under which heading, in the order of the paper; made when it is asked for."""
     contexts = typed or picked_contexts(runs)
-    yield "Numeral embeddings", map(numeral_similarities, [runs])
-    yield "Digit embeddings", map(digit_similarities, runs)
+    yield "Embeddings", map(numeral_similarities, [runs])
+    yield "Embeddings", map(digit_similarities, runs)
     yield "Next numeral", _predictions(runs, contexts)
     yield "Strategy use", _strategies(runs)
     yield "Significant digits", _digits(runs)
     yield "Gaussian components", _components(runs, contexts)
-    yield "Training curves", map(training_curves, [runs])
-    yield "Errors", map(errors_by_magnitude, [runs])
-    yield "Calibration", map(calibration, [runs])
+    yield "Training and errors", map(training_curves, [runs])
+    yield "Training and errors", map(errors_by_magnitude, [runs])
+    yield "Training and errors", map(calibration, [runs])
 
 
 def _predictions(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
@@ -170,6 +169,14 @@ def _article(exhibit: Exhibit, svg: str) -> str:
     caption = f"{exhibit.caption} Data: {FIGURES}/{exhibit.name}.csv."
     drawing = figure(exhibit.name, svg, caption, INK)
     return f"<article><h3>{escape(exhibit.title)}</h3>\n{drawing}</article>\n"
+
+
+def _side_by_side(figures: list[str], tables: list[str]) -> str:
+    """Figures in as many columns as fit; a single one has its tables beside it."""
+    below = "".join(tables)
+    if len(figures) == 1 and tables:
+        figures, below = [*figures, f"<div>{below}</div>\n"], ""
+    return f'<div class="exhibits">\n{"".join(figures)}</div>\n{below}'
 
 
 def _report(runs: Sequence[Run], sections: list[Section], skipped: list[str]) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import gcd
+from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context
@@ -142,46 +144,19 @@ def _predict(run: Run, context: Context, grid: NumeralTable) -> _Prediction:
 def _draw(
     predictions: list[_Prediction], grid: NumeralTable, context: Context, logarithmic: bool
 ) -> Figure:
+    lowest = min(float(np.nanmin(prediction.log_probs)) for prediction in predictions)
+    floor = max(_FLOOR, np.exp(lowest) / 3)
     with look():
         figure = new_figure(0.55 + 1.05 * len(predictions))
         panels = figure.subplots(len(predictions), 2, squeeze=False, sharex=True)
-        order = np.argsort(grid.values, kind="stable")
         for row, prediction in zip(panels, predictions, strict=True):
             for axes, scale in zip(row, ("linear", "log"), strict=True):
-                for precision in np.unique(grid.precisions):
-                    members = order[grid.precisions[order] == precision]
-                    if logarithmic:
-                        members = members[grid.values[members] > 0]
-                    members = members[~np.isnan(prediction.log_probs[members])]
-                    colour = _CURVES[int(precision) % len(_CURVES)]
-                    label = f"{precision} decimal{'' if precision == 1 else 's'}"
-                    probabilities = np.maximum(np.exp(prediction.log_probs[members]), _FLOOR / 10)
-                    if prediction.run.model.output.open_vocabulary:
-                        axes.plot(
-                            grid.values[members],
-                            probabilities,
-                            color=colour,
-                            linewidth=0.7,
-                            label=label,
-                        )
-                    else:  # single numerals, with nothing between them
-                        axes.vlines(
-                            grid.values[members],
-                            _FLOOR,
-                            probabilities,
-                            color=colour,
-                            linewidth=0.7,
-                            label=label,
-                        )
+                _draw_curves(axes, prediction, grid, scale, logarithmic)
                 if context.truth is not None:
-                    axes.axvline(
-                        float(context.truth), color=INK, linewidth=0.8, linestyle=":", label="truth"
-                    )
+                    truth = float(context.truth)
+                    axes.axvline(truth, color=INK, linewidth=0.8, linestyle=":", label="truth")
                 axes.set_yscale(scale)
-                if scale == "log":
-                    axes.set_ylim(bottom=_FLOOR)
-                else:
-                    axes.set_ylim(bottom=0)
+                axes.set_ylim(bottom=floor if scale == "log" else 0)
                 if logarithmic:
                     axes.set_xscale("log")
             row[0].set_ylabel(f"{prediction.run.label}\nprobability")
@@ -190,3 +165,26 @@ def _draw(
         handles, labels = panels[-1][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
+
+
+def _draw_curves(
+    axes: Axes, prediction: _Prediction, grid: NumeralTable, scale: str, logarithmic: bool
+) -> None:
+    """One curve per number of decimals; single numerals where there is nothing between them."""
+    shown = ~np.isnan(prediction.log_probs)
+    if logarithmic:
+        shown &= grid.values > 0
+    order = np.argsort(grid.values, kind="stable")
+    for precision in np.unique(grid.precisions):
+        members = order[(shown & (grid.precisions == precision))[order]]
+        numbers, probabilities = grid.values[members], np.exp(prediction.log_probs[members])
+        style: dict[str, Any] = {
+            "color": _CURVES[int(precision) % len(_CURVES)],
+            "label": f"{precision} decimal{'' if precision == 1 else 's'}",
+        }
+        if prediction.run.model.output.open_vocabulary:
+            axes.plot(numbers, probabilities, linewidth=0.7, **style)
+        elif scale == "linear":
+            axes.vlines(numbers, 0, probabilities, linewidth=0.7, **style)
+        else:
+            axes.plot(numbers, probabilities, ".", markersize=2, **style)

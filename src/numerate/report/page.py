@@ -44,7 +44,8 @@ def page(title: str, lead: str, sections: list[Section]) -> str:
 def table(content: ResultTable) -> str:
     """A table in a box that scrolls by itself where the screen is narrower than the table."""
     label = escape(content.title)
-    head = "".join(map(_heading, content.columns))
+    texts = [any(len(cell) > LONG for cell in cells) for cells in zip(*content.rows, strict=True)]
+    head = "".join(map(_heading, content.columns, texts or [False] * len(content.columns)))
     body = "".join("<tr>" + _row(row) + "</tr>\n" for row in content.rows)
     return (
         f'<p class="caption">{label}</p>\n'
@@ -81,11 +82,12 @@ def escape(text: object) -> str:
     return html.escape(str(text))
 
 
-def _heading(column: str) -> str:
+def _heading(column: str, is_text: bool) -> str:
     if not column:
         return "<td></td>"
     text = escape(column.replace("\n", " "))
-    return f'<th scope="col"><button type="button">{text}</button></th>'
+    kind = ' class="text"' if is_text else ""
+    return f'<th scope="col"{kind}><button type="button">{text}</button></th>'
 
 
 def _row(row: list[str]) -> str:
