@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CURVE_BEST = 200  # of the most probable numerals that a drawing shows beside the grid
 _POINTS = 64  # where the distribution function is looked at in each round of a search
 _DIGITS = 9  # significant digits of a quantile
+_BEFORE = 1e-7  # of a number: so far below it are the numbers less than it
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,12 @@ class NumeralDistribution:
     def cdf(self, number: float) -> float:
         """The probability that the number is at most this one."""
         return float(self._cdf([float(number)])[0])
+
+    def masses(self, edges: Iterable[float]) -> np.ndarray:
+        """The probability of a number from each edge up to, not including, the next: [E - 1]."""
+        ends = np.asarray(edges, dtype=float)
+        below = self._cdf(ends * (1 - _BEFORE) - _BEFORE**2)
+        return np.maximum(np.diff(below), 0.0)
 
     def median(self) -> float:
         return self.quantile(0.5)

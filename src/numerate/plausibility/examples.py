@@ -1,0 +1,27 @@
+"""Texts that a run knows how to read: from the dev split of its dataset, if it is still there."""
+
+from pathlib import Path
+
+from numerate.corpus.dataset import Dataset
+from numerate.errors import NumerateError
+from numerate.model.language_model import CONFIG, read_json
+
+SHORTEST, LONGEST = 150, 900  # characters of a text that is read at a glance
+LEAST_NUMERALS = 3
+
+
+def example_texts(run: Path, count: int = 5) -> list[str]:
+    """Some paragraphs that the run was not trained on; none where its dataset has gone."""
+    try:
+        dataset = Dataset.open(read_json(run / CONFIG)["dataset"]["path"])
+        columns = dataset.split("dev").read(["text", "numerals"])
+    except (NumerateError, OSError, KeyError, TypeError):
+        return []
+    fitting = [
+        text
+        for text, numerals in zip(
+            columns["text"].to_pylist(), columns["numerals"].to_pylist(), strict=True
+        )
+        if SHORTEST <= len(text) <= LONGEST and len(numerals) >= LEAST_NUMERALS
+    ]
+    return fitting[:: max(1, len(fitting) // count)][:count]

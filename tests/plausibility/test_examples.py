@@ -1,0 +1,25 @@
+"""Texts to try a run with."""
+
+import json
+import shutil
+from pathlib import Path
+
+from numerate.corpus.dataset import Dataset
+from numerate.plausibility.examples import LONGEST, SHORTEST, example_texts
+
+
+def test_examples_are_of_the_dev_split(runs: dict[str, Path], dataset: Path) -> None:
+    dev = set(Dataset.open(dataset).split("dev").read(["text"])["text"].to_pylist())
+    examples = example_texts(runs["mog"], count=3)
+    assert len(set(examples)) == 3
+    assert set(examples) <= dev
+    assert all(SHORTEST <= len(text) <= LONGEST for text in examples)
+
+
+def test_without_its_dataset_a_run_has_none(runs: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(runs["mog"], tmp_path / "run")
+    config = tmp_path / "run" / "config.json"
+    record = json.loads(config.read_text())
+    record["dataset"]["path"] = str(tmp_path / "gone")
+    config.write_text(json.dumps(record))
+    assert example_texts(tmp_path / "run") == []
