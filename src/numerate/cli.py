@@ -470,6 +470,28 @@ def check_benchmark(
     benchmark_checking(run, dataset, softmax=softmax, split=split, seed=seed, format=format)
 
 
+@app.command()
+def serve(
+    run: Run,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; one that others can reach needs --token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0: any free one.", min=0, max=65535)] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            help="What clients must send as Authorization: Bearer.", envvar="NUMERATE_TOKEN"
+        ),
+    ] = None,
+    dataset: MovedDataset = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log errors only.")] = False,
+) -> None:
+    """Serve a page in the browser, and a JSON API, that check texts with a trained run."""
+    from numerate.server.command import serve as serve_run
+
+    serve_run(run, host=host, port=port, token=token, dataset=dataset, quiet=quiet)
+
+
 def main() -> None:
     """Run the command; every error a user can mend is one line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)

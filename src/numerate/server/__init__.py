@@ -1,0 +1,1 @@
+"""A JSON API and one page in the browser, over what `numerate.plausibility` says."""

@@ -1,0 +1,80 @@
+"""Answers of the API: what `numerate.plausibility` says, in the words of the schema."""
+
+from numerate.errors import NumerateError
+from numerate.numeral import Numeral
+from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.model import ALARMS, NumerateModel
+from numerate.plausibility.paragraphs import iter_paragraphs
+from numerate.server import schema
+from numerate.server.bars import linear_bars, log_bars
+
+
+def checked(model: NumerateModel, asked: schema.CheckRequest) -> schema.CheckAnswer:
+    findings = model.assess(asked.text, ALARMS if asked.alarms is None else asked.alarms)
+    numerals = [schema.Checked.model_validate(finding) for finding in findings]
+    return schema.CheckAnswer(
+        numerals=numerals, flagged=sum(finding.flagged for finding in findings)
+    )
+
+
+def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.PredictAnswer:
+    if (asked.start is None) != (asked.end is None):
+        raise NumerateError("start and end: expected both or neither")
+    if asked.start is None or asked.end is None:
+        distribution = model.predict(asked.text)
+        written = None
+    else:
+        numeral = _numeral_at(asked.text, asked.start, asked.end)
+        distribution = model.predict(_context(asked.text, asked.start))
+        written = _written(distribution, numeral)
+    low, high = distribution.interval(asked.level)
+    shown = [low, high] if written is None else [low, high, written.value]
+    return schema.PredictAnswer(
+        top=[
+            schema.Likely(numeral=text, probability=probability)
+            for text, probability in distribution.top(asked.count)
+        ],
+        median=distribution.median(),
+        interval=schema.Range(level=asked.level, low=low, high=high),
+        written=written,
+        bars=schema.NumberLine(
+            linear=schema.BarChart.model_validate(linear_bars(distribution, shown)),
+            log=schema.BarChart.model_validate(log_bars(distribution, shown)),
+        ),
+        shares=[
+            schema.Share(strategy=name, share=share) for name, share in distribution.shares.items()
+        ],
+    )
+
+
+def _numeral_at(text: str, start: int, end: int) -> Numeral:
+    if not 0 <= start < end <= len(text):
+        raise NumerateError(f"start and end: got {start} and {end}, expected a place in the text")
+    try:
+        return Numeral.parse(text[start:end])
+    except ValueError:
+        raise NumerateError(f"start and end: no numeral stands from {start} to {end}") from None
+
+
+def _context(text: str, position: int) -> str:
+    """What stands before a position in its own paragraph: a model reads paragraphs."""
+    before = 0
+    for start, paragraph in iter_paragraphs(text):
+        if start <= position < start + len(paragraph):
+            before = start
+    return text[before:position]
+
+
+def _written(distribution: NumeralDistribution, numeral: Numeral) -> schema.Written:
+    value = float(numeral.value)
+    return schema.Written(
+        numeral=numeral.text,
+        value=value,
+        probability=distribution.prob(numeral.text),
+        below=distribution.cdf(value),
+    )
+
+
+def ranked(model: NumerateModel, asked: schema.RankRequest) -> schema.RankAnswer:
+    ranking = model.rank(asked.claims, asked.by)
+    return schema.RankAnswer.model_validate(ranking)

@@ -1,0 +1,96 @@
+"""The JSON API: requests in, calls of `numerate.plausibility`, answers out."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from fastapi import FastAPI, Request
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+import numerate
+from numerate.plausibility.model import NumerateModel
+from numerate.server import schema
+from numerate.server.answers import checked, predicted, ranked
+from numerate.server.guard import Access, Guard
+from numerate.server.limits import Limits
+from numerate.server.pages import page_routes
+from numerate.server.problems import answer_problems
+from numerate.server.workers import Workers
+
+Result = TypeVar("Result")
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": schema.Problem, "description": "The request cannot be answered."},
+    "5XX": {"model": schema.Problem, "description": "Not in time, or an error of the server."},
+}
+
+
+def create_app(
+    model: NumerateModel,
+    *,
+    name: str,
+    examples: Sequence[str] = (),
+    limits: Limits | None = None,
+    access: Access | None = None,
+) -> ASGIApp:
+    """The application for one loaded run; `examples` are texts to try."""
+    limits = limits or Limits()
+    workers = Workers(limits)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        workers.close()
+
+    app = FastAPI(
+        title="numerate",
+        summary="How plausible are the numbers of a text?",
+        version=numerate.__version__,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,  # would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        responses=PROBLEMS,
+    )
+
+    async def compute(request: Request, function: Callable[[], Result]) -> Result:
+        return await workers.call(request.receive, function)
+
+    @app.get("/v1/health")
+    async def health() -> schema.HealthAnswer:
+        """Whether the server answers, and how busy it is."""
+        return schema.HealthAnswer(status="ok", busy=workers.taken)
+
+    @app.get("/v1/model")
+    async def about() -> schema.ModelAnswer:
+        """What is loaded, how much one request may ask, and texts to try."""
+        return schema.ModelAnswer(
+            name=name,
+            strategy=model.name,
+            members=list(model.members),
+            limits=schema.LimitsAnswer.model_validate(limits),
+            examples=list(examples),
+        )
+
+    @app.post("/v1/check")
+    async def check(asked: schema.CheckRequest, request: Request) -> schema.CheckAnswer:
+        """How plausible every numeral of a text is where it stands."""
+        limits.check([asked.text])
+        return await compute(request, lambda: checked(model, asked))
+
+    @app.post("/v1/predict")
+    async def predict(asked: schema.PredictRequest, request: Request) -> schema.PredictAnswer:
+        """The distribution over the numeral at one place of a text."""
+        limits.check([asked.text])
+        return await compute(request, lambda: predicted(model, asked))
+
+    @app.post("/v1/rank")
+    async def rank(asked: schema.RankRequest, request: Request) -> schema.RankAnswer:
+        """Claims in the order of how probable they are."""
+        limits.check(asked.claims)
+        return await compute(request, lambda: ranked(model, asked))
+
+    answer_problems(app)
+    app.router.routes.extend(page_routes())
+    paths = {route.path for route in app.routes if isinstance(route, Route)}
+    return Guard(app, limits, access or Access(), paths)

@@ -1,0 +1,164 @@
+"""`numerate serve`: load a run, bind, serve until told to stop."""
+
+import importlib
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numerate.errors import NumerateError
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+    from numerate.server.limits import Limits
+
+EXTRA = ("fastapi", "uvicorn")
+EXAMPLE = (
+    "In 2016, 412 patients (mean age 63.5 years, 48 % women) were followed for 12 months. "
+    "Of the 206 in the treatment group, 31 (15.0 %) had an event, against 52 of 206 (25.2 %)."
+)
+MOST_CONNECTIONS = 500
+MOST_HEADER_BYTES = 16 * 1024
+
+
+def serve(
+    run: Path, *, host: str, port: int, token: str | None = None, quiet: bool = False
+) -> None:
+    """Serve a run until SIGTERM or Ctrl-C; what has been asked before is still answered."""
+    check_extra()
+    loopback = is_loopback(host)
+    check_token(host, token)
+    with bind(host, port) as listener:
+        _serve(run, listener, loopback=loopback, token=token, quiet=quiet)
+
+
+def check_extra() -> None:
+    for name in EXTRA:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            raise NumerateError(
+                f"{name} is not installed: the server needs pip install 'numerate[server]'"
+            ) from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only; of names, only `localhost`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_token(host: str, token: str | None) -> None:
+    if token is None and not is_loopback(host):
+        raise NumerateError(
+            f"--host {host} can be reached from other machines: add --token, or set NUMERATE_TOKEN"
+        )
+    if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
+        raise NumerateError("--token: expected visible ASCII characters")
+    if token is not None and token != token.strip():
+        raise NumerateError("--token: got space at an end, expected none")
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens; a port that is taken is one clear line."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.create_server(address[:2], family=family, backlog=128)
+        # Connections inherit it: the body of an answer does not wait for its head's receipt.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
+    except socket.gaierror as error:
+        reason = error.strerror
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)  # without the address, which is named anyway
+    raise NumerateError(f"--host {host} --port {port}: cannot listen there: {reason}")
+
+
+def _serve(
+    run: Path, listener: socket.socket, *, loopback: bool, token: str | None, quiet: bool
+) -> None:
+    import torch
+    import uvicorn
+
+    import numerate
+    from numerate.plausibility.examples import example_texts
+    from numerate.server.api import create_app
+    from numerate.server.guard import LOG, Access
+    from numerate.server.limits import Limits
+
+    limits = Limits()
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
+    model = numerate.load(run)
+    examples = (example_texts(run) if loopback else []) or [EXAMPLE]
+    model.assess(examples[0])  # what is computed once is computed now
+    log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
+    app = create_app(
+        model,
+        name=run.resolve().name,
+        examples=examples,
+        limits=limits,
+        access=Access(loopback=loopback, token=token),
+    )
+    config = http_config(app, limits)
+    host, port = listener.getsockname()[:2]
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            print(f"{run}: {address} (Ctrl-C to stop)", flush=True)
+
+    with _quiet_signals():
+        Server(config).run(sockets=[listener])
+
+
+def http_config(app: "ASGIApp", limits: "Limits") -> "uvicorn.Config":
+    """Plain HTTP without frills: own log, no header that tells of the software, all bounded."""
+    import uvicorn
+
+    logging.getLogger("uvicorn.access").disabled = True  # it would write whole addresses
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        timeout_graceful_shutdown=int(limits.seconds) + 1,
+    )
+
+
+def log_to_stderr(log: logging.Logger, level: int) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    log.addHandler(handler)
+    log.setLevel(level)
+    log.propagate = False
+
+
+@contextmanager
+def _quiet_signals() -> Iterator[None]:
+    """uvicorn raises the signal that ended it once more; stopping when told to is no error."""
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = {kind: signal.signal(kind, signal.SIG_IGN) for kind in kinds}
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)

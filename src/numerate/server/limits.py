@@ -1,0 +1,35 @@
+"""How much one request may ask for, and how many may ask at once."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from numerate.numeral import WRITTEN_NUMERAL
+from numerate.server.problems import RefusedError
+
+_NUMERAL = re.compile(WRITTEN_NUMERAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The defaults suit a few dozen people on two cores."""
+
+    characters: int = 20_000  # of all texts in a request
+    numerals: int = 1_000  # of all texts in a request
+    claims: int = 100  # that are ranked together
+    body_bytes: int = 256 * 1024  # twelve for a character, the longest way JSON can write one
+    seconds: float = 10.0  # for a request to arrive, and again for its answer
+    threads: int = 2  # that compute at a time
+    waiting: int = 30  # requests that may wait for a thread; further ones are turned away
+
+    def check(self, texts: Sequence[str]) -> None:
+        """Refuse texts that are too many or too long, before anything is computed."""
+        _at_most(self.claims, len(texts), "texts")
+        _at_most(self.characters, sum(map(len, texts)), "characters")
+        numerals = sum(1 for text in texts for _ in _NUMERAL.finditer(text))
+        _at_most(self.numerals, numerals, "numerals")
+
+
+def _at_most(limit: int, got: int, what: str) -> None:
+    if got > limit:
+        raise RefusedError(413, f"too long: got {got:,} {what}, expected at most {limit:,}")

@@ -1,0 +1,182 @@
+// The page: check the text as it is written, show what the model expects where one asks.
+
+import { ApiError, ask, useToken } from "./api.js";
+import { Editor } from "./editor.js";
+import { countLine, listNumerals } from "./numerals.js";
+import { sendable, toPoint, toUnits } from "./offsets.js";
+import { Panel } from "./panel.js";
+
+const PAUSE = 200; // milliseconds without a keystroke before the text is checked
+const find = (id) => document.getElementById(id);
+
+const editor = new Editor(find("text"), find("marks"), { onText: checkSoon, onPick: pick });
+const panel = new Panel(find("panel"), { onReplace: replace, onClose: close });
+
+let limits = { characters: Infinity };
+let examples = [];
+let timer = 0;
+let check = new AbortController(); // of the text
+let prediction = new AbortController(); // of the open numeral
+let known = { key: null, answer: null }; // the last prediction
+let opener = null; // where the focus goes when the panel closes
+
+function say(message) {
+  find("problem").textContent = message;
+}
+
+/** Whether the marks are those of an earlier text. */
+function busy(state) {
+  document.querySelector(".editor").setAttribute("aria-busy", String(state));
+}
+
+function checkSoon() {
+  check.abort();
+  clearTimeout(timer);
+  busy(true);
+  list();
+  timer = setTimeout(checkText, PAUSE);
+}
+
+async function checkText() {
+  check.abort();
+  check = new AbortController();
+  busy(true);
+  const { text } = editor;
+  const characters = toPoint(text, text.length);
+  if (characters > limits.characters) {
+    editor.show([]);
+    list();
+    say(`The text is too long: ${characters.toLocaleString("en")} characters, at most ${limits.characters.toLocaleString("en")} can be checked.`);
+    find("count").textContent = "Not checked.";
+    return;
+  }
+  try {
+    const answer = await ask("check", { text: sendable(text) }, check.signal);
+    say("");
+    editor.show(toUnits(answer.numerals, text));
+    busy(false);
+    list();
+    find("count").textContent = countLine(editor.findings);
+    refresh();
+  } catch (error) {
+    failed(error, checkText);
+  }
+}
+
+/** One clear line; what may pass by itself is tried again. */
+function failed(error, again) {
+  if (error.name === "AbortError") return;
+  if (!(error instanceof ApiError)) throw error;
+  if (error.status === 401) {
+    askForToken();
+    return;
+  }
+  say(error.message);
+  if (error.retryAfter) timer = setTimeout(again, 1000 * error.retryAfter);
+}
+
+function list() {
+  listNumerals(find("numerals"), editor.findings, editor.selected, (finding) => {
+    pick(finding);
+    find("panel").focus();
+  });
+}
+
+function pick(finding) {
+  opener = document.activeElement;
+  editor.select(finding);
+  list();
+  predict(finding);
+}
+
+/** After a new check: the open numeral may have changed, or be gone. */
+function refresh() {
+  if (!panel.isOpen) return;
+  if (editor.selected) predict(editor.selected);
+  else close();
+}
+
+async function predict(finding) {
+  prediction.abort();
+  const before = editor.text.slice(0, finding.end);
+  if (known.key === before) {
+    panel.show(finding, known.answer);
+    return;
+  }
+  prediction = new AbortController();
+  if (!panel.isOpen) panel.show(finding, null);
+  try {
+    const [start, end] = [toPoint(before, finding.start), toPoint(before, finding.end)];
+    const answer = await ask("predict", { text: sendable(before), start, end }, prediction.signal);
+    known = { key: before, answer };
+    panel.show(finding, answer);
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 401) panel.fail(error.message);
+    else failed(error, () => predict(finding));
+  }
+}
+
+function replace(finding, numeral) {
+  editor.replace(finding, numeral);
+  clearTimeout(timer);
+  checkText();
+}
+
+function close() {
+  const inside = find("panel").contains(document.activeElement);
+  const index = editor.findings.findIndex(({ start }) => start === editor.selected?.start);
+  prediction.abort();
+  panel.close();
+  editor.select(null);
+  list();
+  if (!inside) return;
+  const fromList = opener && !opener.isConnected; // the list has been drawn again since
+  const button = fromList && find("numerals").children[index]?.firstChild;
+  (button || find("text")).focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && panel.isOpen && !find("token").open) close();
+});
+
+function askForToken() {
+  const dialog = find("token");
+  if (dialog.open) return;
+  find("token-problem").textContent = sessionStorage.length ? "That token is not right." : "";
+  dialog.showModal();
+}
+
+find("token").querySelector("form").addEventListener("submit", () => {
+  useToken(find("token-value").value.trim());
+  start();
+});
+
+let shown = 0; // which example
+
+function showExample() {
+  editor.set(examples[shown % examples.length]);
+  shown += 1;
+  checkText();
+}
+
+find("example").addEventListener("click", () => {
+  if (panel.isOpen) close();
+  showExample();
+});
+
+async function start() {
+  try {
+    const about = await ask("model");
+    limits = about.limits;
+    examples = about.examples;
+    find("model").textContent = about.name === about.strategy ? about.name : `${about.name}, ${about.strategy}`;
+    find("example").hidden = examples.length < 2;
+    say("");
+    if (editor.text || !examples.length) checkText();
+    else showExample();
+  } catch (error) {
+    failed(error, start);
+  }
+}
+
+start();

@@ -1,0 +1,177 @@
+// What the model expects where a numeral stands.
+
+import { element } from "./elements.js";
+import { LEVELS, levelOf } from "./levels.js";
+import { numberLine } from "./number-line.js";
+import { format, percent } from "./scale.js";
+
+const STRATEGIES = {
+  "h-softmax": "from memory",
+  "d-rnn": "digit by digit",
+  mog: "number line",
+};
+const OTHERS = 8; // numerals to choose from
+const WIDE = 10; // a range over so many times its lower end is read best on a logarithmic line
+
+export class Panel {
+  constructor(root, { onReplace, onClose }) {
+    this.root = root;
+    this.onReplace = onReplace;
+    this.onClose = onClose;
+    this.kind = null; // what the reader chose; until then, what fits
+    root.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") onClose();
+    });
+    new ResizeObserver(() => this.#drawLine()).observe(root);
+  }
+
+  get isOpen() {
+    return !this.root.hidden;
+  }
+
+  close() {
+    this.root.hidden = true;
+    this.root.replaceChildren();
+    this.prediction = null;
+  }
+
+  /** Show a finding; its prediction may follow later. */
+  show(finding, prediction) {
+    const focused = this.root.contains(document.activeElement) && document.activeElement.id;
+    this.root.hidden = false;
+    this.finding = finding;
+    this.prediction = prediction;
+    this.root.setAttribute("aria-busy", String(!prediction));
+    this.root.replaceChildren(
+      this.#head(),
+      ...(prediction ? [this.#line(), this.#others(), this.#facts(), this.#shares()] : []),
+    );
+    this.#drawLine();
+    if (focused !== false) (document.getElementById(focused) ?? this.root).focus();
+  }
+
+  fail(message) {
+    this.root.append(element("p", { className: "failed", role: "alert" }, message));
+  }
+
+  #head() {
+    const level = levelOf(this.finding);
+    const close = element(
+      "button",
+      { type: "button", id: "panel-close", className: "quiet", onclick: this.onClose },
+      "Close",
+    );
+    return element(
+      "header",
+      {},
+      element(
+        "h2",
+        { id: "panel-title" },
+        element("mark", { data: { level } }, this.finding.written),
+        ` ${LEVELS[level]}`,
+      ),
+      close,
+    );
+  }
+
+  #line() {
+    const choices = ["linear", "log"].map((kind) => {
+      const input = element("input", {
+        type: "radio",
+        name: "scale",
+        id: `scale-${kind}`,
+        value: kind,
+        checked: kind === this.#scale(),
+        onchange: () => {
+          this.kind = kind;
+          this.#drawLine();
+        },
+      });
+      return element("label", {}, input, kind === "log" ? "logarithmic" : kind);
+    });
+    return element(
+      "figure",
+      {},
+      element("div", { className: "plot", data: { level: levelOf(this.finding) } }),
+      element("fieldset", {}, element("legend", {}, "Number line"), ...choices),
+    );
+  }
+
+  #scale() {
+    const { low, high } = this.prediction.interval;
+    const { value } = this.prediction.written;
+    const [least, most] = [Math.min(low, value), Math.max(high, value)];
+    return this.kind ?? (most > WIDE * Math.max(least, 1e-9) && most > 20 ? "log" : "linear");
+  }
+
+  #drawLine() {
+    const plot = this.root.querySelector(".plot");
+    if (!plot || !this.prediction) return;
+    plot.replaceChildren(numberLine(this.prediction, this.#scale(), plot.clientWidth));
+  }
+
+  #facts() {
+    const { interval, median, written } = this.prediction;
+    const rows = [
+      [`Plausible range (${percent(interval.level)})`, `${format(interval.low)} to ${format(interval.high)}`],
+      ["Median", format(median)],
+      ["Below what is written", percent(written.below)],
+    ];
+    if (levelOf(this.finding) !== "plausible") rows.push(["Odd for its", this.finding.reason]);
+    return element(
+      "dl",
+      {},
+      ...rows.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]),
+    );
+  }
+
+  #others() {
+    const { top, written } = this.prediction;
+    const others = top.filter(({ numeral }) => numeral !== written.numeral).slice(0, OTHERS);
+    const buttons = others.map(({ numeral, probability }, index) =>
+      element(
+        "li",
+        {},
+        element(
+          "button",
+          {
+            type: "button",
+            id: `other-${index}`,
+            aria: { label: `Write ${numeral} instead, probability ${percent(probability)}` },
+            onclick: () => this.onReplace(this.finding, numeral),
+          },
+          element("b", {}, numeral),
+          element("small", {}, percent(probability)),
+        ),
+      ),
+    );
+    return element(
+      "section",
+      { className: "others" },
+      element("h3", {}, "Write instead"),
+      element("ul", {}, ...buttons),
+    );
+  }
+
+  #shares() {
+    const { shares } = this.prediction;
+    if (!shares.length) return "";
+    const rows = shares.map(({ strategy, share }) => {
+      const bar = element("span", { className: "share", aria: { hidden: "true" } });
+      bar.style.setProperty("--share", share);
+      return element(
+        "li",
+        {},
+        element("span", {}, STRATEGIES[strategy] ?? strategy),
+        bar,
+        element("span", {}, percent(share)),
+      );
+    });
+    return element(
+      "section",
+      { className: "shares" },
+      element("h3", {}, "Where this comes from"),
+      element("ul", {}, ...rows),
+    );
+  }
+}

@@ -1,0 +1,182 @@
+"""What the API takes and gives, as its OpenAPI document describes it.
+
+Offsets count Unicode code points, as Python does. Requests are strict: no unknown field, no NaN,
+no number written as a string.
+"""
+
+import unicodedata
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from numerate.plausibility.assess import LEVEL
+
+
+def _plain(text: str) -> str:
+    for position, character in enumerate(text):
+        kind = unicodedata.category(character)
+        if kind == "Cs" or (kind == "Cc" and character not in "\t\n\f\r"):
+            what = "lone surrogate" if kind == "Cs" else "control character"
+            raise ValueError(f"{what} U+{ord(character):04X} at {position}")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_plain)]
+Alarms = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Given(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class CheckRequest(Asked):
+    text: Text = Field(description="The text to check.", examples=["The ejection fraction is 5 %."])
+    alarms: Alarms | None = Field(
+        None,
+        description="Rate of false alarms on text like the training data; by default the run's.",
+    )
+
+
+class PredictRequest(Asked):
+    text: Text = Field(
+        description="Text before the numeral, or with ___ in its place; then what follows counts.",
+        examples=["The ejection fraction is ___ %."],
+    )
+    start: int | None = Field(
+        None,
+        ge=0,
+        description="With `end`: where a written numeral stands; what follows is ignored.",
+    )
+    end: int | None = Field(None, ge=0, description="One past its last character.")
+    count: int = Field(10, ge=1, le=50, description="How many of the most probable numerals.")
+    level: float = Field(LEVEL, gt=0, lt=1, description="Probability of the plausible range.")
+
+
+class RankRequest(Asked):
+    claims: list[Text] = Field(
+        min_length=1,
+        description="Texts to order by how probable their numerals are in context.",
+        examples=[["His height is 1.75 metres.", "His height is 999.999 metres."]],
+    )
+    by: Literal["numerals", "sentence"] = Field(
+        "numerals", description="Order by the numerals alone, or by the whole text."
+    )
+
+
+class Problem(BaseModel):
+    """The body of every answer that is an error."""
+
+    error: str = Field(description="One line for people.")
+
+
+class Range(Given):
+    level: float = Field(description="Probability of a number in the range.")
+    low: float
+    high: float
+
+
+class Checked(Given):
+    """A numeral of the text."""
+
+    start: int = Field(description="Where it begins, in code points.")
+    end: int = Field(description="One past its last character.")
+    written: str = Field(description="As it stands in the text: 2,000.")
+    numeral: str = Field(description="As the model reads it: 2000.")
+    surprisal: float = Field(description="Minus log of its probability there, in nats.")
+    percentile: float = Field(description="Where it lies in what was expected, 0 to 1.")
+    interval: tuple[float, float] = Field(description="The plausible range there.")
+    likely: str = Field(description="The most probable numeral there.")
+    plausibility: float = Field(description="Share of ordinary numerals that are at least as odd.")
+    flagged: bool = Field(description="Whether it is implausible where it stands.")
+    reason: str = Field(description="What is odd, were it flagged: magnitude, precision or digits.")
+
+
+class CheckAnswer(Given):
+    numerals: list[Checked] = Field(description="Every numeral, in the order of the text.")
+    flagged: int = Field(description="How many of them are flagged.")
+
+
+class Likely(Given):
+    numeral: str
+    probability: float
+
+
+class Written(Given):
+    numeral: str
+    value: float
+    probability: float
+    below: float = Field(description="Probability of a number at most as large.")
+
+
+class BarChart(Given):
+    """Probability between edges; one more edge than masses."""
+
+    edges: list[float]
+    masses: list[float]
+
+
+class NumberLine(Given):
+    linear: BarChart = Field(description="Bars of equal width.")
+    log: BarChart = Field(description="Bars of equal ratio; one that begins at 0 holds zero.")
+
+
+class Share(Given):
+    strategy: str
+    share: float = Field(description="Part of the prediction that comes from this strategy.")
+
+
+class PredictAnswer(Given):
+    top: list[Likely] = Field(description="The most probable numerals, best first.")
+    median: float
+    interval: Range = Field(description="The plausible range.")
+    written: Written | None = Field(description="The numeral at `start`, where one was asked for.")
+    bars: NumberLine = Field(description="The distribution, to be drawn.")
+    shares: list[Share] = Field(description="For a combination; empty for other models.")
+
+
+class Contribution(Given):
+    """What one numeral adds to the score of its claim."""
+
+    numeral: str
+    start: int = Field(description="Where it begins in the claim, in code points.")
+    end: int
+    log_prob: float = Field(description="In nats, given that a numeral comes there.")
+
+
+class Ranked(Given):
+    text: str = Field(description="The claim.")
+    place: int = Field(description="Of the claim in the request, from 0.")
+    log_prob: float = Field(description="By which claims are ordered, in nats.")
+    numerals: list[Contribution]
+    words_log_prob: float = Field(description="Of all else in the claim, in nats.")
+    reason: str = Field(description="What sets it apart from the first; empty for the first.")
+
+
+class RankAnswer(Given):
+    by: Literal["numerals", "sentence"]
+    claims: list[Ranked] = Field(description="The most probable claim first.")
+
+
+class LimitsAnswer(Given):
+    characters: int
+    numerals: int
+    claims: int
+    body_bytes: int
+    seconds: float
+
+
+class ModelAnswer(Given):
+    name: str = Field(description="Of the run.")
+    strategy: str = Field(description="One of the models of numerate train.")
+    members: list[str] = Field(description="Strategies of a combination; empty for other models.")
+    limits: LimitsAnswer = Field(description="Of one request.")
+    examples: list[str] = Field(description="Texts to try.")
+
+
+class HealthAnswer(Given):
+    status: Literal["ok"]
+    busy: int = Field(description="Requests that compute or wait.")

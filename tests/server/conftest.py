@@ -1,0 +1,70 @@
+"""A small trained run, and servers on free ports of this machine."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+import numerate
+from numerate.corpus.prepare import prepare
+from numerate.plausibility.model import NumerateModel
+from numerate.server.api import create_app
+from numerate.server.command import bind, http_config
+from numerate.server.limits import Limits
+from numerate.training.options import TrainingOptions
+from numerate.training.run import train
+
+Serving = Callable[..., AbstractContextManager[httpx.Client]]
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("server")
+    prepare("cardiac", folder / "data", documents=300, seed=1, processes=1)
+    options = TrainingOptions(epochs=6, batch_size=16)
+    train(folder / "data", folder / "run", vocabulary=300, options=options, device="cpu")
+    return folder / "run"
+
+
+@pytest.fixture(scope="session")
+def model(run: Path) -> NumerateModel:
+    return numerate.load(run)
+
+
+@contextmanager
+def serve(model: Any, **options: Any) -> Iterator[httpx.Client]:
+    """A real server in a thread, and a client of it."""
+    app = create_app(model, **{"name": "run", **options})
+    server = uvicorn.Server(http_config(app, options.get("limits", Limits())))
+    with bind("127.0.0.1", 0) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            with httpx.Client(base_url=address(listener), timeout=30) as client:
+                client.get("/v1/health")
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def address(listener: socket.socket) -> str:
+    return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.fixture(scope="session")
+def serving() -> Serving:
+    return serve
+
+
+@pytest.fixture(scope="session")
+def client(model: NumerateModel) -> Iterator[httpx.Client]:
+    """The server that most tests share: healthy after each of them."""
+    with serve(model, examples=["The ejection fraction is 60 %."]) as client:
+        yield client
