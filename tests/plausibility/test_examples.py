@@ -16,10 +16,13 @@ def test_examples_are_of_the_dev_split(runs: dict[str, Path], dataset: Path) -> 
     assert all(SHORTEST <= len(text) <= LONGEST for text in examples)
 
 
-def test_without_its_dataset_a_run_has_none(runs: dict[str, Path], tmp_path: Path) -> None:
+def test_without_its_dataset_a_run_has_none(
+    runs: dict[str, Path], dataset: Path, tmp_path: Path
+) -> None:
     shutil.copytree(runs["mog"], tmp_path / "run")
     config = tmp_path / "run" / "config.json"
     record = json.loads(config.read_text())
     record["dataset"]["path"] = str(tmp_path / "gone")
     config.write_text(json.dumps(record))
     assert example_texts(tmp_path / "run") == []
+    assert len(example_texts(tmp_path / "run", dataset)) == 5

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from typing import Any
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -99,11 +99,10 @@ def test_what_is_no_request_closes_its_own_connection_only(
     client: httpx.Client, sent: bytes
 ) -> None:
     with socket.create_connection(("127.0.0.1", client.base_url.port or 0), 10) as connection:
-        connection.sendall(sent)
-        connection.shutdown(socket.SHUT_WR)
-        try:
-            answer: Any = connection.recv(1000)
-        except ConnectionResetError:
-            answer = b""
-    assert not answer or b" 400 " in answer.splitlines()[0] or b" 4" in answer.splitlines()[0]
+        answer = b""
+        with suppress(OSError):  # the server may close before all is sent
+            connection.sendall(sent)
+            connection.shutdown(socket.SHUT_WR)
+            answer = connection.recv(1000)
+    assert not answer or answer.startswith(b"HTTP/1.1 4")
     assert client.get("/v1/health").status_code == 200

@@ -10,11 +10,11 @@ SHORTEST, LONGEST = 150, 900  # characters of a text that is read at a glance
 LEAST_NUMERALS = 3
 
 
-def example_texts(run: Path, count: int = 5) -> list[str]:
+def example_texts(run: Path, dataset: Path | None = None, count: int = 5) -> list[str]:
     """Some paragraphs that the run was not trained on; none where its dataset has gone."""
     try:
-        dataset = Dataset.open(read_json(run / CONFIG)["dataset"]["path"])
-        columns = dataset.split("dev").read(["text", "numerals"])
+        opened = Dataset.open(dataset or read_json(run / CONFIG)["dataset"]["path"])
+        columns = opened.split("dev").read(["text", "numerals"])
     except (NumerateError, OSError, KeyError, TypeError):
         return []
     fitting = [

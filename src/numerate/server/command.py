@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from numerate.server.guard import Access
     from numerate.server.limits import Limits
 
 EXTRA = ("fastapi", "uvicorn")
@@ -30,14 +31,22 @@ MOST_HEADER_BYTES = 16 * 1024
 
 
 def serve(
-    run: Path, *, host: str, port: int, token: str | None = None, quiet: bool = False
+    run: str | Path,
+    *,
+    host: str,
+    port: int,
+    token: str | None = None,
+    dataset: Path | None = None,
+    quiet: bool = False,
 ) -> None:
     """Serve a run until SIGTERM or Ctrl-C; what has been asked before is still answered."""
     check_extra()
-    loopback = is_loopback(host)
+    from numerate.server.guard import Access
+
     check_token(host, token)
+    access = Access(loopback=is_loopback(host), token=token)
     with bind(host, port) as listener:
-        _serve(run, listener, loopback=loopback, token=token, quiet=quiet)
+        _serve(Path(run), dataset, listener, access, quiet)
 
 
 def check_extra() -> None:
@@ -87,7 +96,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def _serve(
-    run: Path, listener: socket.socket, *, loopback: bool, token: str | None, quiet: bool
+    run: Path, dataset: Path | None, listener: socket.socket, access: "Access", quiet: bool
 ) -> None:
     import torch
     import uvicorn
@@ -95,13 +104,13 @@ def _serve(
     import numerate
     from numerate.plausibility.examples import example_texts
     from numerate.server.api import create_app
-    from numerate.server.guard import LOG, Access
+    from numerate.server.guard import LOG
     from numerate.server.limits import Limits
 
     limits = Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
-    model = numerate.load(run)
-    examples = (example_texts(run) if loopback else []) or [EXAMPLE]
+    model = numerate.load(run, dataset)
+    examples = (example_texts(run, dataset) if access.loopback else []) or [EXAMPLE]
     model.assess(examples[0])  # what is computed once is computed now
     log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
     app = create_app(
@@ -109,7 +118,7 @@ def _serve(
         name=run.resolve().name,
         examples=examples,
         limits=limits,
-        access=Access(loopback=loopback, token=token),
+        access=access,
     )
     config = http_config(app, limits)
     host, port = listener.getsockname()[:2]
