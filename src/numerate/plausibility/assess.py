@@ -1,12 +1,11 @@
 """How strange is each numeral where it stands? The statistic that is calibrated, and why.
 
 Surprisal alone would flag every long numeral: each digit that cannot be known costs about ln 10.
-What a numeral's significant digits cost anyway is therefore taken off, and half of what its
-magnitude and its precision cost, each by itself, is added:
+What a writer of random digits would pay for the significant digits is therefore taken off:
 
-    strangeness = −log p(numeral) − k ln 10 + ½ (−log P(near it) − log P(its decimals))
+    strangeness = −log p(numeral) − k ln 10,    k significant digits
 
-with k significant digits. docs/plausibility.md says what else was tried, and how they compare.
+docs/plausibility.md says what else was tried, and how they compare.
 """
 
 from dataclasses import dataclass
@@ -33,10 +32,9 @@ class Assessment:
     reasons: list[str]
 
 
-def strangeness(grid: Grid, written: Written, log_probs: np.ndarray) -> np.ndarray:
-    """Of each numeral in its own context, from its log-probability and the grid there: [N]."""
-    parts = grid.magnitude_cost(written.values) + grid.precision_cost(written.precisions)
-    result: np.ndarray = -log_probs - written.significant * np.log(10) + 0.5 * parts
+def strangeness(written: Written, log_probs: np.ndarray) -> np.ndarray:
+    """Of each numeral, from its log-probability where it stands: [N]."""
+    result: np.ndarray = -log_probs - written.significant * np.log(10)
     return result
 
 
@@ -46,7 +44,7 @@ def assess(model: NumberModel, reading: Reading) -> Assessment:
     written = Written.of([token.text for token in reading.numerals])
     return Assessment(
         surprisal=-reading.numeral_log_probs,
-        strangeness=strangeness(grid, written, reading.numeral_log_probs),
+        strangeness=strangeness(written, reading.numeral_log_probs),
         percentile=grid.percentile(written.values),
         low=grid.quantile((1 - LEVEL) / 2),
         high=grid.quantile((1 + LEVEL) / 2),

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from numerate.errors import NumerateError
-from numerate.plausibility.assess import assess
+from numerate.plausibility.assess import strangeness
+from numerate.plausibility.grid import Written
 from numerate.plausibility.number_model import NumberModel
 
 CALIBRATION = "calibration.json"
@@ -53,8 +54,12 @@ class Calibration:
 
 def calibrate(model: NumberModel, texts: Sequence[str]) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on."""
-    readings = [reading for reading in model.read(texts) if len(reading.positions)]
-    parts = [assess(model, reading).strangeness for reading in readings]
+    parts = [
+        strangeness(
+            Written.of([token.text for token in reading.numerals]), reading.numeral_log_probs
+        )
+        for reading in model.read(texts)
+    ]
     values = np.sort(np.concatenate([np.zeros(0), *parts]))
     if not len(values):
         raise NumerateError("calibration: no numeral in the texts")

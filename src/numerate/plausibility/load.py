@@ -62,7 +62,7 @@ class _Run:
         return NumerateModel(run, lambda: self._calibration(run))
 
     def _calibration(self, model: RunModel) -> Calibration:
-        identity = {"version": 1, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
+        identity = {"version": 2, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
 
         def find_out() -> dict[str, Any]:
             dataset = open_dataset(self.folder, self.record, self.given)

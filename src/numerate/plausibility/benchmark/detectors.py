@@ -6,7 +6,7 @@ import numpy as np
 
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import strangeness
-from numerate.plausibility.grid import Grid, Written
+from numerate.plausibility.grid import Written
 from numerate.plausibility.number_model import NumberModel, Reading
 
 
@@ -25,10 +25,8 @@ class ByStrangeness:
         self._model = model
 
     def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        candidates = self._model.candidates
-        grid = Grid(candidates, self._model.log_probs(reading.states, candidates))
-        log_probs = _log_probs(self._model, reading, rows, numerals)
-        return strangeness(grid[rows], Written.of(numerals), log_probs)
+        log_probs = log_probs_of(self._model, reading, rows, numerals)
+        return strangeness(Written.of(numerals), log_probs)
 
 
 class BySurprisal:
@@ -38,7 +36,7 @@ class BySurprisal:
         self._model = model
 
     def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        log_probs = _log_probs(self._model, reading, rows, numerals)
+        log_probs = log_probs_of(self._model, reading, rows, numerals)
         surprisal: np.ndarray = -log_probs - reading.gates[rows]
         return surprisal
 
@@ -60,7 +58,7 @@ class ByDistance:
         return distance
 
 
-def _log_probs(
+def log_probs_of(
     model: NumberModel, reading: Reading, rows: np.ndarray, numerals: list[str]
 ) -> np.ndarray:
     """log p of each numeral in its own context: one table for all of a reading's."""
