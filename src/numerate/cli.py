@@ -328,17 +328,9 @@ def inspect(
 
     In the folder of a reproduction or of an earlier report, it adds to what is there.
     """
-    from numerate.analysis.inspect import inspect_runs
+    from numerate.analysis.command import inspect_with_progress
 
-    report = inspect_runs(
-        runs,
-        out,
-        contexts=context or [],
-        dataset=dataset,
-        device=device,
-        say=lambda line: typer.echo(line, err=True),
-    )
-    typer.echo(f"Figures and their data: {out / 'figures'}\nReport: {report}")
+    inspect_with_progress(runs, out, contexts=context or [], dataset=dataset, device=device)
 
 
 @app.command()

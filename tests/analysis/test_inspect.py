@@ -18,7 +18,7 @@ from numerate.evaluation.evaluate import evaluate
 CONTEXT = "The ejection fraction is"
 EXHIBITS = {
     "numeral-similarities",
-    "strategy-use",
+    "strategy-use-combination",
     "significant-digits",
     "gaussian-components-mog",
     "training-curves",

@@ -36,6 +36,10 @@ def test_a_name_that_comes_twice_gets_its_folder(folders: dict[str, Path], tmp_p
     shutil.copytree(folders["mog"], tmp_path / "other")
     labels = [run.label for run in open_runs([folders["mog"], tmp_path / "other"])]
     assert labels == ["mog (mog)", "mog (other)"]
+    shutil.copytree(folders["mog"], tmp_path / "mog")
+    opened = open_runs([folders["mog"], tmp_path / "mog"])
+    assert [run.label for run in opened] == [f"mog ({folders['mog']})", f"mog ({tmp_path / 'mog'})"]
+    assert all("/" not in run.slug and " " not in run.slug for run in opened)
 
 
 def test_runs_of_other_vocabularies_are_refused(

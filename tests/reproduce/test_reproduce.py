@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from numerate import cli
+from numerate.analysis.inspect import inspect_runs
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.reproduce import command
@@ -68,7 +69,8 @@ def done(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan,
 
 def test_everything_is_written(done: tuple[Plan, str, str]) -> None:
     plan, printed, progress = done
-    figures = [f"figures/training-curves.{kind}" for kind in ("png", "svg", "csv")]
+    shown = ("training-curves", "numeral-similarities", "next-numeral-1", "errors-by-magnitude")
+    figures = [f"figures/{name}.{kind}" for name in shown for kind in ("png", "svg", "csv")]
     for name in [*TABLES, *figures, "report.html"]:
         assert (plan.out / name).stat().st_size > 0
     for model in MODELS:
@@ -150,6 +152,20 @@ def test_a_second_call_trains_and_evaluates_nothing(
     assert {path: path.read_bytes() for path in files} == before
     assert {path: path.stat().st_mtime_ns for path in (plan.out / "runs").rglob("*")} == times
     assert "trained" not in capsys.readouterr().err
+
+
+def test_what_is_inspected_is_added_to_the_report(
+    done: tuple[Plan, str, str], tmp_path: Path
+) -> None:
+    shutil.copytree(done[0].out, tmp_path / "out")
+    before = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    inspect_runs([tmp_path / "out" / "runs" / "mog"], tmp_path / "out", contexts=["aged"])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for word in ["Next numeral: “aged …”", "Perplexity and adjusted perplexity", *MODELS]:
+        assert word in page
+    assert "aged …" not in before
+    for name in TABLES:
+        assert (tmp_path / "out" / name).read_bytes() == (done[0].out / name).read_bytes()
 
 
 def stop(plan: Plan, call: list[str], model: str, how: signal.Signals) -> tuple[int, list[str]]:

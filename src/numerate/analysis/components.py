@@ -66,7 +66,7 @@ def gaussian_components(run: Run) -> Exhibit:
         _number_axis(bottom, threshold, values)
         bottom.set_xlabel("number")
     return Exhibit(
-        _name("gaussian-components", run),
+        f"gaussian-components-{run.slug}",
         f"Gaussian components of {run.label}",
         "Top: the training numbers, per cent in each of the bars, which are of equal width on "
         f"this axis: linear up to {threshold:g}, logarithmic beyond. Bottom: the components, "
@@ -152,10 +152,6 @@ def _mixture(run: Run) -> MixtureHead:
     raise NothingToShowError(f"Gaussian components: {run.label} has none")
 
 
-def _name(stem: str, run: Run) -> str:
-    return f"{stem}-{run.label.replace(' ', '-').replace('(', '').replace(')', '')}"
-
-
 def _threshold(values: np.ndarray, counts: np.ndarray) -> float:
     """Up to where the axis is linear: the power of ten below all but the smallest 5 %."""
     positive = values > 0
@@ -188,5 +184,5 @@ def _number_axis(axes: Axes, threshold: float, values: np.ndarray) -> None:
 
 
 def _shades(count: int) -> list[tuple[float, ...]]:
-    """From blue to yellow, evenly in lightness; without the ends, which vanish on a page."""
-    return [tuple(colormaps["viridis"](x)) for x in np.linspace(0.08, 0.85, count)]
+    """From blue to green, evenly in lightness; without the ends, which vanish on a page."""
+    return [tuple(colormaps["viridis"](x)) for x in np.linspace(0.3, 0.85, count)]

@@ -44,7 +44,8 @@ class Context:
         text = " ".join(self.before.split())
         if len(text) <= length:
             return text
-        return "… " + text[-length:].partition(" ")[2]
+        tail = text[-length:]
+        return "… " + (tail.partition(" ")[2] or tail)
 
 
 def typed_context(text: str) -> Context:

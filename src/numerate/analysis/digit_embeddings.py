@@ -31,7 +31,7 @@ def digit_similarities(run: Run) -> Exhibit:
         for j, b in enumerate([*SYMBOLS, last])
     ]
     return Exhibit(
-        f"digit-similarities-{run.label.replace(' ', '-').strip('()')}",
+        f"digit-similarities-{run.slug}",
         f"Digit embeddings of {run.label}",
         f"Cosine similarities of the digit embeddings of {run.label}: "
         + "; ".join(matrices)

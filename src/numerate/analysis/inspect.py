@@ -50,29 +50,20 @@ def inspect_runs(
     contexts: Sequence[str] = (),
     dataset: str | Path | None = None,
     device: str | None = None,
+    among_others: bool = False,
     say: Say = print,
+    watch: Say | None = None,
 ) -> Path:
     """Make every figure and table that applies and the report; returns the path of the latter.
 
-    `out` is a new or empty folder, or one that has a report already. `say` hears, a line each,
-    what was left out and why.
+    `out` is a new or empty folder, or one that has a report already; with `among_others`, any
+    folder, whose other files stay as they are. `say` hears, a line each, what was left out and
+    why; `watch` hears what is being made.
     """
     out = Path(out)
-    if out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists():
+    occupied = out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists()
+    if occupied and not among_others:
         raise NumerateError(f"{out}: not empty and without a report; choose another --out")
-    return make_report(folders, out, contexts=contexts, dataset=dataset, device=device, say=say)
-
-
-def make_report(
-    folders: Iterable[str | Path],
-    out: Path,
-    *,
-    contexts: Sequence[str] = (),
-    dataset: str | Path | None = None,
-    device: str | None = None,
-    say: Say = print,
-) -> Path:
-    """The same in any folder; what else is in it stays."""
     memory = _remembered(out)
     paths = [Path(folder) for folder in folders]
     known = {path.resolve() for path in paths}
@@ -90,6 +81,8 @@ def make_report(
     tables: dict[str, list[str]] = {}
     skipped = []
     for title, exhibits in _exhibits(runs, typed):
+        if watch:
+            watch(title)
         try:
             for exhibit in exhibits:
                 svg = exhibit.save(out / FIGURES)
@@ -98,7 +91,7 @@ def make_report(
         except NothingToShowError as nothing:
             skipped.append(str(nothing))
             say(f"left out: {nothing}")
-    sections = [Section(title, _side_by_side(figures[title], tables[title])) for title in figures]
+    sections = [Section(title, _body(figures[title], tables[title])) for title in figures]
     write_file(out / REPORT, _report(runs, sections, skipped).encode())
     inside = [os.path.relpath(path.resolve(), out.resolve()) for path in paths]
     record = {**_FORMAT, "runs": inside, "contexts": texts}
@@ -171,12 +164,9 @@ def _article(exhibit: Exhibit, svg: str) -> str:
     return f"<article><h3>{escape(exhibit.title)}</h3>\n{drawing}</article>\n"
 
 
-def _side_by_side(figures: list[str], tables: list[str]) -> str:
-    """Figures in as many columns as fit; a single one has its tables beside it."""
-    below = "".join(tables)
-    if len(figures) == 1 and tables:
-        figures, below = [*figures, f"<div>{below}</div>\n"], ""
-    return f'<div class="exhibits">\n{"".join(figures)}</div>\n{below}'
+def _body(figures: list[str], tables: list[str]) -> str:
+    """Figures in as many columns as fit, then the tables, which may be wide."""
+    return f'<div class="exhibits">\n{"".join(figures)}</div>\n{"".join(tables)}'
 
 
 def _report(runs: Sequence[Run], sections: list[Section], skipped: list[str]) -> str:

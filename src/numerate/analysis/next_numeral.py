@@ -22,7 +22,7 @@ from numerate.report.look import COLOURS, INK, look, new_figure
 
 SHOWN = ("h-softmax", "d-rnn", "mog", "combination")
 MOST = 1000  # numerals of one precision; of more, as many are taken at even distances
-WIDEST = 300.0  # ratio of the ends beyond which the number line is logarithmic
+WIDEST = 300.0  # so many times its lower end, or 1, and the number line is logarithmic
 TAIL = 0.05  # probability left out at either end of the number line
 _CURVES = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"], COLOURS["pink"])
 _FLOOR = 1e-8  # lower end of the logarithmic axis
@@ -42,13 +42,13 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
     precision between the tails of the models' own predictions, so curves are not those of a
     fixed list of candidates. A closed vocabulary has its own numerals alone.
     """
-    shown = sorted((run for run in runs if run.name in SHOWN), key=lambda r: SHOWN.index(r.name))
+    shown = sorted(filter(_can_be_shown, runs), key=lambda run: SHOWN.index(run.name))
     if not shown:
         raise NothingToShowError("next numeral: none of " + ", ".join(SHOWN))
     candidates = candidate_numerals(shown[0].corpora["train"]).to(shown[0].dev.table.device)
     low, high = _range(shown, context, candidates)
     decimals = covering_decimals(shown[0].corpora["train"])
-    logarithmic = high / max(low, 1e-300) > WIDEST and low > 0
+    logarithmic = high / max(low, 1.0) > WIDEST
     grid = _grid(low, high, decimals, shown[0], logarithmic)
     predictions = [_predict(run, context, grid) for run in shown]
     rows: list[tuple[Cell, ...]] = [
@@ -76,6 +76,12 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
         _draw(predictions, grid, context, logarithmic),
         Table(("run", "numeral", "decimals", "probability"), rows),
     )
+
+
+def _can_be_shown(run: Run) -> bool:
+    """One of the heads of the paper's figure, with a numeral to its name."""
+    knows_any = run.model.output.open_vocabulary or len(run.model.vocabulary.numerals) > 1
+    return run.name in SHOWN and knows_any
 
 
 def _range(runs: Sequence[Run], context: Context, candidates: NumeralTable) -> tuple[float, float]:

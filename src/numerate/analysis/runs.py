@@ -1,6 +1,7 @@
 """Trained runs opened for a look inside: models, dataset, and states before the dev numerals."""
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.errors import RunError
+from numerate.errors import DatasetError, RunError
 from numerate.evaluation.guards import (
     open_dataset,
     refuse_foreign_vocabulary,
@@ -42,6 +43,11 @@ class Run:
     @property
     def name(self) -> str:
         return self.model.config.model
+
+    @property
+    def slug(self) -> str:
+        """The label as a part of a file's name."""
+        return re.sub(r"[^\w+.-]+", "-", self.label).strip("-")
 
     @property
     def dev(self) -> Corpus:
@@ -111,18 +117,33 @@ def open_runs(
     for path, record in zip(paths, records, strict=True):
         refuse_training_documents(path, opened, "dev", ids)
         refuse_foreign_vocabulary(path, record, opened, models[0].vocabulary)
-    names = [model.config.model for model in models]
+    if not (corpora["dev"].tokens < 0).any():
+        raise DatasetError(f"{opened.folder}: no numeral in the dev split to look at")
+    labels = _labels([model.config.model for model in models], paths)
     return [
         Run(
-            label=name if names.count(name) == 1 else f"{name} ({path.name})",
+            label=label,
             folder=path,
             record=record,
             model=model.to(target),
             dataset=opened,
             corpora=corpora,
         )
-        for name, path, record, model in zip(names, paths, records, models, strict=True)
+        for label, path, record, model in zip(labels, paths, records, models, strict=True)
     ]
+
+
+def _labels(names: list[str], paths: list[Path]) -> list[str]:
+    """Names of models; with the folder, or if need be its whole path, where one comes twice."""
+    wheres = [path.name for path in paths]
+    both = list(zip(names, wheres, strict=True))
+    labels = []
+    for name, where, path in zip(names, wheres, paths, strict=True):
+        if names.count(name) == 1:
+            labels.append(name)
+        else:
+            labels.append(f"{name} ({where if both.count((name, where)) == 1 else path})")
+    return labels
 
 
 def _refuse_strangers(

@@ -44,9 +44,8 @@ def strategy_shares(run: Run) -> Exhibit:
         for index, member in enumerate(members)
     }
     named = [[member, ", ".join(texts[index] for index in top[member])] for member in members]
-    name = "strategy-use" if run.label == run.name else f"strategy-use-{run.folder.name}"
     return Exhibit(
-        name,
+        f"strategy-use-{run.slug}",
         f"Strategy use of {run.label}",
         "Numerals of the dev split with the highest average share of each member, among those "
         f"that occur at least {LEAST_OCCURRENCES} times. The share is the weight that the "

@@ -44,6 +44,7 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         trained = [model for model in plan.models if not board.rows[model].reason]
         evaluations = evaluate_models(plan, trained, board)
     if evaluations:
+        board.say("drawing figures …")
         report = write_results(plan, dataset, evaluations, board.say)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(found, intervals={}) for found in evaluations]))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from numerate.analysis.inspect import Say, make_report
+from numerate.analysis.inspect import Say, inspect_runs
 from numerate.analysis.sections import statistics_table
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
@@ -26,4 +26,11 @@ def write_results(plan: Plan, dataset: Dataset, evaluations: list[Evaluation], s
     for name, text in texts.items():
         write_file(plan.out / name, (text.rstrip("\n") + "\n").encode())
     folders = [plan.run(found.name) for found in evaluations]
-    return make_report(folders, plan.out, dataset=plan.dataset, device=plan.device, say=say)
+    return inspect_runs(
+        folders,
+        plan.out,
+        dataset=plan.dataset,
+        device=plan.device,
+        among_others=True,
+        say=say,
+    )

@@ -1,0 +1,33 @@
+"""`numerate inspect`: says what it is doing, what it left out, and where the report is."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from numerate.analysis.inspect import FIGURES, inspect_runs
+
+
+def inspect_with_progress(
+    runs: list[Path],
+    out: Path,
+    *,
+    contexts: list[str],
+    dataset: Path | None,
+    device: str | None,
+) -> None:
+    console = Console(stderr=True)
+
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    with console.status("opening runs …") as status:
+        report = inspect_runs(
+            runs,
+            out,
+            contexts=contexts,
+            dataset=dataset,
+            device=device,
+            say=say,
+            watch=lambda title: status.update(f"drawing: {title.lower()} …"),
+        )
+    print(f"Figures and their data: {out / FIGURES}\nReport: {report}")
