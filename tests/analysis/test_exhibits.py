@@ -29,7 +29,7 @@ from numerate.heads.mixture_fit import GRANULARITIES
 from numerate.model.output import FlatOutput
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
-from numerate.report.look import WIDTH
+from numerate.report.look import WIDTH, look
 
 
 def rows_of(table: Table, /, **wanted: object) -> list[dict[str, object]]:
@@ -282,8 +282,13 @@ def test_figures_fit_a_column_and_labels_do_not_overlap(
         exhibit.save(tmp_path)
         figure = exhibit.figure
         assert figure.get_size_inches()[0] == WIDTH
-        figure.canvas.draw()
+        with look():
+            figure.set_dpi(300)
+            figure.draw_without_rendering()
         box = figure.bbox
+        titles = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
+        for one, other in itertools.combinations(titles, 2):
+            assert not one.overlaps(other), f"{exhibit.name}: titles overlap"
         for axes in figure.axes:
             for axis in (axes.xaxis, axes.yaxis):
                 texts = [t for t in axis.get_ticklabels() if t.get_text() and t.get_visible()]
@@ -297,6 +302,11 @@ def test_figures_fit_a_column_and_labels_do_not_overlap(
                 for one, other in itertools.pairwise(boxes):
                     shared = one.shrunk(0.95, 0.8).overlaps(other.shrunk(0.95, 0.8))
                     assert not shared, f"{exhibit.name}: labels overlap"
+            labels = (axes.title, axes.xaxis.label, axes.yaxis.label)
+            for text in [label for label in labels if label.get_text()]:
+                extent = text.get_window_extent()
+                assert box.x0 - 2 <= extent.x0, f"{exhibit.name}: {text.get_text()}"
+                assert extent.x1 <= box.x1 + 2, f"{exhibit.name}: {text.get_text()}"
             place = axes.get_subplotspec()  # a colour bar has none
             if place is None or place.is_first_col() or place.is_last_row():
                 assert axes.get_xlabel() or axes.get_ylabel() or axes.get_title(), exhibit.name

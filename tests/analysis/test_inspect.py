@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from numerate.analysis.inspect import inspect_runs
 from numerate.errors import NumerateError
@@ -141,24 +140,12 @@ def test_folders_of_other_things_are_left_alone(folders: dict[str, Path], tmp_pa
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.png"]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("no Chromium installed: the report was not opened in a browser")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="no Playwright installed: the report was not opened"
-    )
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1200])
-def test_the_report_opens_from_disk(report: Path, browser: Any, scheme: str, width: int) -> None:
-    view = {"width": width, "height": 800}
+def test_the_report_opens_from_disk(
+    report: Path, browser: Browser, scheme: str, width: int
+) -> None:
+    view: Any = {"width": width, "height": 800}
     with browser.new_context(viewport=view, color_scheme=scheme) as context:
         page = context.new_page()
         problems: list[str] = []
@@ -187,7 +174,7 @@ def _lightness(colour: str) -> int:
     return sum(map(int, re.findall(r"\d+", colour)[:3]))
 
 
-def test_tables_sort_by_the_column_that_is_clicked(report: Path, browser: Any) -> None:
+def test_tables_sort_by_the_column_that_is_clicked(report: Path, browser: Browser) -> None:
     with browser.new_context() as context:
         page = context.new_page()
         page.goto(report.as_uri())

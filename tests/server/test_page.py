@@ -1,7 +1,6 @@
 """The page in a real browser: Chromium, driven by Playwright."""
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,28 +8,15 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from numerate.plausibility.model import NumerateModel
 from numerate.server.guard import Access
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium: install the package chromium to test the page"
-)
 
 EXAMPLE = "LV ejection fraction is 61% with volumes of 150 and 58 mL."
 WRONG = EXAMPLE.replace("150", "9000")
 PHONE = {"width": 360, "height": 740}
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

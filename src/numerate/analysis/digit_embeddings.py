@@ -70,7 +70,7 @@ def _draw(matrices: dict[str, tuple[np.ndarray, str]]) -> Figure:
         grid = figure.subplots(1, columns, squeeze=False)
         for axes, (title, (matrix, last)) in zip(grid.flat, matrices.items(), strict=True):
             images.append(draw_similarities(axes, matrix))
-            axes.set_title(title)
+            axes.set_title(title.replace(" (", "\n("))
             names = [*SYMBOLS, last]
             axes.set_yticks(range(len(names)), names)
             axes.set_xticks(range(len(names)), names)

@@ -55,6 +55,7 @@ class Exhibit:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         images = {}
+        self.figure.align_ylabels()
         with look():
             for format, about in (("png", {"Software": None}), ("svg", {"Date": None})):
                 stream = io.BytesIO()
