@@ -128,8 +128,10 @@ def test_next_numeral_shows_the_models_own_probabilities(
             else:
                 assert {row["decimals"] for row in rows} >= {0, 1}
             assert sum(float(str(row["probability"])) for row in rows) <= 1 + 1e-6
-    assert "The dotted line" not in exhibit.caption
-    assert f"stands there, {dev_context.truth}" in next_numeral([runs["mog"]], dev_context).caption
+    assert "the dotted line" not in exhibit.caption
+    assert (
+        f"stands there, {dev_context.truth}, is" in next_numeral([runs["mog"]], dev_context).caption
+    )
 
 
 def test_a_long_grid_has_all_last_digits() -> None:

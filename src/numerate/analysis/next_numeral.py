@@ -24,7 +24,7 @@ SHOWN = ("h-softmax", "d-rnn", "mog", "combination")
 MOST = 1000  # numerals of one precision; of more, as many are taken at even distances
 WIDEST = 300.0  # so many times its lower end, or 1, and the number line is logarithmic
 TAIL = 0.05  # probability left out at either end of the number line
-_CURVES = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"], COLOURS["pink"])
+_CURVES = [COLOURS[name] for name in ("blue", "orange", "green", "pink", "amber", "sky", "grey")]
 _FLOOR = 1e-8  # lower end of the logarithmic axis
 
 
@@ -65,7 +65,7 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
         "that a numeral follows; one curve per number of decimals, left linear, right logarithmic."
     )
     if context.truth is not None:
-        caption += f" The dotted line is the numeral that stands there, {context.truth}."
+        caption += f" The numeral that stands there, {context.truth}, is the dotted line."
     unknown = [f"{p.run.label} {100 * p.unknown:.1f} %" for p in predictions if p.unknown]
     if unknown:
         caption += " On the unknown numeral: " + ", ".join(unknown) + "."
@@ -150,26 +150,28 @@ def _predict(run: Run, context: Context, grid: NumeralTable) -> _Prediction:
 def _draw(
     predictions: list[_Prediction], grid: NumeralTable, context: Context, logarithmic: bool
 ) -> Figure:
-    lowest = min(float(np.nanmin(prediction.log_probs)) for prediction in predictions)
-    floor = max(_FLOOR, np.exp(lowest) / 3)
+    everything = np.concatenate([prediction.log_probs for prediction in predictions])
+    floor = max(_FLOOR, np.exp(np.nanmin(everything)) / 3)
+    positive = grid.values[grid.values > 0]
     with look():
         figure = new_figure(0.55 + 1.05 * len(predictions))
         panels = figure.subplots(len(predictions), 2, squeeze=False, sharex=True)
         for row, prediction in zip(panels, predictions, strict=True):
             for axes, scale in zip(row, ("linear", "log"), strict=True):
                 _draw_curves(axes, prediction, grid, scale, logarithmic)
-                if context.truth is not None:
-                    truth = float(context.truth)
+                truth = float(context.truth or "nan")
+                if truth > 0 or (truth == 0 and not logarithmic):
                     axes.axvline(truth, color=INK, linewidth=0.8, linestyle=":", label="truth")
                 axes.set_yscale(scale)
                 axes.set_ylim(bottom=floor if scale == "log" else 0)
                 if logarithmic:
+                    axes.set_xlim(positive.min(), positive.max())
                     axes.set_xscale("log")
             row[0].set_ylabel(f"{prediction.run.label}\nprobability")
         for axes in panels[-1]:
             axes.set_xlabel("number")
         handles, labels = panels[-1][0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(4, len(labels)))
     return figure
 
 
