@@ -11,8 +11,11 @@ import pytest
 from playwright.sync_api import Browser
 
 from numerate.analysis.inspect import inspect_runs
+from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import evaluate
+from numerate.training.options import TrainingOptions
+from numerate.training.run import train
 
 CONTEXT = "The ejection fraction is"
 EXHIBITS = {
@@ -138,6 +141,31 @@ def test_folders_of_other_things_are_left_alone(folders: dict[str, Path], tmp_pa
     with pytest.raises(NumerateError, match="not the memory of a report"):
         inspect_runs([folders["mog"]], tmp_path / "broken")
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["cat.png"]
+
+
+def test_a_corpus_of_a_few_sentences_and_runs_without_an_epoch(tmp_path: Path) -> None:
+    """Zeros, numbers ten orders of magnitude apart, and a vocabulary without a numeral."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "train.txt").write_text("It is 5 kg.\n\nOr 0 mg.\n\nFrom 0.00001 to 1000000 of it.\n")
+    (source / "dev.txt").write_text("There is 3 of it.\n\nAnd 0 of that.\n")
+    (source / "test.txt").write_text("Or 4.\n")
+    prepare(str(source), tmp_path / "data", keep="all")
+    models = ("h-softmax", "combination")
+    for model in models:
+        options = TrainingOptions(epochs=1)
+        sizes = {"vocabulary": 3, "hidden": 4}
+        train(tmp_path / "data", tmp_path / model, model=model, options=options, **sizes)
+        (tmp_path / model / "log.jsonl").write_text("")
+    heard: list[str] = []
+    out = tmp_path / "out"
+    inspect_runs([tmp_path / model for model in models], out, say=heard.append)
+    assert heard == [
+        "left out: numeral embeddings: fewer than two numerals in the vocabulary",
+        "left out: significant digits under a model: no d-rnn among the runs",
+        "left out: training curves: no run has completed an epoch",
+    ]
+    assert {"next-numeral-2", "calibration", "errors-by-magnitude"} <= names(out)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
