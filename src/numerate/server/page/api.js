@@ -29,7 +29,7 @@ export async function ask(path, body, signal) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "The server does not answer. Is it still running?", 3);
+    throw new ApiError(0, "The server does not answer. Is it still running?", 2);
   }
   const answer = await response.json().catch((error) => {
     if (error.name === "AbortError") throw error;

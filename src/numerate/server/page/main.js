@@ -72,6 +72,7 @@ function failed(error, again) {
     return;
   }
   say(error.message);
+  find("count").textContent = "Not checked.";
   if (error.retryAfter) timer = setTimeout(again, 1000 * error.retryAfter);
 }
 

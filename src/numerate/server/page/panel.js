@@ -115,7 +115,7 @@ export class Panel {
     const rows = [
       [`Plausible range (${percent(interval.level)})`, `${format(interval.low)} to ${format(interval.high)}`],
       ["Median", format(median)],
-      ["Below what is written", percent(written.below)],
+      ["Chance of this or less", percent(written.below)],
     ];
     if (levelOf(this.finding) !== "plausible") rows.push(["Odd for its", this.finding.reason]);
     return element(

@@ -64,6 +64,6 @@ export function format(value) {
 }
 
 export function percent(share) {
-  if (share > 0 && share < 0.001) return "< 0.1 %";
-  return `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+  if (share > 0 && share < 0.001) return "<\u20090.1\u00a0%";
+  return `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}\u00a0%`;
 }
