@@ -75,6 +75,15 @@ def test_a_paragraph_begins_anew(client: httpx.Client) -> None:
     assert second == alone
 
 
+def test_a_numeral_may_be_the_first_of_its_text(client: httpx.Client, model: NumerateModel) -> None:
+    first = ask(client, "predict", text="57-year-old male", start=0, end=2)
+    assert first["written"]["numeral"] == "57"
+    later = ask(client, "predict", text="A line.\n\n57-year-old male", start=9, end=11)
+    assert later == first
+    (finding, *_) = model.assess("57-year-old male")
+    assert first["written"]["probability"] == pytest.approx(math.exp(-finding.surprisal), rel=1e-3)
+
+
 @pytest.mark.parametrize("place", [{"start": 24, "end": 26}, {}])
 def test_bars_hold_the_distribution(
     client: httpx.Client, model: NumerateModel, place: dict[str, int]

@@ -48,7 +48,18 @@ class NumerateModel:
         if after.strip():
             gap = Gap(self.model, before, after)
             return self._distribution(gap.state, gap.numerals, gap.score)
-        state = self.model.contexts([before])
+        return self._predict_after(before)
+
+    def predict_at(self, text: str, position: int) -> NumeralDistribution:
+        """The distribution by which `assess` judges a numeral that stands at a position.
+
+        It comes from what stands before in the same paragraph, which may be nothing.
+        """
+        starts = [start for start, _ in iter_paragraphs(text) if start <= position]
+        return self._predict_after(text[starts[-1] if starts else position : position])
+
+    def _predict_after(self, text: str) -> NumeralDistribution:
+        state = self.model.contexts([text])
 
         def score(numerals: NumeralTable) -> np.ndarray:
             row: np.ndarray = self.model.log_probs(state, numerals)[0]

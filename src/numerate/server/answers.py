@@ -4,7 +4,6 @@ from numerate.errors import NumerateError
 from numerate.numeral import Numeral
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.model import ALARMS, NumerateModel
-from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.server import schema
 from numerate.server.bars import linear_bars, log_bars
 
@@ -25,7 +24,7 @@ def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.Pred
         written = None
     else:
         numeral = _numeral_at(asked.text, asked.start, asked.end)
-        distribution = model.predict(_context(asked.text, asked.start))
+        distribution = model.predict_at(asked.text, asked.start)
         written = _written(distribution, numeral)
     low, high = distribution.interval(asked.level)
     shown = [low, high] if written is None else [low, high, written.value]
@@ -54,15 +53,6 @@ def _numeral_at(text: str, start: int, end: int) -> Numeral:
         return Numeral.parse(text[start:end])
     except ValueError:
         raise NumerateError(f"start and end: no numeral stands from {start} to {end}") from None
-
-
-def _context(text: str, position: int) -> str:
-    """What stands before a position in its own paragraph: a model reads paragraphs."""
-    before = 0
-    for start, paragraph in iter_paragraphs(text):
-        if start <= position < start + len(paragraph):
-            before = start
-    return text[before:position]
 
 
 def _written(distribution: NumeralDistribution, numeral: Numeral) -> schema.Written:
