@@ -11,6 +11,9 @@ demo: $(VENV)/.installed
 	$(BIN)/numerate prepare cardiac --documents 2000 --seed 1 --out $(DEMO)/cardiac --force
 	$(BIN)/numerate reproduce $(DEMO)/cardiac --out $(DEMO)/reproduction \
 		--vocabulary 500 --batch-size 20 --epochs 12
+	$(BIN)/numerate predict $(DEMO)/reproduction/runs/combination "Left ventricular ejection fraction is"
+	echo "He weighs 74 kg at a height of 184 m." | \
+		$(BIN)/numerate check $(DEMO)/reproduction/runs/combination - || test $$? -eq 1
 
 test: $(VENV)/.installed-dev lint types
 	$(BIN)/python -m pytest

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from numerate.plausibility.blend import Blend
+from numerate.plausibility.distribution import draw_named
 from numerate.plausibility.known_numerals import KnownNumerals
 
 TEXTS = [str(number) for number in range(400)]
@@ -53,7 +54,7 @@ def test_the_line_is_the_sum_of_the_members() -> None:
 
 def test_draws_come_from_all_members() -> None:
     found, whole, _ = blend(3)
-    drawn = found.draw(5000, np.random.default_rng(1))
+    drawn = draw_named(found, 5000, np.random.default_rng(1))
     best = int(np.argmax(whole))
     share = drawn.count(TEXTS[best]) / 5000
     assert share == pytest.approx(float(np.exp(whole[best])), abs=4 * 0.5 / np.sqrt(5000))

@@ -11,6 +11,7 @@ from scipy import stats
 from numerate.numeral import MAX_DIGITS, is_numeral
 from numerate.numeral_table import END, START, SYMBOL_COUNT, SYMBOLS
 from numerate.plausibility.digit_tree import DigitTree, legal_symbols
+from numerate.plausibility.distribution import draw_named
 
 
 class Markov:
@@ -144,7 +145,7 @@ def test_draws_follow_the_probabilities() -> None:
     writer = Markov(3, ending=4.0)
     tree = DigitTree(writer)
     count = 4000
-    drawn = tree.draw(count, np.random.default_rng(1))
+    drawn = draw_named(tree, count, np.random.default_rng(1))
     assert len(drawn) == count
     assert all(is_numeral(text) for text in drawn)
     best = [text for text, _ in islice(tree.stream(), 20)]
@@ -153,7 +154,9 @@ def test_draws_follow_the_probabilities() -> None:
     observed = np.array([*(found[text] for text in best), count - sum(found[t] for t in best)])
     expected = count * np.array([*chances, 1 - chances.sum()])
     assert stats.chisquare(observed, expected).pvalue > 1e-3
-    assert tree.draw(50, np.random.default_rng(7)) == tree.draw(50, np.random.default_rng(7))
+    assert draw_named(tree, 50, np.random.default_rng(7)) == draw_named(
+        tree, 50, np.random.default_rng(7)
+    )
 
 
 def test_only_numerals_can_be_written(short_numerals: list[str]) -> None:

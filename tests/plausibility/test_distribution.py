@@ -132,3 +132,7 @@ def test_nothing_known_is_said() -> None:
     found = NumeralDistribution(nothing, lambda table: np.zeros(0), NumeralTable([]), {})
     with pytest.raises(NumerateError, match="nothing to draw from"):
         found.sample(3)
+    with pytest.raises(NumerateError, match="no number to expect"):
+        found.median()
+    assert found.top(3) == []
+    assert found.unnamed == 1

@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
+from numerate.plausibility.distribution import draw_named
 from numerate.plausibility.number_line import FINEST, NumberLine
 
 
@@ -85,7 +86,7 @@ def test_the_distribution_function_is_the_sum_over_numerals(seed: int) -> None:
 def test_draws_follow_the_distribution_function() -> None:
     """Kolmogorov–Smirnov; ties make it conservative."""
     found, _ = line(1, spread=3.0, finest=2)
-    drawn = found.draw(3000, np.random.default_rng(1))
+    drawn = draw_named(found, 3000, np.random.default_rng(1))
     values = np.sort([float(text) for text in drawn])
     cdf = found.mass_up_to(values) / found.total
     before = found.mass_up_to(values - 1e-6) / found.total
@@ -93,4 +94,6 @@ def test_draws_follow_the_distribution_function() -> None:
     below = np.searchsorted(values, values, side="left") / len(values)
     distance = max(np.abs(through - cdf).max(), np.abs(below - before).max())
     assert distance < 1.95 / np.sqrt(len(values))  # 1 in 1,000
-    assert found.draw(20, np.random.default_rng(5)) == found.draw(20, np.random.default_rng(5))
+    assert draw_named(found, 20, np.random.default_rng(5)) == draw_named(
+        found, 20, np.random.default_rng(5)
+    )

@@ -8,28 +8,38 @@ What a writer of random digits would pay for the significant digits is therefore
 docs/plausibility.md says what else was tried, and how they compare.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.distribution import draw_named
 from numerate.plausibility.grid import Grid, Written
-from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.plausibility.number_model import NumberModel, Reading, States
 
 LEVEL = 0.95  # of the plausible range
 ODD = -np.log(0.05)  # a magnitude or precision that costs less is no reason
+DRAWS = 1000  # numerals drawn for a closer look
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What was expected where a numeral stands, and how it differs."""
+
+    percentile: float
+    interval: tuple[float, float]
+    likely: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """N numerals, before any threshold; arrays are [N]."""
+    """N numerals, before any threshold."""
 
-    surprisal: np.ndarray
-    strangeness: np.ndarray  # what is calibrated and compared with a threshold
-    percentile: np.ndarray
-    low: np.ndarray  # of the plausible range
-    high: np.ndarray
-    likely: list[str]
-    reasons: list[str]
+    surprisal: np.ndarray  # [N]
+    strangeness: np.ndarray  # [N] what is calibrated and compared with a threshold
+    expected: list[Expected]
 
 
 def strangeness(written: Written, log_probs: np.ndarray) -> np.ndarray:
@@ -39,23 +49,48 @@ def strangeness(written: Written, log_probs: np.ndarray) -> np.ndarray:
 
 
 def assess(model: NumberModel, reading: Reading) -> Assessment:
-    """All numerals of a text that has been read."""
+    """All numerals of a text that has been read; what was expected is that of the grid."""
     grid = Grid(model.candidates, model.log_probs(reading.states, model.candidates))
     written = Written.of([token.text for token in reading.numerals])
     return Assessment(
         surprisal=-reading.numeral_log_probs,
         strangeness=strangeness(written, reading.numeral_log_probs),
-        percentile=grid.percentile(written.values),
-        low=grid.quantile((1 - LEVEL) / 2),
-        high=grid.quantile((1 + LEVEL) / 2),
-        likely=grid.likely(),
-        reasons=_reasons(grid, written),
+        expected=_expected(grid, written),
     )
 
 
+def look_closer(model: NumberModel, state: States, numeral: str) -> Expected:
+    """What was expected in one context, from the model itself: numerals that it draws there.
+
+    The most likely is searched exactly. A model that can name none has nothing to draw from.
+    """
+    numerals = model.next_numeral(state)
+    drawn = Counter(draw_named(numerals, DRAWS, np.random.default_rng(0)))
+    grid = Grid(NumeralTable(list(drawn)), np.log([list(drawn.values())]))
+    likely, _ = next(numerals.stream())
+    return _expected(grid, Written.of([numeral]), [likely])[0]
+
+
+def _expected(grid: Grid, written: Written, likely: list[str] | None = None) -> list[Expected]:
+    columns = zip(
+        grid.percentile(written.values).tolist(),
+        grid.quantile((1 - LEVEL) / 2).tolist(),
+        grid.quantile((1 + LEVEL) / 2).tolist(),
+        likely or grid.likely(),
+        _reasons(grid, written),
+        strict=True,
+    )
+    return [Expected(at, (low, high), best, why) for at, low, high, best, why in columns]
+
+
 def _reasons(grid: Grid, written: Written) -> list[str]:
-    """Magnitude or precision, whichever is odder, if it is odd by itself; else the digits."""
-    magnitude = grid.magnitude_cost(written.values)
+    """Magnitude or precision, whichever is odder, if it is odd by itself; else the digits.
+
+    A magnitude is odd far out on the number line, or where hardly anything is near it.
+    """
+    percentile = grid.percentile(written.values)
+    tails = 2 * np.minimum(percentile, 1 - percentile)  # below 0.05 outside the plausible range
+    magnitude = np.maximum(grid.magnitude_cost(written.values), -np.log(tails + 1e-12))
     precision = grid.precision_cost(written.precisions)
     larger = np.where(magnitude >= precision, "magnitude", "precision")
     reasons: list[str] = np.where(np.maximum(magnitude, precision) < ODD, "digits", larger).tolist()

@@ -13,7 +13,7 @@ import numpy as np
 
 from numerate.plausibility.number_model import NextNumeral
 
-TAKEN_AT_ONCE = 16
+FIRST, MOST = 4, 64  # numerals taken from a member at a time: twice as many each time
 
 
 class Blend:
@@ -42,14 +42,16 @@ class Blend:
         bounds = np.ones(len(streams))  # p of what each member may still show
         seen: set[str] = set()
         heap: list[tuple[float, str]] = []
+        count = FIRST
         while bounds.any():
             new: dict[str, None] = {}
             for index in np.flatnonzero(bounds):
-                taken = list(islice(streams[index], TAKEN_AT_ONCE))
-                finished = len(taken) < TAKEN_AT_ONCE
+                taken = list(islice(streams[index], count))
+                finished = len(taken) < count
                 bounds[index] = 0.0 if finished else np.exp(taken[-1][1])
                 new |= dict.fromkeys(text for text, _ in taken if text not in seen)
             seen |= new.keys()
+            count = min(2 * count, MOST)
             for text, log_prob in zip(new, self._score(list(new)) if new else (), strict=True):
                 heapq.heappush(heap, (-float(log_prob), text))
             bound = float(self._shares @ bounds)
@@ -65,12 +67,11 @@ class Blend:
         return np.asarray(self._shares @ np.stack(masses))
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
-        chances = self._shares * [member.total for member in self._members]
-        counts = generator.multinomial(count, chances / chances.sum())
+        counts = generator.multinomial(count, self._shares / self._shares.sum())
         drawn = [
             text
             for member, times in zip(self._members, counts, strict=True)
             if times
             for text in member.draw(int(times), generator)
         ]
-        return [drawn[index] for index in generator.permutation(count)]
+        return [drawn[index] for index in generator.permutation(len(drawn))]

@@ -77,22 +77,21 @@ class DigitTree:
         return mass
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
-        """Symbol by symbol, many numerals at once; what turns out malformed is drawn again."""
+        """Symbol by symbol, many numerals at once; what turns out malformed is left out."""
         drawn: list[str] = []
-        while len(drawn) < count:
-            wanted = {"": count - len(drawn)}
-            while wanted:
-                self._visit(list(wanted))
-                following: dict[str, int] = {}
-                for prefix, times in wanted.items():
-                    chances = np.exp(self._nodes[prefix].following)
-                    symbols = generator.multinomial(times, chances / chances.sum())
-                    for symbol in legal_symbols(prefix):
-                        if symbols[symbol] and symbol == END:
-                            drawn += [prefix] * int(symbols[symbol])
-                        elif symbols[symbol]:
-                            following[prefix + SYMBOLS[symbol]] = int(symbols[symbol])
-                wanted = following
+        wanted = {"": count}
+        while wanted:
+            self._visit(list(wanted))
+            following: dict[str, int] = {}
+            for prefix, times in wanted.items():
+                chances = np.exp(self._nodes[prefix].following)
+                symbols = generator.multinomial(times, chances / chances.sum())
+                for symbol in legal_symbols(prefix):
+                    if symbols[symbol] and symbol == END:
+                        drawn += [prefix] * int(symbols[symbol])
+                    elif symbols[symbol]:
+                        following[prefix + SYMBOLS[symbol]] = int(symbols[symbol])
+            wanted = following
         return [drawn[index] for index in generator.permutation(len(drawn))]
 
     @cached_property

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CURVE_BEST = 200  # of the most probable numerals that a drawing shows beside the grid
 _POINTS = 64  # where the distribution function is looked at in each round of a search
+_MOST_ROUNDS = 1000  # of draws, before a model is given up that hardly names a numeral
 _DIGITS = 9  # significant digits of a quantile
 _BEFORE = 1e-7  # of a number: so far below it are the numbers less than it
 
@@ -115,7 +116,7 @@ class NumeralDistribution:
         """Independent draws from the model itself, among numerals that can be named."""
         if count < 0:
             raise NumerateError(f"number of samples: got {count}, expected 0 or more")
-        return self._numerals.draw(count, np.random.default_rng(seed)) if count else []
+        return draw_named(self._numerals, count, np.random.default_rng(seed))
 
     def curve(self) -> Curve:
         """The grid of candidates and the most probable numerals, for a drawing."""
@@ -135,7 +136,20 @@ class NumeralDistribution:
         return draw_distribution(self)
 
     def _cdf(self, numbers: Iterable[float]) -> np.ndarray:
+        if not self._numerals.total > 0:
+            raise NumerateError("no number to expect: the model knows no numeral by name")
         return self._numerals.mass_up_to(np.asarray(numbers, dtype=float)) / self._numerals.total
+
+
+def draw_named(numerals: NextNumeral, count: int, generator: np.random.Generator) -> list[str]:
+    """So many draws that can be named; what cannot is drawn again."""
+    drawn: list[str] = []
+    for _ in range(_MOST_ROUNDS):
+        missing = count - len(drawn)
+        if not missing:
+            return drawn
+        drawn += numerals.draw(2 * missing, generator)[:missing]
+    raise NumerateError("nothing to draw from: the model knows hardly any numeral by name")
 
 
 def _written(numeral: str | int | float | Decimal) -> str:

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from numerate.errors import NumerateError
-
 
 class KnownNumerals:
     """A `NextNumeral` of finitely many numerals."""
@@ -30,7 +28,8 @@ class KnownNumerals:
         return mass
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
-        if not self.total > 0:
-            raise NumerateError("nothing to draw from: the model knows no numeral by name")
-        chosen = generator.choice(len(self.numerals), count, p=self.probabilities / self.total)
+        named = int(generator.binomial(count, min(1.0, self.total)))
+        if not named:
+            return []
+        chosen = generator.choice(len(self.numerals), named, p=self.probabilities / self.total)
         return [self.numerals[index] for index in chosen]

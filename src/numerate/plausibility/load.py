@@ -50,7 +50,7 @@ class _Run:
 
     def load(self) -> NumerateModel:
         model = LanguageModel.load(self.folder)
-        identity = {"version": 1, "dataset": self.hash, "vocabulary": self._digest(VOCABULARY)}
+        identity = {"version": 2, "dataset": self.hash, "vocabulary": self._digest(VOCABULARY)}
 
         def find_out() -> dict[str, Any]:
             dataset = open_dataset(self.folder, self.record, self.given)

@@ -7,7 +7,7 @@ import numpy as np
 
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import assess
+from numerate.plausibility.assess import assess, look_closer
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding
@@ -88,8 +88,8 @@ class NumerateModel:
     def assess(self, text: str, alarms: float = ALARMS, *, search: bool = False) -> list[Finding]:
         """Every numeral of the text, flagged or not.
 
-        The most likely numeral is the best candidate of the grid; with `search`, where something
-        is flagged, the best of all numerals.
+        What was expected is taken from the grid of candidates, all at once; with `search`, where
+        something is flagged, from the model's whole distribution.
         """
         self.calibration.check_alarms(alarms)
         parts = list(iter_paragraphs(text))
@@ -108,20 +108,20 @@ class NumerateModel:
         plausibility = self.calibration.plausibility(found.strangeness)
         flagged = plausibility <= alarms
         for index, token in enumerate(reading.numerals):
-            likely = found.likely[index]
+            expected = found.expected[index]
             if search and flagged[index]:
                 state = reading.states[index : index + 1]
-                likely, _ = next(self.model.next_numeral(state).stream())
+                expected = look_closer(self.model, state, token.text)
             yield Finding(
                 start=offset + token.start,
                 end=offset + token.end,
                 numeral=token.text,
                 written=paragraph[token.start : token.end],
                 surprisal=float(found.surprisal[index]),
-                percentile=float(found.percentile[index]),
-                interval=(float(found.low[index]), float(found.high[index])),
-                likely=likely,
-                reason=found.reasons[index],
+                percentile=expected.percentile,
+                interval=expected.interval,
+                likely=expected.likely,
+                reason=expected.reason,
                 plausibility=float(plausibility[index]),
                 flagged=bool(flagged[index]),
             )

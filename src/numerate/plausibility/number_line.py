@@ -119,17 +119,12 @@ class NumberLine:
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
         weights = self._log_weights.exp().numpy()
-        chances = self._chances / self._chances.sum()
         means, sds = self._means.numpy(), self._sds.numpy()
-        drawn: list[str] = []
-        while len(drawn) < count:
-            precisions = generator.choice(self._usual, count, p=chances)
-            chosen = generator.choice(len(weights), count, p=weights / weights.sum())
-            numbers = generator.normal(means[chosen], sds[chosen])
-            cells = np.rint(numbers * 10.0**precisions)
-            drawn += [
-                _Range(int(precision), int(cell), int(cell) + 1).text()
-                for precision, cell in zip(precisions, cells, strict=True)
-                if 0 <= cell < 10.0**MAX_DIGITS
-            ]
-        return drawn[:count]
+        precisions = generator.choice(self._usual, count, p=self._chances / self._chances.sum())
+        chosen = generator.choice(len(weights), count, p=weights / weights.sum())
+        cells = np.rint(generator.normal(means[chosen], sds[chosen]) * 10.0**precisions)
+        return [
+            _Range(int(precision), int(cell), int(cell) + 1).text()
+            for precision, cell in zip(precisions, cells, strict=True)
+            if 0 <= cell < 10.0**MAX_DIGITS  # numerals are not negative
+        ]

@@ -63,7 +63,7 @@ class NextNumeral(Protocol):
         ...
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
-        """Independent numerals, given that they can be named."""
+        """So many independent draws, less those that cannot be named."""
         ...
 
 

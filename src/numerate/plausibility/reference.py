@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from numerate.batching import load_corpora
+from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.errors import DatasetError
 from numerate.evaluation.candidates import candidate_numerals
 from numerate.vocabulary import Vocabulary
 
 REFERENCE = "reference.json"
+
+
+FREQUENT = 500  # training numerals in the grid beside the candidates of evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,17 @@ class Reference:
             split_names=bool(dataset.manifest["options"].get("split_names")),
             oov_words=len(words),
             oov_numerals=len(numerals),
-            candidates=tuple(candidate_numerals(train).texts),
+            candidates=tuple(dict.fromkeys([*candidate_numerals(train).texts, *_frequent(train)])),
             median=float(np.median(numbers)),
         )
+
+
+def _frequent(train: Corpus) -> list[str]:
+    """The most frequent training numerals as they are written.
+
+    The candidates of evaluation have few decimals: 1.71 is none where most numerals have one.
+    """
+    counts = np.bincount(-1 - train.tokens[train.tokens < 0], minlength=len(train.table))
+    texts = train.table.texts
+    ranked = sorted(np.flatnonzero(counts), key=lambda row: (-counts[row], texts[row]))
+    return [texts[row] for row in ranked[:FREQUENT]]

@@ -25,6 +25,8 @@ def test_paragraphs_know_where_they_stand() -> None:
     for start, part in found:
         assert text[start : start + len(part)] == part
     assert list(iter_paragraphs("")) == []
+    assert list(iter_paragraphs(" \n\n \n")) == []
+    assert [len(part) for _, part in iter_paragraphs("x" * 10**6)] == [10**6]
     assert list(iter_paragraphs("\r\n\r\n a\r\nb\r\n\r\nc"))[1][1] == "c"
 
 
