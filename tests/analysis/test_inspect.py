@@ -94,7 +94,10 @@ def test_one_run_shows_what_it_has_and_says_what_not(
 
 def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     out, heard = tmp_path / "out", list[str]()
+    inspect_runs([folders["mog"]], out)
+    assert "next-numeral-2" in names(out)
     inspect_runs([folders["mog"]], out, contexts=[CONTEXT])
+    assert "next-numeral-2" not in names(out), "a figure that the report no longer has"
     (out / "tables.md").write_text("of a reproduction")
     record = json.loads((out / "report.json").read_text())
     record["runs"].append("../gone")

@@ -33,7 +33,8 @@ from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
 from numerate.model.language_model import read_json
-from numerate.report.exhibit import Exhibit, NothingToShowError
+from numerate.model.names import MODELS
+from numerate.report.exhibit import KINDS, Exhibit, NothingToShowError
 from numerate.report.look import INK
 from numerate.report.page import Section, escape, figure, page, table
 
@@ -76,16 +77,18 @@ def inspect_runs(
     texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
     typed = [typed_context(text) for text in texts]
     runs = open_runs(paths, dataset, device)
+    runs.sort(key=lambda run: MODELS.index(run.name))  # the order of the paper
     out.mkdir(parents=True, exist_ok=True)
     figures: dict[str, list[str]] = {}  # by section
     tables: dict[str, list[str]] = {}
-    skipped = []
+    skipped, made = [], []
     for title, exhibits in _exhibits(runs, typed):
         if watch:
             watch(title)
         try:
             for exhibit in exhibits:
                 svg = exhibit.save(out / FIGURES)
+                made.append(exhibit.name)
                 figures.setdefault(title, []).append(_article(exhibit, svg))
                 tables.setdefault(title, []).extend(map(table, exhibit.shown))
         except NothingToShowError as nothing:
@@ -94,8 +97,11 @@ def inspect_runs(
     sections = [Section(title, _body(figures[title], tables[title])) for title in figures]
     write_file(out / REPORT, _report(runs, sections, skipped).encode())
     inside = [os.path.relpath(path.resolve(), out.resolve()) for path in paths]
-    record = {**_FORMAT, "runs": inside, "contexts": texts}
+    record = {**_FORMAT, "runs": inside, "contexts": texts, "figures": made}
     write_file(out / MEMORY, (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
+    for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
+        for kind in KINDS:
+            (out / FIGURES / f"{name}.{kind}").unlink(missing_ok=True)
     return out / REPORT
 
 

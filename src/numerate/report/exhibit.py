@@ -14,6 +14,7 @@ from numerate.report.look import look
 from numerate.tables import ResultTable
 
 Cell = str | int | float
+KINDS = ("png", "svg", "csv")  # of files that an exhibit is saved as
 
 
 class NothingToShowError(NumerateError):
