@@ -46,7 +46,7 @@ def serve(
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
     with bind(host, port) as listener:
-        _serve(Path(run), dataset, listener, access, quiet)
+        _serve(run, dataset, listener, access, quiet)
 
 
 def check_extra() -> None:
@@ -96,7 +96,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def _serve(
-    run: Path, dataset: Path | None, listener: socket.socket, access: "Access", quiet: bool
+    run: str | Path, dataset: Path | None, listener: socket.socket, access: "Access", quiet: bool
 ) -> None:
     import torch
     import uvicorn
@@ -110,12 +110,12 @@ def _serve(
     limits = Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     model = numerate.load(run, dataset)
-    examples = (example_texts(run, dataset) if access.loopback else []) or [EXAMPLE]
+    examples = (example_texts(Path(run), dataset) if access.loopback else []) or [EXAMPLE]
     model.assess(examples[0])  # what is computed once is computed now
     log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
     app = create_app(
         model,
-        name=run.resolve().name,
+        name=Path(run).resolve().name,
         examples=examples,
         limits=limits,
         access=access,

@@ -56,7 +56,8 @@ def answer_problems(app: FastAPI) -> None:
         if first["type"] == "json_invalid":
             return refusal(RefusedError(400, "the request is not JSON"))
         where = ".".join(str(part)[:40] for part in first["loc"][1:]) or "the request"
-        return refusal(RefusedError(422, f"{where}: {first['msg']}"))
+        message = first["msg"].removeprefix("Value error, ")
+        return refusal(RefusedError(422, f"{where}: {message}"))
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> Response:
