@@ -1,8 +1,11 @@
 """How strange a numeral is, where it lies, and why."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
+from numerate.model.names import MODELS
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import LEVEL, _reasons, strangeness
 from numerate.plausibility.finding import REASONS
@@ -117,3 +120,14 @@ def test_a_text_without_numerals_has_no_findings(
 
 def test_the_plausible_range_is_central() -> None:
     assert 0 < LEVEL < 1
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_glance_sees_what_an_assessment_sees(models: dict[str, NumerateModel], name: str) -> None:
+    text = "LV ejection fraction is 612%.\n\nNo numeral.\n\nVolumes of 1,150 and 57.5 mL."
+    glances = models[name].glance(text, 0.1)
+    findings = models[name].assess(text, 0.1)
+    assert [text[glance.start : glance.end] for glance in glances] == ["612", "1,150", "57.5"]
+    for glance, finding in zip(glances, findings, strict=True):
+        assert asdict(glance).items() <= finding.record().items()
+    assert models[name].glance("") == []

@@ -24,8 +24,13 @@ def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: Numerat
     assert [TEXT[n["start"] : n["end"]] for n in answer["numerals"]] == ["61", "150", "9000"]
     assert [n["flagged"] for n in answer["numerals"]] == [False, False, True]
     assert answer["flagged"] == 1
-    for said, finding in zip(answer["numerals"], model.assess(TEXT), strict=True):
-        assert said == {**finding.record(), "interval": list(finding.interval)}
+    closely = ask(client, "check", text=TEXT, details=True)
+    assert closely["flagged"] == 1
+    for said, more, finding in zip(
+        answer["numerals"], closely["numerals"], model.assess(TEXT), strict=True
+    ):
+        assert more == {**finding.record(), "interval": list(finding.interval)}
+        assert {**more, **dict.fromkeys(("percentile", "interval", "likely", "reason"))} == said
 
 
 def test_alarms_set_how_much_is_flagged(client: httpx.Client) -> None:
@@ -65,6 +70,7 @@ def test_a_written_numeral_is_placed_in_the_prediction(
     assert (written["numeral"], written["value"]) == ("9000", 9000)
     assert written["probability"] == pytest.approx(expected.prob("9000"))
     assert written["below"] == pytest.approx(expected.cdf(9000))
+    assert written["reason"] == "magnitude"
 
 
 def test_a_paragraph_begins_anew(client: httpx.Client) -> None:

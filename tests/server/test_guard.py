@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from numerate.plausibility.finding import Finding
+from numerate.plausibility.finding import Glance
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
 
@@ -27,7 +27,7 @@ class Fake:
     def __init__(self, act: Callable[[str], Any] = lambda text: None) -> None:
         self.act = act
 
-    def assess(self, text: str, alarms: float) -> list[Finding]:
+    def glance(self, text: str, alarms: float) -> list[Glance]:
         self.act(text)
         return []
 

@@ -48,6 +48,12 @@ def strangeness(written: Written, log_probs: np.ndarray) -> np.ndarray:
     return result
 
 
+def strangeness_of(reading: Reading) -> np.ndarray:  # [N]
+    """Of the numerals of a text that has been read."""
+    written = Written.of([token.text for token in reading.numerals])
+    return strangeness(written, reading.numeral_log_probs)
+
+
 def assess(model: NumberModel, reading: Reading) -> Assessment:
     """All numerals of a text that has been read; what was expected is that of the grid."""
     grid = Grid(model.candidates, model.log_probs(reading.states, model.candidates))

@@ -7,6 +7,19 @@ REASONS = ("magnitude", "precision", "digits")
 
 
 @dataclass(frozen=True, slots=True)
+class Glance:
+    """How plausible it is, without what was expected instead: that takes longer to find out."""
+
+    start: int  # offsets into the text that was given
+    end: int
+    numeral: str  # normalised
+    written: str  # as it stands in the text
+    surprisal: float  # nats: −log p(numeral | a numeral comes)
+    plausibility: float  # share of the dev split's numerals at least as odd
+    flagged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     start: int  # offsets into the text that was given
     end: int

@@ -7,10 +7,10 @@ import numpy as np
 
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import assess, look_closer
+from numerate.plausibility.assess import assess, look_closer, strangeness_of
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.finding import Finding
+from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.gap import Gap, split_at_gap
 from numerate.plausibility.number_model import NextNumeral, NumberModel, Reading, States
 from numerate.plausibility.paragraphs import iter_paragraphs
@@ -85,6 +85,28 @@ class NumerateModel:
         found = self.assess(text, alarms, search=True)
         return [finding for finding in found if finding.flagged]
 
+    def glance(self, text: str, alarms: float = ALARMS) -> list[Glance]:
+        """How plausible every numeral of the text is; several times as fast as `assess`."""
+        self.calibration.check_alarms(alarms)
+        return [
+            Glance(
+                start=offset + token.start,
+                end=offset + token.end,
+                numeral=token.text,
+                written=paragraph[token.start : token.end],
+                surprisal=-float(log_prob),
+                plausibility=float(plausibility),
+                flagged=bool(plausibility <= alarms),
+            )
+            for offset, paragraph, reading in self._read(text)
+            for token, log_prob, plausibility in zip(
+                reading.numerals,
+                reading.numeral_log_probs,
+                self.calibration.plausibility(strangeness_of(reading)),
+                strict=True,
+            )
+        ]
+
     def assess(self, text: str, alarms: float = ALARMS, *, search: bool = False) -> list[Finding]:
         """Every numeral of the text, flagged or not.
 
@@ -92,14 +114,19 @@ class NumerateModel:
         something is flagged, from the model's whole distribution.
         """
         self.calibration.check_alarms(alarms)
-        parts = list(iter_paragraphs(text))
-        readings = self.model.read([part for _, part in parts]) if parts else []
         return [
             finding
-            for (offset, part), reading in zip(parts, readings, strict=True)
-            if len(reading.positions)
-            for finding in self._findings(part, offset, reading, alarms, search)
+            for offset, paragraph, reading in self._read(text)
+            for finding in self._findings(paragraph, offset, reading, alarms, search)
         ]
+
+    def _read(self, text: str) -> Iterator[tuple[int, str, Reading]]:
+        """Paragraphs that have numerals: where they start, what they say, how they are read."""
+        parts = list(iter_paragraphs(text))
+        readings = self.model.read([part for _, part in parts]) if parts else []
+        for (offset, paragraph), reading in zip(parts, readings, strict=True):
+            if len(reading.positions):
+                yield offset, paragraph, reading
 
     def _findings(
         self, paragraph: str, offset: int, reading: Reading, alarms: float, search: bool

@@ -9,7 +9,8 @@ from numerate.server.bars import linear_bars, log_bars
 
 
 def checked(model: NumerateModel, asked: schema.CheckRequest) -> schema.CheckAnswer:
-    findings = model.assess(asked.text, ALARMS if asked.alarms is None else asked.alarms)
+    look = model.assess if asked.details else model.glance
+    findings = look(asked.text, ALARMS if asked.alarms is None else asked.alarms)
     numerals = [schema.Checked.model_validate(finding) for finding in findings]
     return schema.CheckAnswer(
         numerals=numerals, flagged=sum(finding.flagged for finding in findings)
@@ -25,7 +26,10 @@ def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.Pred
     else:
         numeral = _numeral_at(asked.text, asked.start, asked.end)
         distribution = model.predict_at(asked.text, asked.start)
-        written = _written(distribution, numeral)
+        reasons = {found.start: found.reason for found in model.assess(asked.text)}
+        if asked.start not in reasons:
+            raise NumerateError(f"start and end: no numeral stands from {asked.start}")
+        written = _written(distribution, numeral, reasons[asked.start])
     low, high = distribution.interval(asked.level)
     shown = [low, high] if written is None else [low, high, written.value]
     return schema.PredictAnswer(
@@ -55,13 +59,14 @@ def _numeral_at(text: str, start: int, end: int) -> Numeral:
         raise NumerateError(f"start and end: no numeral stands from {start} to {end}") from None
 
 
-def _written(distribution: NumeralDistribution, numeral: Numeral) -> schema.Written:
+def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -> schema.Written:
     value = float(numeral.value)
     return schema.Written(
         numeral=numeral.text,
         value=value,
         probability=distribution.prob(numeral.text),
         below=distribution.cdf(value),
+        reason=reason,
     )
 
 

@@ -111,7 +111,7 @@ def _serve(
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     model = numerate.load(run, dataset)
     examples = (example_texts(Path(run), dataset) if access.loopback else []) or [EXAMPLE]
-    model.assess(examples[0])  # what is computed once is computed now
+    model.glance(examples[0])  # what is computed once is computed now
     log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
     app = create_app(
         model,

@@ -37,8 +37,9 @@ class CheckRequest(Asked):
     text: Text = Field(description="The text to check.", examples=["The ejection fraction is 5 %."])
     alarms: Alarms | None = Field(
         None,
-        description="Rate of false alarms on text like the training data; by default the run's.",
+        description="Rate of false alarms on text like the training data; by default 0.01.",
     )
+    details: bool = Field(False, description="Also what was expected instead, which takes longer.")
 
 
 class PredictRequest(Asked):
@@ -87,12 +88,16 @@ class Checked(Given):
     written: str = Field(description="As it stands in the text: 2,000.")
     numeral: str = Field(description="As the model reads it: 2000.")
     surprisal: float = Field(description="Minus log of its probability there, in nats.")
-    percentile: float = Field(description="Where it lies in what was expected, 0 to 1.")
-    interval: tuple[float, float] = Field(description="The plausible range there.")
-    likely: str = Field(description="The most probable numeral there.")
     plausibility: float = Field(description="Share of ordinary numerals that are at least as odd.")
     flagged: bool = Field(description="Whether it is implausible where it stands.")
-    reason: str = Field(description="What is odd, were it flagged: magnitude, precision or digits.")
+    percentile: float | None = Field(
+        None, description="Where it lies in what was expected, 0 to 1."
+    )
+    interval: tuple[float, float] | None = Field(None, description="The plausible range there.")
+    likely: str | None = Field(None, description="The most probable numeral there.")
+    reason: str | None = Field(
+        None, description="What is odd, were it flagged: magnitude, precision or digits."
+    )
 
 
 class CheckAnswer(Given):
@@ -110,6 +115,7 @@ class Written(Given):
     value: float
     probability: float
     below: float = Field(description="Probability of a number at most as large.")
+    reason: str = Field(description="What is odd, were it flagged: magnitude, precision or digits.")
 
 
 class BarChart(Given):

@@ -117,7 +117,7 @@ export class Panel {
       ["Median", format(median)],
       ["Chance of this or less", percent(written.below)],
     ];
-    if (levelOf(this.finding) !== "plausible") rows.push(["Odd for its", this.finding.reason]);
+    if (levelOf(this.finding) !== "plausible") rows.push(["Odd for its", written.reason]);
     return element(
       "dl",
       {},
