@@ -96,3 +96,11 @@ def move(flat: np.ndarray, device: torch.device) -> Tensor:
     if device.type != "cuda":
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """All integers of [start, end) of each pair, one after another."""
+    lengths = ends - starts
+    total = np.cumsum(lengths)
+    shifts = np.repeat(starts - np.concatenate([[0], total[:-1]]), lengths)
+    return shifts + np.arange(total[-1] if len(total) else 0)

@@ -10,6 +10,7 @@ Weights are drawn widely, so that the distributions are far from even.
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ from transformers import (
     LlamaForCausalLM,
     PreTrainedTokenizerFast,
 )
+
+from numerate.corpus.tokenizer import tokenize
+from numerate.pretrained.backbone import Backbone, open_backbone
+from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.plan import Paragraph
 
 KINDS = ("single", "glued", "metaspace", "mixed")
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
@@ -163,3 +169,37 @@ def make_tiny(tmp_path: Path) -> Callable[..., Path]:
         return save(tmp_path / "model", kind, architecture, **changes)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def language_models(tiny_models: dict[str, Path]) -> dict[str, PretrainedLM]:
+    """The same, opened, with a start symbol. Digits and their like are made likely, so that
+    numerals begin and go on often enough to matter."""
+    found = {}
+    for kind, folder in tiny_models.items():
+        backbone = open_backbone(folder)
+        old = backbone.model.get_output_embeddings()
+        new = torch.nn.Linear(old.in_features, old.out_features)
+        likely = [re.match("[^<]?[0-9.,]", token) is not None for token in vocabulary(backbone)]
+        with torch.no_grad():
+            new.weight.copy_(old.weight)
+            new.bias.copy_(torch.tensor(likely) * 2.5)
+        backbone.model.set_output_embeddings(new)
+        found[kind] = PretrainedLM(backbone, backbone.tokenizer.bos_token_id)
+    return found
+
+
+def vocabulary(backbone: Backbone) -> list[str]:
+    return backbone.tokenizer.convert_ids_to_tokens(range(len(backbone.tokenizer)))
+
+
+def paragraph(text: str) -> Paragraph:
+    """A text as a dataset has it."""
+    tokens = tokenize(text)
+    return Paragraph(
+        text,
+        [token.start for token in tokens],
+        [token.end for token in tokens],
+        frozenset(index for index, token in enumerate(tokens) if token.is_numeral),
+        [token.text for token in tokens],
+    )

@@ -1,0 +1,144 @@
+"""Every candidate before every numeral of a text: a tree of spellings over shared keys and values.
+
+The text is read once and its keys and values are kept. The candidates' tree is then read after
+each numeral's context, all nodes at once, with a mask that hides what comes later in the text.
+"""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained.digits import DigitAdapter
+from numerate.pretrained.forest import Forest, spell_out
+from numerate.pretrained.plan import Plan
+from numerate.pretrained.scorer import NEVER, Nodes, Scorer
+from numerate.pretrained.spelling import NumeralTokens, SpellingTree, written_forms
+
+STATES = {"cpu": 4096, "cuda": 32768}  # nodes read at a time
+BLOCK = 128  # candidates in a tree: who sees whom grows with the square of its nodes
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    candidates: list[int]
+    spelling: SpellingTree
+    seen: np.ndarray  # bool [K − 1, K − 1] which nodes a node sees, without the root
+
+
+class CandidateTable:
+    """log p(candidate | a numeral comes) for the candidates of one table."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        tokens: NumeralTokens,
+        candidates: NumeralTable,
+        adapter: DigitAdapter | None = None,
+    ) -> None:
+        self.adapter = adapter
+        self.scorer = scorer
+        self.tokens = tokens
+        self.forms = tuple(written_forms(text) for text in candidates.texts)
+        self._trees: dict[str, list[_Tree]] = {}
+
+    def table(self, plan: Plan) -> np.ndarray:
+        """The same as an array, without gradients."""
+        with torch.no_grad():
+            return self.score(plan).cpu().numpy()
+
+    def score(self, plan: Plan) -> Tensor:
+        """Before each numeral of a plan: float64 [N, C]."""
+        device = self.scorer.device
+        result = torch.empty(len(plan.roots), len(self.forms), dtype=torch.float64, device=device)
+        if not plan.roots:
+            return result
+        chain = self.scorer.index(np.array([plan.tokens[: plan.length]]))
+        past = states = None
+        if self.scorer.takes_masks:
+            found = self.scorer.hidden(chain, use_cache=True)
+            past, states = found.past_key_values, found.last_hidden_state[0]
+        for space in sorted({space for _, space in plan.roots}):
+            places = [i for i, (_, other) in enumerate(plan.roots) if other == space]
+            for tree in self._trees_after(space):
+                count = max(1, STATES.get(device.type, 4096) // len(tree.spelling.parents))
+                for begin in range(0, len(places), count):
+                    mine = places[begin : begin + count]
+                    roots = np.array([plan.roots[place][0] for place in mine])
+                    if past is None or states is None:
+                        read = self._read_by_path(plan, tree, roots)
+                    else:
+                        read = self._read(past, states, tree, roots)
+                    rows = self.scorer.index(np.array(mine))
+                    columns = self.scorer.index(np.array(tree.candidates))
+                    result[rows[:, None], columns] = self._table(read, tree, len(mine))
+        return result
+
+    def _trees_after(self, space: str) -> list[_Tree]:
+        """Candidates that are written alike share a tree."""
+        if space not in self._trees:
+            order = sorted(range(len(self.forms)), key=lambda index: self.forms[index])
+            blocks = [order[begin : begin + BLOCK] for begin in range(0, len(order), BLOCK)]
+            self._trees[space] = [self._tree(space, block) for block in blocks]
+        return self._trees[space]
+
+    def _tree(self, space: str, candidates: list[int]) -> _Tree:
+        spelling = self.tokens.tree(space, tuple(self.forms[index] for index in candidates))
+        count = len(spelling.parents)
+        seen = np.eye(count, dtype=bool)
+        for node in range(1, count):
+            seen[node] |= seen[spelling.parents[node]]
+        return _Tree(candidates, spelling, seen[1:, 1:])
+
+    def _read(self, past: object, states: Tensor, tree: _Tree, roots: np.ndarray) -> Tensor:
+        """The states of the tree after each root: [n, K, D]."""
+        scorer, count, length = self.scorer, len(roots), len(states)
+        shared = copy.deepcopy(past)
+        shared.batch_repeat_interleave(count)  # type: ignore[attr-defined]
+        root = scorer.index(roots)
+        before = torch.arange(length, device=scorer.device) <= root[:, None]  # [n, T]
+        size = len(tree.seen)
+        mask = torch.cat(
+            [
+                before[:, None].expand(count, size, length),
+                torch.from_numpy(tree.seen).to(scorer.device).expand(count, size, size),
+            ],
+            dim=2,
+        )
+        found = scorer.hidden(
+            scorer.index(tree.spelling.tokens[1:]).expand(count, size),
+            attention_mask=mask[:, None],
+            position_ids=root[:, None] + scorer.index(tree.spelling.depths[1:]),
+            past_key_values=shared,
+            use_cache=True,
+        )
+        return torch.cat([states[root][:, None], found.last_hidden_state], dim=1)
+
+    def _read_by_path(self, plan: Plan, tree: _Tree, roots: np.ndarray) -> Tensor:
+        parts = []
+        for root in roots.tolist():
+            chain = list(range(root + 1))
+            alone = Plan(root + 1, plan.tokens[: root + 1], [-1, *chain[:-1]], chain, list(chain))
+            nodes = [root]
+            for parent, token in zip(
+                tree.spelling.parents[1:].tolist(), tree.spelling.tokens[1:].tolist(), strict=True
+            ):
+                nodes.append(alone.branch(nodes[parent], token))
+            parts.append(self.scorer.states(Nodes([alone]))[self.scorer.index(np.array(nodes))])
+        return torch.stack(parts)
+
+    def _table(self, states: Tensor, tree: _Tree, count: int) -> Tensor:
+        """From the states of `count` copies of the tree to the candidates: [n, C]."""
+        forest = Forest.of([tree.spelling] * count, len(tree.candidates))
+        flat = states.flatten(0, 1)
+        if self.adapter is not None:
+            details = self.scorer.details(flat, forest)
+            numerals, gates = self.adapter.spell_out(forest, details, self.scorer.classes)
+        else:
+            values, sums = self.scorer.log_probs(flat, forest.edges(), forest.requests())
+            spelled = spell_out(forest, values, sums, None)
+            numerals, gates = spelled.numerals, spelled.gates
+        return (numerals.view(count, -1) - gates[:, None]).clamp(NEVER, 0)

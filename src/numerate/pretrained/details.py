@@ -1,0 +1,69 @@
+"""What adapting a language model's digits needs of a split, on disk beside its scores."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.packing import ranges
+from numerate.pretrained.digits import MASSES, DigitBatch, NodeDetails
+from numerate.pretrained.language_model import ParagraphScores
+from numerate.pretrained.spelling import SpellingTree
+
+if TYPE_CHECKING:
+    from numerate.pretrained.store import SplitStore
+
+PARAGRAPHS = 256  # planned at a time
+
+
+class DetailStore:
+    """The nodes of every numeral's tree, one tree after another: states, masses, costs.
+
+    The trees themselves are not stored: planning the text gives the same ones again.
+    """
+
+    def __init__(self, split: "SplitStore") -> None:
+        planner = split.store.model.planner
+        self.trees: list[SpellingTree | None] = []  # of each numeral; None: it cannot be adapted
+        for begin in range(0, len(split.paragraphs), PARAGRAPHS):
+            for plans in planner.plans(split.paragraphs[begin : begin + PARAGRAPHS]):
+                self.trees += [pair and pair[0] for plan in plans for pair in plan.trees]
+        self.starts = np.cumsum([0, *(len(tree.parents) if tree else 0 for tree in self.trees)])
+        self.closing_starts = np.cumsum(
+            [0, *(len(tree.closings) if tree else 0 for tree in self.trees)]
+        )
+        count, size = int(self.starts[-1]), split.states.shape[1]
+        self.states = split.array("node-states", np.float16, (count, size))
+        self.masses = split.array("node-masses", np.float32, (count, MASSES))
+        self.costs = split.array("node-costs", np.float32, (count,))
+        closings = max(1, int(self.closing_starts[-1]))  # an empty file cannot be mapped
+        self.closings = split.array("node-closings", np.float32, (closings,))
+        self.done = split.array("node-done", np.bool_, (len(split.paragraphs),))
+        self.arrays = [self.states, self.masses, self.costs, self.closings]
+
+    def put(self, numerals: slice, score: ParagraphScores) -> None:
+        nodes = slice(self.starts[numerals.start], self.starts[numerals.stop])
+        closings = slice(self.closing_starts[numerals.start], self.closing_starts[numerals.stop])
+        if nodes.start < nodes.stop:
+            self.states[nodes] = score.node_states
+            self.masses[nodes] = score.node_masses
+            self.costs[nodes] = score.node_costs
+            self.closings[closings] = score.node_closings
+
+    def gather(self, numerals: np.ndarray, device: torch.device) -> DigitBatch | None:
+        """The trees of some numerals, and what the model says at their nodes."""
+        trees = [self.trees[numeral] for numeral in numerals]
+        nodes = ranges(self.starts[numerals], self.starts[numerals + 1])
+        closings = ranges(self.closing_starts[numerals], self.closing_starts[numerals + 1])
+
+        def tensor(array: np.ndarray, rows: np.ndarray, dtype: Any) -> Tensor:
+            return torch.from_numpy(array[rows].astype(dtype)).to(device)
+
+        details = NodeDetails(
+            tensor(self.states, nodes, np.float32),
+            tensor(self.masses, nodes, np.float64),
+            tensor(self.costs, nodes, np.float64),
+            tensor(self.closings, closings, np.float64),
+        )
+        return DigitBatch.of(trees, details)

@@ -1,0 +1,159 @@
+"""A pretrained language model as something that scores words and numerals of paragraphs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.corpus.dataset import Split
+from numerate.errors import BackboneError
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained.backbone import Backbone
+from numerate.pretrained.candidates import CandidateTable
+from numerate.pretrained.digits import DigitAdapter
+from numerate.pretrained.plan import Paragraph, Plan, Planner
+from numerate.pretrained.scorer import Scorer, Scores
+from numerate.pretrained.spelling import REACH, NumeralTokens
+
+WINDOW = 1024  # tokens of a window, where the model can take more
+LEAST_WINDOW = 2 * REACH
+NODES = {"cpu": 2048, "cuda": 32768}  # nodes of a batch
+TRIAL = 8  # paragraphs on which starts are compared
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphScores:
+    """What the model says of one paragraph; see `Scores`."""
+
+    targets: np.ndarray
+    gates: np.ndarray
+    numerals: np.ndarray
+    states: np.ndarray
+    # At the nodes of the numerals' trees, if asked for; see `NodeDetails`.
+    node_states: np.ndarray
+    node_masses: np.ndarray
+    node_costs: np.ndarray
+    node_closings: np.ndarray
+
+
+class PretrainedLM:
+    """A backbone with a start symbol, asked for targets of our tokenisation."""
+
+    def __init__(self, backbone: Backbone, start: int | None = None) -> None:
+        self.backbone = backbone
+        self.digest = backbone.digest  # of all weights: another one once they are trained on
+        self.tokens = NumeralTokens(backbone.tokenizer, backbone.end_ids)
+        missing = [mark for mark in "0123456789.," if mark not in self.tokens.pieces]
+        if missing:
+            raise BackboneError(f"{backbone.path}: its tokenizer has no token for {missing[0]!r}")
+        # Within the reach of sliding attention, all layers see the whole window.
+        reach = getattr(backbone.model.config.get_text_config(), "sliding_window", None)
+        self.window = min(backbone.window, WINDOW, reach or WINDOW)
+        if self.window < LEAST_WINDOW:
+            raise BackboneError(
+                f"{backbone.path}: its window is {self.window} tokens, "
+                f"expected {LEAST_WINDOW} or more"
+            )
+        self.scorer = Scorer(backbone.model, self.tokens)
+        self.start = backbone.adds_start if start is None else start
+
+    def choose_start(self, paragraphs: Sequence[Paragraph]) -> int:
+        """The symbol before a text: the tokenizer's own, else the one that predicts best.
+
+        Models differ in what they were trained to see first, and their files do not say; a wrong
+        choice can double the perplexity.
+        """
+        if self.start is not None:
+            return self.start
+        tokenizer = self.backbone.tokenizer
+        line_breaks = [token for token, text in self.tokens.texts.items() if text == "\n"]
+        starts = {*tokenizer.all_special_ids, *self.backbone.end_ids, *line_breaks}
+        known = self.backbone.model.get_input_embeddings().weight.shape[0]
+        found = {}
+        for start in sorted(start for start in starts if start < known):
+            self.start = start
+            scores = self.score(paragraphs[:TRIAL])
+            found[start] = float(np.mean(np.concatenate([score.targets for score in scores])))
+        self.start = max(found, key=lambda start: found[start])
+        return self.start
+
+    @property
+    def planner(self) -> Planner:
+        assert self.start is not None, "choose a start first"
+        return Planner(self.backbone.tokenizer, self.tokens, self.start, self.window)
+
+    def score(
+        self, paragraphs: Sequence[Paragraph], *, detailed: bool = False
+    ) -> list[ParagraphScores]:
+        """Without gradients, in batches of similar length, in the order given."""
+        windows = self.planner.plans(paragraphs)
+        plans = [plan for window in windows for plan in window]
+        found: dict[int, ParagraphScores] = {}
+        for batch in self.batches(plans):
+            with torch.inference_mode():
+                some = [plans[index] for index in batch]
+                scores = self.scorer.score(some, detailed=detailed)
+            found.update(zip(batch, _split(scores, some), strict=True))
+        parts = iter(found[index] for index in range(len(plans)))
+        return [_join([next(parts) for _ in plans]) for plans in windows]
+
+    def batches(self, plans: Sequence[Plan]) -> list[list[int]]:
+        """Which windows are read together: those of similar size."""
+        sizes = [len(plan.tokens) for plan in plans]
+        room = NODES.get(self.scorer.device.type, 2048)
+        batches: list[list[int]] = []
+        for index in np.argsort(sizes, kind="stable").tolist():
+            if not batches or (len(batches[-1]) + 1) * sizes[index] > room:
+                batches.append([])
+            batches[-1].append(index)
+        return batches
+
+    def candidate_table(
+        self, candidates: NumeralTable, adapter: DigitAdapter | None = None
+    ) -> CandidateTable:
+        return CandidateTable(self.scorer, self.tokens, candidates, adapter)
+
+    def table(self, plan: Plan, candidates: NumeralTable) -> np.ndarray:
+        """log p(candidate | a numeral comes) before each numeral of a plan: [N, C]."""
+        return self.candidate_table(candidates).table(plan)
+
+
+def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:
+    def cut(values: Tensor | None, counts: list[int]) -> list[np.ndarray]:
+        if values is None:
+            return [np.empty(0)] * len(plans)
+        return np.split(values.cpu().numpy(), np.cumsum(counts)[:-1])
+
+    numerals = [len(plan.numerals) for plan in plans]
+    trees = [[pair[0] for pair in plan.trees if pair is not None] for plan in plans]
+    nodes = [sum(len(tree.parents) for tree in some) for some in trees]
+    closings = [sum(len(tree.closings) for tree in some) for some in trees]
+    details = scores.details
+    parts = zip(
+        cut(scores.targets, [len(plan.targets) for plan in plans]),
+        cut(scores.gates, numerals),
+        cut(scores.numerals, numerals),
+        cut(scores.states.float(), numerals),
+        cut(details.states.float() if details else None, nodes),
+        cut(details.masses if details else None, nodes),
+        cut(details.costs if details else None, nodes),
+        cut(details.closings if details else None, closings),
+        strict=True,
+    )
+    return [ParagraphScores(*part) for part in parts]
+
+
+def _join(windows: Sequence[ParagraphScores]) -> ParagraphScores:
+    names = [field.name for field in fields(ParagraphScores)]
+    return ParagraphScores(*(np.concatenate([getattr(w, n) for w in windows]) for n in names))
+
+
+def read_paragraphs(split: Split) -> list[Paragraph]:
+    columns = split.read(["text", "starts", "ends", "numerals", "tokens"])
+    rows = zip(*(columns[name].to_pylist() for name in columns.column_names), strict=True)
+    return [
+        Paragraph(text, starts, ends, frozenset(numerals), tokens)
+        for text, starts, ends, numerals, tokens in rows
+    ]

@@ -1,0 +1,269 @@
+"""A paragraph as a language model reads it: its tokens, with branches for other spellings.
+
+The tokens of the text are a chain of nodes. Where a numeral stands, other spellings and the
+tokens that could carry it on branch off. What is asked of the model is which nodes there are
+and a few sums over them; one pass of the model answers for all (`scorer.py`).
+"""
+
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from numerate.pretrained.spelling import REACH, NumeralTokens, SpellingTree, written_forms
+
+_WHITE = np.array([code for code in range(sys.maxunicode + 1) if chr(code).isspace()])
+
+
+@dataclass(slots=True)
+class Plan:
+    """One window of a paragraph. Nodes 0..T are the start symbol and the text's own tokens.
+
+    A term is a node and what is asked there; its value is the log-probability of the path to
+    that node from the `base` of its target, plus what is asked.
+    """
+
+    length: int  # nodes of the chain: 1 + T
+    tokens: list[int]
+    parents: list[int]
+    positions: list[int]
+    limits: list[int]  # the last node of the chain that a node sees
+    ancestors: list[tuple[int, int]] = field(default_factory=list)  # branch node, branch node
+    words: list[tuple[int, int]] = field(default_factory=list)  # target, node of its chain
+    finish: list[tuple[int, int]] = field(default_factory=list)  # target, node: the text ends
+    starts: list[tuple[int, int, int, int]] = field(default_factory=list)
+    ends: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    closings: list[tuple[int, int, int, int]] = field(default_factory=list)
+    after: list[tuple[int, int]] = field(default_factory=list)  # target, the end it comes after
+    targets: list[int] = field(default_factory=list)  # which target of the paragraph
+    numerals: list[tuple[int, int]] = field(default_factory=list)  # target here, node before it
+    roots: list[tuple[int, str]] = field(default_factory=list)  # where each is spelled, its space
+    trees: list[tuple[SpellingTree, list[int]] | None] = field(default_factory=list)
+
+    def branch(self, parent: int, token: int) -> int:
+        node = len(self.tokens)
+        self.tokens.append(token)
+        self.parents.append(parent)
+        self.positions.append(self.positions[parent] + 1)
+        self.ancestors.append((node, node))
+        above = parent
+        while above >= self.length:
+            self.ancestors.append((node, above))
+            above = self.parents[above]
+        self.limits.append(above)
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A text and where its tokens, as the dataset has them, begin and end."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+    numerals: frozenset[int]  # which tokens are numerals
+    written: Sequence[str]  # the normalised tokens
+
+
+class Planner:
+    """Lays out paragraphs for one tokenizer."""
+
+    def __init__(self, tokenizer: Any, tokens: NumeralTokens, start: int, window: int) -> None:
+        self.tokenizer = tokenizer
+        self.tokens = tokens
+        self.start = start
+        self.window = window
+
+    def plans(self, paragraphs: Sequence[Paragraph]) -> list[list[Plan]]:
+        """The windows of each paragraph."""
+        paragraphs = [_with_plain_digits(paragraph) for paragraph in paragraphs]
+        encoded = self.tokenizer(
+            [paragraph.text for paragraph in paragraphs],
+            add_special_tokens=False,
+            return_offsets_mapping=True,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        rows = zip(paragraphs, encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        return [self._windows(*row) for row in rows]
+
+    def _windows(
+        self, paragraph: Paragraph, ids: list[int], offsets: list[tuple[int, int]]
+    ) -> list[Plan]:
+        ids, owners = self._assign(paragraph, ids, np.array(offsets, np.int64).reshape(-1, 2))
+        count = len(paragraph.starts)
+        first = np.searchsorted(owners, np.arange(count + 2)).tolist()  # tokens of each target
+        room = self.window - REACH
+        plans, done, context = [], 0, 0
+        while done <= count:
+            last = done
+            while last < count and first[last + 1] - context <= room:
+                last += 1
+            if last < count:
+                last = self._break(paragraph, done, last)
+            last = count + 1 if last == count else last
+            stop = min(first[last], context + room)
+            plans.append(self._plan(paragraph, ids[context:stop], first, context, done, last))
+            done = last
+            # The next window sees half of this one again.
+            context = max(0, first[min(done, count)] - room // 2)
+        return plans
+
+    def _break(self, paragraph: Paragraph, done: int, last: int) -> int:
+        """Where a window may end: not after a numeral, so that what follows knows it has ended.
+
+        A word longer than the window loses its end; a window of numerals alone breaks anywhere.
+        """
+        places = range(last, done, -1)
+        return next((p for p in places if p - 1 not in paragraph.numerals), max(last, done + 1))
+
+    def _assign(
+        self, paragraph: Paragraph, ids: list[int], spans: np.ndarray
+    ) -> tuple[list[int], np.ndarray]:
+        """The tokens, and which of the dataset's tokens each belongs to: int64 [T].
+
+        It is the one with its first character that is no white space; white space alone belongs
+        to what follows. A token may so pay for several (`).`): the others come for free. But
+        tokens that reach across the border of a numeral (`5mg`) are spelled in parts.
+        """
+        text = paragraph.text
+        numerals = sorted(paragraph.numerals)
+        starts = np.zeros(len(text) + 1, dtype=bool)
+        starts[[paragraph.starts[n] for n in numerals]] = True
+        borders = starts.copy()
+        borders[[paragraph.ends[n] for n in numerals]] = True
+        visible, lone_space = _visible(text)
+        left, right = spans.T
+        begins = np.minimum(visible[left], right)
+        count = np.cumsum(borders)
+        across = count[np.maximum(right - 1, 0)] > count[begins]
+        # Before a numeral, only one space may be in the same token.
+        across |= starts[begins] & (begins > left) & (begins < right) & ~lone_space[left]
+        if across.any():
+            new_ids: list[int] = []
+            new_begins: list[int] = []
+            for token, span, begin, cut in zip(ids, spans, begins, across, strict=True):
+                places = np.flatnonzero(borders[begin + 1 : span[1]]) + begin + 1
+                if cut and begin > span[0] and not lone_space[span[0]]:
+                    places = np.concatenate([[begin], places])
+                pieces = np.split(np.arange(*span), places - span[0]) if cut else []
+                for piece in pieces:
+                    part = self.tokens.spell(text[piece[0] : piece[-1] + 1])
+                    new_ids += part
+                    new_begins += [min(visible[piece[0]], piece[-1] + 1)] * len(part)
+                if not cut:
+                    new_ids.append(token)
+                    new_begins.append(begin)
+            ids, begins = new_ids, np.array(new_begins)
+        owners = np.searchsorted(np.asarray(paragraph.ends), begins, "right")
+        return ids, np.maximum.accumulate(owners)
+
+    def _plan(
+        self,
+        paragraph: Paragraph,
+        ids: list[int],
+        first: list[int],
+        context: int,
+        begin: int,
+        end: int,
+    ) -> Plan:
+        """Targets `begin` to `end` of a paragraph, given the tokens from `context` on."""
+        length = len(ids) + 1
+        chain = list(range(length))
+        plan = Plan(length, [self.start, *ids], [-1, *chain[:-1]], chain, list(chain))
+        count = len(paragraph.starts)
+        previous: int | None = None  # the end term of the numeral before
+        for target in range(begin, end):
+            here = len(plan.targets)
+            plan.targets.append(target)
+            if previous is not None:
+                plan.after.append((here, previous))
+                previous = None
+            low = min(first[target] - context, len(ids))
+            high = min(first[target + 1] - context, len(ids)) if target < count else len(ids)
+            if target in paragraph.numerals:
+                previous = self._numeral(plan, paragraph, target, here, low, high)
+            else:
+                plan.words.extend((here, node) for node in range(low + 1, high + 1))
+        if end > count:
+            plan.finish.append((len(plan.targets) - 1, len(ids)))
+        return plan
+
+    def _numeral(
+        self, plan: Plan, paragraph: Paragraph, target: int, here: int, low: int, high: int
+    ) -> int:
+        """Adds all spellings of a numeral; returns the term of the one the text has."""
+        texts = [self.tokens.texts.get(token, "") for token in plan.tokens[low + 1 : high + 1]]
+        stop = paragraph.ends[target]
+        written = paragraph.text[paragraph.starts[target] : stop]
+        # Other white space than one space is part of the text before.
+        places = {"".join(texts[root - low :]): root for root in range(low, high)}
+        space = next((space for space in (" ", "") if space + written in places), None)
+        forms: tuple[str, ...] = ()
+        root = low
+        if space is not None:  # else the tokens do not show the numeral: it has one spelling
+            root = places[space + written]
+            forms = tuple(dict.fromkeys((written, *written_forms(paragraph.written[target]))))
+        number = len(plan.numerals)
+        # The state that predicts the first digit: a space of its own is already read.
+        is_read = space == " " and plan.tokens[root + 1] == self.tokens.space
+        plan.numerals.append((here, root + is_read))
+        plan.roots.append((root, space or ""))
+        tree = self.tokens.tree_of(space or "", forms)
+        nodes = self._graft(plan, tree, root)
+        plan.starts.extend((number, low, nodes[node], kind) for node, kind in tree.starts)
+        # A list without spaces, `1,23`: here the comma does not belong to the numeral.
+        is_listed = re.match(",[0-9]", paragraph.text[stop : stop + 2]) is not None
+        is_plain = bool(forms) and not is_listed  # as a tree alone has it
+        plan.trees.append((tree, nodes) if is_plain else None)
+        own: int | None = None
+        for end in tree.ends:
+            if nodes[end.node] == high:
+                own = len(plan.ends)
+            point = nodes[end.point] if end.point >= 0 else -1
+            comma = nodes[end.comma] if end.comma >= 0 and not is_listed else -1
+            plan.ends.append((number, low, nodes[end.node], point, comma))
+        plan.closings.extend((number, low, nodes[node], token) for _, node, token in tree.closings)
+        if own is None:
+            own = len(plan.ends)
+            plan.ends.append((number, low, high, -1, -1))
+        return own
+
+    def _graft(self, plan: Plan, tree: SpellingTree, root: int) -> list[int]:
+        """Nodes of the tree as nodes of the plan: those of the chain where they are the same."""
+        nodes = [root]
+        pairs = zip(tree.parents[1:].tolist(), tree.tokens[1:].tolist(), strict=True)
+        for parent, token in pairs:
+            above = nodes[parent]
+            on_chain = above + 1 < plan.length and plan.tokens[above + 1] == token
+            if above < plan.length and on_chain:
+                nodes.append(above + 1)
+            else:
+                nodes.append(plan.branch(above, token))
+        return nodes
+
+
+def _visible(text: str) -> tuple[np.ndarray, np.ndarray]:
+    """For each place, the next character that is no white space, and whether one space leads
+    to it: int64 and bool [characters + 1]."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    is_white = np.isin(codes, _WHITE)
+    places = np.arange(len(codes) + 1)
+    nearest = np.where(np.append(is_white, False), len(codes), places)
+    visible = np.minimum.accumulate(nearest[::-1])[::-1]
+    return visible, np.append(codes == ord(" "), False) & (visible == places + 1)
+
+
+def _with_plain_digits(paragraph: Paragraph) -> Paragraph:
+    """Numerals in full-width digits (`５`) are read as the dataset has them, in plain ones."""
+    text = paragraph.text
+    if text.isascii():
+        return paragraph
+    for numeral in paragraph.numerals:
+        start, end = paragraph.starts[numeral], paragraph.ends[numeral]
+        text = text[:start] + unicodedata.normalize("NFKC", text[start:end]) + text[end:]
+    return replace(paragraph, text=text)

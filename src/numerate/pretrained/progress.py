@@ -1,0 +1,41 @@
+"""How far a pretrained model has read, and how long it will take."""
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class PassProgress:
+    """A bar for each pass over a split, gone when it is done; none without a terminal."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("paragraphs"),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if not self.progress.tasks:
+            self.progress.start()
+            self.progress.add_task(what)
+        self.progress.update(self.progress.tasks[0].id, completed=done, total=total)
+        if done == total:
+            self.close()
+
+    def close(self) -> None:
+        for task in self.progress.tasks:
+            self.progress.remove_task(task.id)
+        self.progress.stop()
+
+    def __enter__(self) -> "PassProgress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,287 @@
+"""One pass of a language model over planned paragraphs: every token's log-probability, exactly.
+
+Branches are part of the same sequence as the text, and an attention mask keeps each node to its
+own ancestors; so the words, the numerals in every spelling, and what could carry a numeral on
+cost one pass. Models that cannot be masked so are given every path as a sequence of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.errors import BackboneError
+from numerate.pretrained.digits import NodeDetails, TokenClasses
+from numerate.pretrained.forest import Forest, Request, spell_out
+from numerate.pretrained.plan import Plan
+from numerate.pretrained.spelling import TEXT_END, NumeralTokens
+
+ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
+ALL_CLASSES = -1  # a request for every class of tokens at once
+NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a model says of planned windows, one after another."""
+
+    targets: Tensor  # float64 [T] log p of every target
+    gates: Tensor  # float64 [N] log p(a numeral comes)
+    numerals: Tensor  # float64 [N] log p(this one | a numeral comes)
+    states: Tensor  # [N, D] the hidden state before each numeral
+    details: NodeDetails | None = None  # at the nodes of the numerals' trees, if asked for
+
+
+class Nodes:
+    """Plans in a batch: node n of plan b has the number b · L + n."""
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self.plans = plans
+        size = max(len(plan.tokens) for plan in plans)
+        self.shape = (len(plans), size)
+        self.tokens = self._pad([plan.tokens for plan in plans], 0)
+        self.parents = self._pad([plan.parents for plan in plans], -1)
+        self.positions = self._pad([plan.positions for plan in plans], 0)
+        self.limits = self._pad([plan.limits for plan in plans], 0)
+        self.target_starts = np.cumsum([0, *(len(plan.targets) for plan in plans)])
+        self.numeral_starts = np.cumsum([0, *(len(plan.numerals) for plan in plans)])
+        self.end_starts = np.cumsum([0, *(len(plan.ends) for plan in plans)])
+        self.node_starts = np.arange(len(plans)) * size
+
+    def _pad(self, rows: list[list[int]], fill: int) -> np.ndarray:
+        padded = np.full(self.shape, fill, dtype=np.int64)
+        for row, values in zip(padded, rows, strict=True):
+            row[: len(values)] = values
+        return padded
+
+    def terms(self, name: str, *starts: np.ndarray | None) -> np.ndarray:
+        """A list of the plans as one array, each column renumbered for the batch: [terms, C].
+
+        A column with `starts` counts through all plans; −1 there means none and stays.
+        """
+        lists = [getattr(plan, name) for plan in self.plans]
+        table = np.array([row for rows in lists for row in rows], dtype=np.int64)
+        table = table.reshape(-1, len(starts))
+        owners = np.repeat(np.arange(len(lists)), [len(rows) for rows in lists])
+        for column, first in enumerate(starts):
+            if first is not None:
+                table[:, column] += np.where(table[:, column] >= 0, first[owners], 0)
+        return table
+
+    def forest(self) -> Forest:
+        node, numeral = self.node_starts, self.numeral_starts
+        branches = np.concatenate(
+            [
+                np.arange(plan.length, len(plan.tokens)) + start
+                for plan, start in zip(self.plans, node.tolist(), strict=True)
+            ]
+        )
+        depths = (self.positions - self.limits).reshape(-1)[branches]
+        return Forest(
+            np.where(self.parents >= 0, self.parents + node[:, None], -1).reshape(-1),
+            self.tokens.reshape(-1),
+            [branches[depths == depth] for depth in range(1, depths.max(initial=0) + 1)],
+            self.terms("starts", numeral, node, node, None),
+            self.terms("ends", numeral, node, node, node, node),
+            self.terms("closings", numeral, node, node, None),
+            int(numeral[-1]),
+            int(numeral[-1]),
+        )
+
+    def mask(self, device: torch.device) -> Tensor:
+        """Whom each node sees: bool [B, 1, L, L]."""
+        places = torch.arange(self.shape[1], device=device)
+        seen = places <= torch.from_numpy(self.limits).to(device)[:, :, None]
+        pairs = [(index, *pair) for index, plan in enumerate(self.plans) for pair in plan.ancestors]
+        if pairs:
+            seen[tuple(torch.tensor(pairs, device=device).T)] = True
+        return seen[:, None]
+
+
+class Scorer:
+    """A causal language model that is asked for targets instead of tokens."""
+
+    def __init__(self, model: Any, tokens: NumeralTokens) -> None:
+        self.model = model
+        self.kinds = [torch.from_numpy(ids).to(self.device) for ids in tokens.kinds]
+        self.classes = TokenClasses(tokens, model.get_output_embeddings().weight.shape[0])
+        self._check_logits()
+        self.takes_masks = self._find_whether_masks_work()
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.device  # type: ignore[no-any-return]
+
+    def score(self, plans: Sequence[Plan], *, detailed: bool = False) -> Scores:
+        """Log-probabilities of all targets of the plans, in their order."""
+        nodes = Nodes(plans)
+        states = self.states(nodes)
+        forest = nodes.forest()
+        finish = nodes.terms("finish", nodes.target_starts, nodes.node_starts)
+        requests = [*forest.requests(), (TEXT_END, finish[:, 1])]
+        values, sums = self.log_probs(states, forest.edges(), requests)
+        spelled = spell_out(forest, values, sums[:-1], nodes.shape)
+        words = nodes.terms("words", nodes.target_starts, nodes.node_starts)
+        after = nodes.terms("after", nodes.target_starts, nodes.end_starts)
+        wheres = nodes.terms("numerals", nodes.target_starts, nodes.node_starts)
+        # What follows a numeral is known not to carry it on.
+        targets = values.new_zeros(int(nodes.target_starts[-1])).index_add(
+            0, self.index(after[:, 0]), -spelled.log_stop[self.index(after[:, 1])]
+        )
+        gates = spelled.gates + targets[self.index(wheres[:, 0])]
+        for index, parts in (
+            (words[:, 0], spelled.costs[self.index(words[:, 1])]),
+            (finish[:, 0], sums[-1]),
+            (wheres[:, 0], spelled.numerals),
+        ):
+            targets = targets.index_add(0, self.index(index), parts)
+        return Scores(
+            targets.clamp(NEVER, 0),
+            gates.clamp(NEVER, 0),
+            (spelled.numerals - spelled.gates).clamp(NEVER, 0),
+            states[self.index(wheres[:, 1])],
+            self._details_of(nodes, states) if detailed else None,
+        )
+
+    def details(self, states: Tensor, forest: Forest) -> NodeDetails:
+        """What is asked of the states of a forest's nodes by those who adapt digits."""
+        everywhere = np.arange(len(states))
+        values, (masses,) = self.log_probs(states, forest.edges(), [(ALL_CLASSES, everywhere)])
+        below = forest.below()
+        costs = values.new_zeros(len(states))
+        costs = costs.index_copy(0, self.index(below), values[: len(below)])
+        return NodeDetails(states, masses, costs, values[len(below) :])
+
+    def _details_of(self, nodes: Nodes, states: Tensor) -> NodeDetails | None:
+        """The same for the trees of planned numerals, one after another."""
+        found = [
+            (tree, np.array(places) + start)
+            for plan, start in zip(nodes.plans, nodes.node_starts.tolist(), strict=True)
+            for tree, places in filter(None, plan.trees)
+        ]
+        if not found:
+            return None
+        rows = np.concatenate([places for _, places in found])
+        return self.details(states[self.index(rows)], Forest.of([tree for tree, _ in found]))
+
+    def hidden(self, tokens: Tensor, **inputs: Any) -> Any:
+        """What the model without its output layer says. Masks are boolean: who sees whom."""
+        mask = inputs.get("attention_mask")
+        if mask is not None:
+            inputs["attention_mask"] = torch.zeros(
+                mask.shape, dtype=self.model.dtype, device=mask.device
+            ).masked_fill_(~mask, torch.finfo(self.model.dtype).min)
+        return self.model.base_model(input_ids=tokens, **inputs)
+
+    def log_probs(
+        self, states: Tensor, edges: np.ndarray, requests: Sequence[Request]
+    ) -> tuple[Tensor, list[Tensor]]:
+        """log p of tokens after states (rows of `edges`: state, token), and of kinds of tokens.
+
+        Logits are made for some states at a time and dropped: all at once they would be the
+        largest thing in memory by far.
+        """
+        asked = [edges[:, 0], *(nodes for _, nodes in requests)]
+        needed, places = np.unique(np.concatenate(asked), return_inverse=True)
+        rows = np.split(places, np.cumsum([len(some) for some in asked])[:-1])
+        orders = [np.argsort(some, kind="stable") for some in rows]
+        chunk = ROWS.get(self.device.type, 128)
+        steps = np.arange(0, len(needed) + chunk, chunk)
+        borders = [np.searchsorted(r[o], steps) for r, o in zip(rows, orders, strict=True)]
+        sorted_rows = [self.index(r[o]) for r, o in zip(rows, orders, strict=True)]
+        tokens = self.index(edges[orders[0], 1])
+        found: list[list[Tensor]] = [[] for _ in rows]
+        for step, begin in enumerate(steps[:-1].tolist()):
+            here = states[self.index(needed[begin : begin + chunk])]
+            log_p = self.logits(here).log_softmax(1)
+            for index, border in enumerate(borders):
+                cut = slice(border[step], border[step + 1])
+                mine = sorted_rows[index][cut] - begin
+                if index == 0:
+                    value = log_p[mine, tokens[cut]]
+                elif requests[index - 1][0] == ALL_CLASSES:
+                    value = self.classes.masses(log_p, mine)
+                else:
+                    chosen = self.kinds[requests[index - 1][0]]
+                    value = log_p[mine[:, None], chosen].logsumexp(1)
+                found[index].append(value.double())
+        results = []
+        for order, parts in zip(orders, found, strict=True):
+            back = np.empty_like(order)
+            back[order] = np.arange(len(order))
+            results.append(torch.cat(parts)[self.index(back)])
+        return results[0], results[1:]
+
+    def logits(self, states: Tensor) -> Tensor:
+        """What the model's own forward pass makes of its last states."""
+        logits: Tensor = self.model.get_output_embeddings()(states).float()
+        config = self.model.config
+        logits = logits * (getattr(config, "logit_scale", None) or 1.0)
+        logits = logits / (getattr(config, "logits_scaling", None) or 1.0)
+        cap = getattr(config, "final_logit_softcapping", None)
+        return torch.tanh(logits / cap) * cap if cap else logits
+
+    def index(self, values: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(self.device)
+
+    def states(self, nodes: Nodes) -> Tensor:
+        """The hidden state of every node: [B * L, D]."""
+        return self._states(nodes) if self.takes_masks else self._states_by_path(nodes)
+
+    def _states(self, nodes: Nodes) -> Tensor:
+        found = self.hidden(
+            self.index(nodes.tokens),
+            attention_mask=nodes.mask(self.device),
+            position_ids=self.index(nodes.positions),
+            use_cache=False,
+        )
+        return found.last_hidden_state.flatten(0, 1)  # type: ignore[no-any-return]
+
+    def _states_by_path(self, nodes: Nodes) -> Tensor:
+        """The same, from one plain sequence for each leaf."""
+        parts: list[Tensor] = []
+        places: list[int] = []
+        for plan, start in zip(nodes.plans, nodes.node_starts.tolist(), strict=True):
+            done: set[int] = set()
+            for leaf in sorted(set(range(len(plan.tokens))) - set(plan.parents)):
+                path = [leaf]
+                while plan.parents[path[-1]] >= 0:
+                    path.append(plan.parents[path[-1]])
+                path.reverse()
+                tokens = self.index(np.array([[plan.tokens[node] for node in path]]))
+                states = self.hidden(tokens, use_cache=False).last_hidden_state[0]
+                new = [step for step, node in enumerate(path) if node not in done]
+                parts.append(states[new])
+                places += [start + path[step] for step in new]
+                done.update(path)
+        states = torch.cat(parts)
+        everything = states.new_zeros(nodes.shape[0] * nodes.shape[1], states.shape[1])
+        return everything.index_copy(0, self.index(np.array(places)), states)
+
+    def _check_logits(self) -> None:
+        """Whether the output layer is one this class knows how to apply."""
+        tokens = torch.arange(1, 5, device=self.device)[None]
+        with torch.no_grad():
+            own = self.model(input_ids=tokens).logits.float()
+            ours = self.logits(self.hidden(tokens, use_cache=False).last_hidden_state)
+        if not torch.allclose(own, ours, atol=1e-3, rtol=1e-3):
+            name = type(self.model).__name__
+            raise BackboneError(f"{name}: its output layer is of a kind numerate does not know")
+
+    def _find_whether_masks_work(self) -> bool:
+        """A sequence with a branch must give the same states as two without."""
+        chain = list(range(5))
+        probe = Plan(5, [1, 2, 3, 4, 5], [-1, *chain[:-1]], list(chain), list(chain))
+        probe.branch(probe.branch(2, 6), 7)
+        nodes = Nodes([probe])
+        with torch.no_grad():
+            expected = self._states_by_path(nodes)
+            try:
+                found = self._states(nodes)
+            except (TypeError, ValueError, RuntimeError):
+                return False
+        worst = (found - expected).abs().max()
+        return bool(worst <= 1e-3 * expected.abs().max())

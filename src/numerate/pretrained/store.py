@@ -1,0 +1,188 @@
+"""What a pretrained model says of a dataset, on disk: computed once, in any number of goes.
+
+One folder for a model and a dataset. Arrays are memory-mapped and filled paragraph by paragraph;
+a mark says which paragraphs are done, so that an interrupted pass goes on where it stopped.
+"""
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from numerate.atomic import write_file
+from numerate.corpus.dataset import Dataset
+from numerate.errors import BackboneError, one_line
+from numerate.model.language_model import read_json
+from numerate.numeral_table import NumeralTable
+from numerate.packing import ranges
+from numerate.pretrained.details import DetailStore
+from numerate.pretrained.digits import DigitAdapter
+from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.plan import Paragraph
+
+FORMAT = "numerate states 2"
+PARAGRAPHS = 32  # scored between two looks at the disk
+
+Progress = Callable[[str, int, int], None]  # what, done, of how many
+
+
+def default_cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "numerate"
+
+
+class Store:
+    """The scores and states of one model on one dataset."""
+
+    def __init__(self, cache: Path, model: PretrainedLM, dataset: Dataset) -> None:
+        self.model = model
+        self.dataset = dataset
+        digest, content = model.digest, dataset.manifest["content_hash"]
+        self.folder = cache / f"{digest[:16]}-{content[:16]}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._splits: dict[str, SplitStore] = {}
+        about = self.folder / "about.json"
+        identity = {"format": FORMAT, "model": digest, "dataset": content, "window": model.window}
+        if about.exists():
+            record = read_json(about)
+            if {name: record.get(name) for name in identity} != identity:
+                raise BackboneError(f"{about}: of another model or version; remove the folder")
+            model.start = record["start"]
+        else:
+            model.choose_start(self.split("train").paragraphs)
+            record = {**identity, "start": model.start}
+            write_file(about, (json.dumps(record, indent=2) + "\n").encode())
+
+    def split(self, name: str) -> "SplitStore":
+        if name not in self._splits:
+            self._splits[name] = SplitStore(self, name)
+        return self._splits[name]
+
+
+class SplitStore:
+    """One split: arrays over its targets and numerals."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.store = store
+        self.name = name
+        self.paragraphs: list[Paragraph] = read_paragraphs(store.dataset.split(name))
+        lengths = [len(paragraph.starts) + 1 for paragraph in self.paragraphs]
+        numerals = [len(paragraph.numerals) for paragraph in self.paragraphs]
+        self.target_starts = np.cumsum([0, *lengths])
+        self.numeral_starts = np.cumsum([0, *numerals])
+        count, size = int(self.numeral_starts[-1]), store.model.backbone.hidden_size
+        self.targets = self.array("targets", np.float64, (int(self.target_starts[-1]),))
+        self.gates = self.array("gates", np.float64, (count,))
+        self.numerals = self.array("numerals", np.float64, (count,))
+        self.states = self.array("states", np.float16, (count, size))
+        self.done = self.array("done", np.bool_, (len(self.paragraphs),))
+
+    def array(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
+        path = self.store.folder / f"{self.name}-{name}.npy"
+        if not path.exists():
+            part = path.with_suffix(".partial")
+            np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=shape).flush()
+            part.replace(path)
+        expected = f"{np.dtype(dtype)} {shape}"
+        try:
+            with path.open("rb") as stream:
+                np.lib.format.read_magic(stream)
+                found, _, kind = np.lib.format.read_array_header_1_0(stream)
+                missing = stream.tell() + kind.itemsize * math.prod(found) - path.stat().st_size
+        except ValueError as error:
+            reason = one_line(error)
+            raise BackboneError(f"{path}: {reason}, expected {expected}; remove it") from None
+        if (found, kind) != (shape, dtype) or missing:
+            got = f"{kind} {found}" + (f", {missing} bytes short" if missing else "")
+            raise BackboneError(f"{path}: got {got}, expected {expected}; remove it")
+        return np.lib.format.open_memmap(path, mode="r+")
+
+    def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
+        """Places of the targets of some paragraphs, in their order."""
+        return ranges(self.target_starts[paragraphs], self.target_starts[paragraphs + 1])
+
+    def numerals_of(self, paragraphs: np.ndarray) -> np.ndarray:
+        return ranges(self.numeral_starts[paragraphs], self.numeral_starts[paragraphs + 1])
+
+    def fill(
+        self,
+        paragraphs: np.ndarray | Sequence[int] | None = None,
+        progress: Progress | None = None,
+        *,
+        detailed: bool = False,
+    ) -> None:
+        """Score the paragraphs that are not done yet; `detailed`, for adapting digits."""
+        wanted = np.arange(len(self.paragraphs)) if paragraphs is None else np.asarray(paragraphs)
+        done = self.details.done if detailed else self.done
+        arrays = [self.targets, self.gates, self.numerals, self.states]
+        arrays += self.details.arrays if detailed else []
+        for some in self._portions(wanted[~done[wanted]], f"reading {self.name}", progress):
+            chosen = [self.paragraphs[index] for index in some]
+            scores = self.store.model.score(chosen, detailed=detailed)
+            for index, score in zip(some, scores, strict=True):
+                numerals = slice(*self.numeral_starts[index : index + 2])
+                self.targets[slice(*self.target_starts[index : index + 2])] = score.targets
+                self.gates[numerals] = score.gates
+                self.numerals[numerals] = score.numerals
+                self.states[numerals] = score.states
+                if detailed:
+                    self.details.put(numerals, score)
+            for array in arrays:
+                array.flush()  # type: ignore[attr-defined]
+            for marks in (self.done, done):
+                marks[some] = True
+                marks.flush()  # type: ignore[attr-defined]
+
+    @cached_property
+    def details(self) -> DetailStore:
+        return DetailStore(self)
+
+    def table(
+        self,
+        candidates: NumeralTable,
+        paragraphs: np.ndarray | Sequence[int] | None = None,
+        progress: Progress | None = None,
+        adapter: DigitAdapter | None = None,
+    ) -> np.ndarray:
+        """log p(candidate | a numeral comes) before each numeral: float32 [N, C].
+
+        Rows of paragraphs that were not asked for are zero, or what was found before.
+        """
+        digest = hashlib.sha256("\0".join(candidates.texts).encode())
+        if adapter is not None:
+            for name, weight in sorted(adapter.state_dict().items()):
+                digest.update(name.encode() + weight.cpu().numpy().tobytes())
+        key = digest.hexdigest()[:16]
+        table = self.array(f"{key}", np.float32, (len(self.numerals), len(candidates)))
+        done = self.array(f"{key}-done", np.bool_, (len(self.paragraphs),))
+        wanted = np.arange(len(self.paragraphs)) if paragraphs is None else np.asarray(paragraphs)
+        waiting = wanted[~done[wanted]]
+        model = self.store.model
+        scorer = model.candidate_table(candidates, adapter)
+        for some in self._portions(waiting, f"ranking candidates in {self.name}", progress):
+            for index, plans in zip(
+                some, model.planner.plans([self.paragraphs[i] for i in some]), strict=True
+            ):
+                rows = slice(*self.numeral_starts[index : index + 2])
+                found = [scorer.table(plan) for plan in plans]
+                table[rows] = np.concatenate(found) if found else 0
+            table.flush()  # type: ignore[attr-defined]
+            done[some] = True
+            done.flush()  # type: ignore[attr-defined]
+        return table
+
+    def _portions(
+        self, waiting: np.ndarray, what: str, progress: Progress | None
+    ) -> Iterator[list[int]]:
+        for begin in range(0, len(waiting), PARAGRAPHS):
+            if progress:
+                progress(what, begin, len(waiting))
+            yield waiting[begin : begin + PARAGRAPHS].tolist()
+        if progress and len(waiting):
+            progress(what, len(waiting), len(waiting))

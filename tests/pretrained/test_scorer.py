@@ -1,0 +1,146 @@
+"""One pass with masks says what many plain passes say."""
+
+import numpy as np
+import pytest
+import torch
+from tests.pretrained.conftest import paragraph
+
+from numerate.errors import BackboneError
+from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
+from numerate.pretrained.scorer import Nodes, Scorer
+
+KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
+Models = dict[str, PretrainedLM]
+TEXTS = [
+    "the mean was 12.5 (from 100 to 2,000) in 7",
+    "5mg, then 10%",
+    "7",
+    "from 120 to 1,23 and 250 " * 4,
+]
+
+
+def assert_same(found: ParagraphScores, expected: ParagraphScores) -> None:
+    for name in ("targets", "gates", "numerals", "states"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_masks_and_paths_agree(kind: str, language_models: Models, monkeypatch) -> None:
+    lm = language_models[kind]
+    assert lm.scorer.takes_masks
+    paragraphs = [paragraph(text) for text in TEXTS]
+    masked = lm.score(paragraphs)
+    monkeypatch.setattr(lm.scorer, "takes_masks", False)
+    for found, expected in zip(lm.score(paragraphs), masked, strict=True):
+        assert_same(found, expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batches_and_single_paragraphs_agree(kind: str, language_models: Models) -> None:
+    lm = language_models[kind]
+    paragraphs = [paragraph(text) for text in TEXTS]
+    for some, together in zip(paragraphs, lm.score(paragraphs), strict=True):
+        assert_same(lm.score([some])[0], together)
+
+
+def test_logits_in_chunks_are_the_same(language_models: Models, monkeypatch) -> None:
+    lm = language_models["glued"]
+    paragraphs = [paragraph(text) for text in TEXTS]
+    whole = lm.score(paragraphs)
+    monkeypatch.setattr("numerate.pretrained.scorer.ROWS", {"cpu": 7})
+    for found, expected in zip(lm.score(paragraphs), whole, strict=True):
+        assert_same(found, expected)
+
+
+def test_states_are_those_before_the_first_digit(language_models: Models) -> None:
+    lm = language_models["single"]
+    text = "the mean was 12.5"
+    ids = lm.backbone.tokenizer("the mean was ", add_special_tokens=False)["input_ids"]
+    with torch.no_grad():
+        states = lm.backbone.model.base_model(torch.tensor([[lm.start, *ids]])).last_hidden_state
+    found = lm.score([paragraph(text)])[0].states
+    np.testing.assert_allclose(found[0], states[0, -1], atol=1e-4)
+
+
+def test_gradients_reach_the_model(language_models: Models) -> None:
+    lm = language_models["glued"]
+    plans = [plan for plans in lm.planner.plans([paragraph(t) for t in TEXTS]) for plan in plans]
+    lm.scorer.score(plans).targets.sum().backward()
+    gradients = [p.grad for p in lm.backbone.model.parameters() if p.grad is not None]
+    assert gradients
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
+    lm.backbone.model.zero_grad()
+
+
+def test_nodes_see_their_ancestors_only(language_models: Models) -> None:
+    lm = language_models["glued"]
+    plan = lm.planner.plans([paragraph("from 12.5 to 2000")])[0][0]
+    mask = Nodes([plan]).mask(torch.device("cpu"))[0, 0].numpy()
+    for node in range(len(plan.tokens)):
+        ancestors = [node]
+        while plan.parents[ancestors[-1]] >= 0:
+            ancestors.append(plan.parents[ancestors[-1]])
+        assert np.flatnonzero(mask[node]).tolist() == sorted(ancestors)
+        assert plan.positions[node] == len(ancestors) - 1
+
+
+def test_models_whose_masks_do_not_work_are_found_out(tiny_models, monkeypatch) -> None:
+    """One that takes a mask of this form and ignores it gives other states."""
+    backbone = open_backbone(tiny_models["single"])
+    plain = type(backbone.model.base_model).forward
+
+    def without_masks(self, *args, **inputs):
+        inputs["attention_mask"] = None
+        return plain(self, *args, **inputs)
+
+    monkeypatch.setattr(type(backbone.model.base_model), "forward", without_masks)
+    lm = PretrainedLM(backbone, 0)
+    assert not lm.scorer.takes_masks
+    found = lm.score([paragraph(TEXTS[0])])[0]
+    monkeypatch.undo()
+    assert_same(found, PretrainedLM(backbone, 0).score([paragraph(TEXTS[0])])[0])
+
+
+def test_an_unknown_output_layer_is_refused(tiny_models, monkeypatch) -> None:
+    backbone = open_backbone(tiny_models["single"])
+    known = Scorer.logits
+    monkeypatch.setattr(Scorer, "logits", lambda self, states: 2 * known(self, states))
+    with pytest.raises(BackboneError, match="output layer"):
+        PretrainedLM(backbone, 0)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changes"),
+    [("gemma2", {"final_logit_softcapping": 3.0, "sliding_window": 128}), ("cohere", {})],
+)
+def test_other_output_layers_and_sliding_attention(
+    architecture: str, changes: dict[str, float], tiny_models
+) -> None:
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    backbone = open_backbone(tiny_models["single"])
+    config = AutoConfig.for_model(
+        architecture,
+        vocab_size=320,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        initializer_range=0.3,
+        bos_token_id=0,
+        eos_token_id=1,
+        pad_token_id=0,
+        **changes,
+    )
+    torch.manual_seed(1)
+    backbone.model = AutoModelForCausalLM.from_config(config).eval()
+    lm = PretrainedLM(backbone, 0)
+    assert lm.scorer.takes_masks
+    assert lm.window == changes.get("sliding_window", 256)
+    text = "the mean was 12.5 in 7 " * 10
+    found = lm.score([paragraph(text)])[0]
+    lm.scorer.takes_masks = False
+    assert_same(lm.score([paragraph(text)])[0], found)

@@ -1,0 +1,163 @@
+"""Scores on disk are made once; an interrupted pass goes on where it stopped."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
+from numerate.errors import BackboneError
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained import store as stores
+from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.store import Store, default_cache
+
+CANDIDATES = ["5", "7", "60", "120"]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    folder = tmp_path_factory.mktemp("store") / "cardiac"
+    prepare("cardiac", folder, documents=20, seed=3)
+    return Dataset.open(folder)
+
+
+@pytest.fixture
+def lm(tiny_models: dict[str, Path]) -> PretrainedLM:
+    return PretrainedLM(open_backbone(tiny_models["single"]), start=0)
+
+
+class Counting:
+    """Counts the paragraphs that are scored, and stops after some."""
+
+    def __init__(self, lm: PretrainedLM, monkeypatch, stop_after: int | None = None) -> None:
+        self.paragraphs = 0
+        score = lm.score
+
+        def counted(paragraphs, **choices):
+            if stop_after is not None and self.paragraphs >= stop_after:
+                raise KeyboardInterrupt
+            self.paragraphs += len(paragraphs)
+            return score(paragraphs, **choices)
+
+        monkeypatch.setattr(lm, "score", counted)
+
+
+def test_what_is_stored_is_what_the_model_says(tmp_path: Path, lm, dataset) -> None:
+    split = Store(tmp_path, lm, dataset).split("test")
+    split.fill()
+    found = lm.score(split.paragraphs)
+    np.testing.assert_allclose(split.targets, np.concatenate([s.targets for s in found]), atol=1e-4)
+    np.testing.assert_allclose(split.gates, np.concatenate([s.gates for s in found]), atol=1e-4)
+    numerals = np.concatenate([s.numerals for s in found])
+    np.testing.assert_allclose(split.numerals, numerals, atol=1e-4)
+    states = np.concatenate([s.states for s in found])
+    np.testing.assert_allclose(split.states, states, atol=5e-3)
+    assert split.states.dtype == np.float16
+    assert isinstance(split.states, np.memmap)
+    assert split.states.shape == (len(split.numerals), lm.backbone.hidden_size)
+
+
+def test_an_interrupted_pass_goes_on(tmp_path: Path, lm, dataset, monkeypatch) -> None:
+    monkeypatch.setattr(stores, "PARAGRAPHS", 3)
+    total = len(Store(tmp_path, lm, dataset).split("train").paragraphs)
+    first = Counting(lm, monkeypatch, stop_after=6)
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path, lm, dataset).split("train").fill()
+    assert first.paragraphs == 6
+    monkeypatch.undo()
+    monkeypatch.setattr(stores, "PARAGRAPHS", 3)
+    second = Counting(lm, monkeypatch)
+    seen: list[tuple[str, int, int]] = []
+    split = Store(tmp_path, lm, dataset).split("train")
+    split.fill(progress=lambda *step: seen.append(step))
+    assert second.paragraphs == total - 6
+    assert seen[0] == ("reading train", 0, total - 6)
+    assert seen[-1] == ("reading train", total - 6, total - 6)
+    split.fill()
+    assert second.paragraphs == total - 6
+    whole = Store(tmp_path / "other", lm, dataset).split("train")
+    whole.fill()
+    np.testing.assert_allclose(split.targets, whole.targets, atol=1e-4)
+
+
+def test_chosen_paragraphs_alone(tmp_path: Path, lm, dataset, monkeypatch) -> None:
+    counting = Counting(lm, monkeypatch)
+    split = Store(tmp_path, lm, dataset).split("dev")
+    split.fill([1])
+    assert counting.paragraphs == 1
+    assert np.flatnonzero(split.done).tolist() == [1]
+    split.fill([0, 1])
+    assert counting.paragraphs == 2
+
+
+def test_the_start_is_chosen_once(tmp_path: Path, tiny_models, dataset, monkeypatch) -> None:
+    backbone = open_backbone(tiny_models["single"])
+    chosen = PretrainedLM(backbone)
+    monkeypatch.setattr(chosen, "choose_start", lambda paragraphs: setattr(chosen, "start", 17))
+    folder = Store(tmp_path, chosen, dataset).folder
+    assert json.loads((folder / "about.json").read_text())["start"] == 17
+    again = PretrainedLM(backbone)
+    monkeypatch.setattr(again, "choose_start", lambda paragraphs: pytest.fail("chosen again"))
+    Store(tmp_path, again, dataset)
+    assert again.start == 17
+
+
+def test_candidates_are_stored_and_go_on(tmp_path: Path, lm, dataset, monkeypatch) -> None:
+    monkeypatch.setattr(stores, "PARAGRAPHS", 2)
+    candidates = NumeralTable(CANDIDATES)
+    split = Store(tmp_path, lm, dataset).split("dev")
+    split.table(candidates, [0])
+    table = split.table(candidates)
+    assert table.shape == (len(split.numerals), len(CANDIDATES))
+    scorer = lm.candidate_table(candidates)
+    rows = [scorer.table(plan) for plans in lm.planner.plans(split.paragraphs) for plan in plans]
+    np.testing.assert_allclose(table, np.concatenate(rows), atol=1e-3)
+    monkeypatch.setattr(
+        "numerate.pretrained.candidates.CandidateTable.table",
+        lambda self, plan: pytest.fail("scored again"),
+    )
+    np.testing.assert_array_equal(
+        Store(tmp_path, lm, dataset).split("dev").table(candidates), table
+    )
+
+
+@pytest.mark.parametrize("name", ["targets", "states", "done"])
+@pytest.mark.parametrize("damage", ["foreign", "truncated", "empty", "other shape"])
+def test_a_spoilt_file_is_refused_in_one_line(
+    name: str, damage: str, tmp_path: Path, lm, dataset
+) -> None:
+    split = Store(tmp_path, lm, dataset).split("dev")
+    path = split.store.folder / f"dev-{name}.npy"
+    content = path.read_bytes()
+    if damage == "other shape":
+        np.save(path, np.zeros(3))
+    else:
+        spoilt = {"foreign": b"PK\x03\x04 no array", "truncated": content[:-1], "empty": b""}
+        path.unlink()
+        path.write_bytes(spoilt[damage])
+    with pytest.raises(BackboneError) as error:
+        Store(tmp_path, lm, dataset).split("dev")
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "other"}'])
+def test_a_foreign_folder_is_refused(content: str, tmp_path: Path, lm, dataset) -> None:
+    about = Store(tmp_path, lm, dataset).folder / "about.json"
+    about.write_text(content)
+    with pytest.raises(Exception, match=r"about\.json") as error:
+        Store(tmp_path, lm, dataset)
+    assert "\n" not in str(error.value)
+    assert type(error.value).__module__ == "numerate.errors"
+
+
+def test_where_the_cache_is(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_cache() == tmp_path / "numerate"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert default_cache() == Path("/home/someone/.cache/numerate")
