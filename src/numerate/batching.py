@@ -3,6 +3,7 @@
 Nothing here looks at a tensor's values on the device, so a training step never waits.
 """
 
+import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -119,9 +120,20 @@ class Corpus:
         self.tokens = np.array(ids, dtype=np.int64)[encoded.codes]
         self.offsets = encoded.offsets
         self.lengths = encoded.lengths
+        self.sources = np.arange(len(self.lengths))  # paragraphs of the split
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def take(self, paragraphs: np.ndarray) -> "Corpus":
+        """The same with some paragraphs only; `sources` says which they were."""
+        taken = copy.copy(self)
+        taken.lengths = self.lengths[paragraphs]
+        taken.offsets = np.concatenate([[0], np.cumsum(taken.lengths)])
+        steps = np.arange(taken.offsets[-1]) - np.repeat(taken.offsets[:-1], taken.lengths)
+        taken.tokens = self.tokens[np.repeat(self.offsets[paragraphs], taken.lengths) + steps]
+        taken.sources = self.sources[paragraphs]
+        return taken
 
     def token_count(self, paragraphs: np.ndarray) -> int:
         """Tokens to be predicted, the ends included."""

@@ -57,6 +57,17 @@ MixedPrecision = Annotated[
     str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
 ]
 Metrics = Annotated[str, typer.Option(help="paper, or all.", metavar="WHICH")]
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where pretrained models' states and scores are kept; by default a folder of yours.",
+        show_default=False,
+    ),
+]
+TrustRemoteCode = Annotated[
+    bool,
+    typer.Option("--trust-remote-code", help="Run Python code that comes with a pretrained model."),
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -145,15 +156,35 @@ def train(
     ] = "combination",
     epochs: Epochs = USUAL.epochs,
     batch_size: BatchSize = USUAL.batch_size,
-    learning_rate: LearningRate = USUAL.learning_rate,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(help="Of Adam; 0.01, with a backbone 0.001; halved without progress."),
+    ] = None,
     halve_after: HalveAfter = USUAL.halve_after,
     patience: Patience = USUAL.patience,
     clip: Clip = USUAL.clip,
-    hidden: Hidden = 50,
-    dropout: Dropout = 0.1,
+    hidden: Annotated[
+        int | None, typer.Option(help="Size D of hidden states; 50, with a backbone 256.")
+    ] = None,
+    dropout: Annotated[
+        float | None, typer.Option(help="Before and after the states; 0.1, with a backbone 0.5.")
+    ] = None,
     vocabulary: VocabularySize = 1000,
     vectors: WordVectors = None,
     truncate: Truncate = False,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="Train a head over a pretrained language model: a folder or a GGUF file.",
+            metavar="hf:PATH",
+        ),
+    ] = None,
+    finetune: Annotated[
+        str,
+        typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
+    ] = "none",
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
     seed: Seed = USUAL.seed,
     device: Device = None,
     mixed_precision: MixedPrecision = USUAL.mixed_precision,
@@ -165,7 +196,7 @@ def train(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run.")] = False,
 ) -> None:
-    """Train one of the seven models on a dataset."""
+    """Train one of the seven models on a dataset, or a head over a pretrained model."""
     check_model_name(model)
     from numerate.training.command import train_with_progress
 
@@ -175,7 +206,11 @@ def train(
         options=TrainingOptions(
             epochs=epochs,
             batch_size=batch_size,
-            learning_rate=learning_rate,
+            learning_rate=(
+                (0.001 if backbone else USUAL.learning_rate)
+                if learning_rate is None
+                else learning_rate
+            ),
             halve_after=halve_after,
             patience=patience,
             clip=clip,
@@ -185,10 +220,14 @@ def train(
         tensorboard=tensorboard,
         model=model,
         vocabulary=vocabulary,
-        hidden=hidden,
-        dropout=dropout,
+        hidden=(256 if backbone else 50) if hidden is None else hidden,
+        dropout=(0.5 if backbone else 0.1) if dropout is None else dropout,
         truncate=truncate,
         vectors=vectors,
+        backbone=backbone,
+        finetune=finetune,
+        cache=cache,
+        trust_remote_code=trust_remote_code,
         device=device,
         resume=resume,
         force=force,
@@ -197,7 +236,9 @@ def train(
 
 @app.command()
 def evaluate(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
+    runs: Annotated[
+        list[str], typer.Argument(help="Folders of trained runs, or hf:PATH, pretrained models.")
+    ],
     dataset: Annotated[
         Path | None,
         typer.Option(help="Dataset; by default the one each run was trained on."),
@@ -217,6 +258,19 @@ def evaluate(
     format: Annotated[
         str, typer.Option(help="table, markdown, latex, csv or json.", metavar="NAME")
     ] = "table",
+    limit: Annotated[
+        int | None, typer.Option(help="Take so many paragraphs, always the same; default: all.")
+    ] = None,
+    vocabulary: Annotated[
+        int | None,
+        typer.Option(
+            help="hf: the vocabulary that the candidates come from; by default that of the runs "
+            "beside it, or 1,000.",
+            show_default=False,
+        ),
+    ] = None,
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
 ) -> None:
     """Print the paper's two result tables for trained runs, and write metrics.json into each."""
@@ -232,6 +286,10 @@ def evaluate(
         oov_set=oov_set,
         format=format,
         device=device,
+        limit=limit,
+        vocabulary=vocabulary,
+        cache=cache,
+        trust_remote_code=trust_remote_code,
     )
 
 

@@ -4,12 +4,16 @@ from pathlib import Path
 
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import Evaluation, compare, evaluate
+from numerate.evaluation.guards import trained_record
+from numerate.evaluation.subject import Settings
 from numerate.evaluation.tables import as_csv, as_json, comparison_table, result_tables
+from numerate.pretrained.backbone import parse_reference
+from numerate.pretrained.progress import PassProgress
 from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
 
 
 def evaluate_runs(
-    runs: list[Path],
+    runs: list[str],
     dataset: Path | None,
     *,
     split: str,
@@ -19,6 +23,10 @@ def evaluate_runs(
     oov_set: str,
     format: str,
     device: str | None,
+    limit: int | None = None,
+    vocabulary: int | None = None,
+    cache: Path | None = None,
+    trust_remote_code: bool = False,
 ) -> None:
     if format not in FORMATS:
         raise NumerateError(f"format: got {format!r}, expected one of {', '.join(FORMATS)}")
@@ -28,18 +36,23 @@ def evaluate_runs(
         raise NumerateError(f"confidence: got {confidence}, expected between 0 and 1")
     if compared and len(runs) != 2:
         raise NumerateError(f"a comparison needs two runs: got {len(runs)}")
-    evaluations = [
-        evaluate(
-            run,
-            dataset,
-            split=split,
-            oov_set=oov_set,
-            everything=metrics == "all",
-            confidence=confidence,
-            device=device,
-        )
-        for run in runs
-    ]
+    evaluations = []
+    with PassProgress() as progress:
+        for run in runs:
+            evaluation = evaluate(
+                run,
+                dataset,
+                split=split,
+                oov_set=oov_set,
+                everything=metrics == "all",
+                confidence=confidence,
+                device=device,
+                limit=limit,
+                settings=Settings(
+                    cache, vocabulary or _vocabulary_of(runs), trust_remote_code, progress
+                ),
+            )
+            evaluations.append(evaluation)
     results = compare(evaluations[0], evaluations[1], confidence or 0.95) if compared else None
     for evaluation in evaluations:
         evaluation.save()
@@ -59,3 +72,12 @@ def evaluate_runs(
             print_tables(tables)
         else:
             print(as_markdown(tables) if format == "markdown" else as_latex(tables))
+
+
+def _vocabulary_of(runs: list[str]) -> int | None:
+    """The vocabulary size of the first run of our own: all are to rank the same candidates."""
+    for run in runs:
+        if parse_reference(run) is None:
+            size: int | None = trained_record(Path(run)).get("training", {}).get("vocabulary")
+            return size
+    return None

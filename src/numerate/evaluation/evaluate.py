@@ -12,7 +12,7 @@ import numpy as np
 import numerate
 from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
-from numerate.corpus.dataset import SPLITS
+from numerate.corpus.dataset import SPLITS, Split
 from numerate.errors import DatasetError, RunError
 from numerate.evaluation.bootstrap import (
     Interval,
@@ -22,25 +22,22 @@ from numerate.evaluation.bootstrap import (
     paired_test,
 )
 from numerate.evaluation.candidates import candidate_numerals
-from numerate.evaluation.guards import (
-    open_dataset,
-    refuse_foreign_vocabulary,
-    refuse_training_documents,
-    trained_record,
-)
 from numerate.evaluation.number_line import (
     mean_absolute_log10_error,
     number_line_errors,
     order_of_magnitude_accuracy,
 )
 from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
-from numerate.evaluation.score import Predictions, Targets, rank_candidates, token_log_probs
+from numerate.evaluation.score import Predictions, Targets, rank_tables
+from numerate.evaluation.subject import Settings, open_subject
 from numerate.model.device import usable_device
-from numerate.model.language_model import LanguageModel
+from numerate.packing import ranges
+from numerate.pretrained.backbone import parse_reference
 
 METRICS = "metrics.json"
 CLASSES = ("words", "numerals", "all")
 OOV_SETS = ("all", "train")
+SAMPLE_SEED = 1  # of the paragraphs that `limit` takes
 
 Figures = dict[str, Any]  # nested: table → figure, or table → class → figure
 
@@ -50,7 +47,7 @@ class Evaluation:
     """The figures of one run, with what a comparison of two runs needs."""
 
     name: str
-    folder: Path
+    folder: Path  # of the run; the reference of a pretrained model
     dataset: str
     split: str
     figures: Figures
@@ -80,7 +77,9 @@ class Evaluation:
         return record
 
     def save(self) -> None:
-        """Write `metrics.json` into the run."""
+        """Write `metrics.json` into the run, if there is one."""
+        if parse_reference(str(self.folder)) is not None:
+            return
         write_file(self.folder / METRICS, (json.dumps(self.record(), indent=2) + "\n").encode())
 
 
@@ -102,40 +101,47 @@ def evaluate(
     everything: bool = False,
     confidence: float | None = None,
     device: str | None = None,
+    limit: int | None = None,
+    settings: Settings | None = None,
 ) -> Evaluation:
     """Evaluate a run on a split of a dataset, by default the one it was trained on.
+
+    `run` may also be `hf:PATH`, a pretrained language model; `settings` are for these. `limit`
+    takes so many paragraphs only, always the same.
 
     `everything` adds the figures beyond the paper; `confidence` gives every figure an interval
     by resampling documents. `oov_set` says whose types count as unknown: those of all splits,
     or of the training split alone.
     """
-    folder = Path(run)
-    record = trained_record(folder)
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
-    model = LanguageModel.load(folder)
     target_device = usable_device(device)
-    opened = open_dataset(folder, record, dataset)
-    ids = opened.split(split).read(["document"])["document"].to_pylist()
-    refuse_training_documents(folder, opened, split, set(ids))
-    corpora = load_corpora(opened, model.vocabulary)
-    refuse_foreign_vocabulary(folder, record, opened, model.vocabulary)
+    subject = open_subject(run, dataset, split, target_device, settings or Settings())
+    opened = subject.dataset
+    corpora = load_corpora(opened, subject.vocabulary)
     if not (corpora["train"].tokens < 0).any():
         raise DatasetError(f"{opened.folder}: no numeral in the train split, so no candidates")
     corpus = corpora[split]
-    model.to(target_device)
+    ids = opened.split(split).read(["document"])["document"].to_pylist()
+    if limit is not None:
+        corpus = corpus.take(_sample(len(corpus), limit))
+        ids = [ids[index] for index in corpus.sources]
+        if not (corpus.tokens < 0).any():
+            raise DatasetError(f"{opened.folder}: no numeral in these {len(corpus)} paragraphs")
     corpus.table.to(target_device)
     types = [
         type
         for name in (SPLITS if oov_set == "all" else ("train",))
         for type in opened.split(name).encode().types
     ]
-    oov_words, oov_numerals = map(len, model.vocabulary.unknown(types))
+    oov_words, oov_numerals = map(len, subject.vocabulary.unknown(types))
     targets = Targets.of(corpus)
+    if subject.open_words:
+        targets = targets.knowing_words()
     # Ranks of ids, not order of appearance: the bootstrap draws documents by number.
     _, ranks = np.unique(np.array(ids, dtype=object), return_inverse=True)
     documents = ranks[targets.paragraphs]
-    log_probs = token_log_probs(model, corpus)
+    log_probs = subject.log_probs(corpus)
     # A test token may be of a type that a training-only OOV set does not have.
     adjusted = adjusted_log_probs(
         log_probs,
@@ -143,20 +149,26 @@ def evaluate(
         targets.is_unknown,
         max(1, oov_words),
         max(1, oov_numerals),
-        open_vocabulary=model.output.open_vocabulary,
+        open_vocabulary=subject.open_numerals,
     )
-    predictions = rank_candidates(
-        model, corpus, candidate_numerals(corpora["train"]), oov_numerals, distribution=everything
+    candidates = candidate_numerals(corpora["train"]).to(target_device)
+    predictions = rank_tables(
+        subject.tables(corpus, candidates),
+        corpus,
+        candidates,
+        oov_numerals,
+        open_vocabulary=subject.open_numerals,
+        distribution=everything,
     )
     truth = corpus.table.values[targets.rows]
     means = _means(log_probs, adjusted, targets, predictions, everything)
     figures, intervals = _figures(means, documents, targets, truth, predictions, confidence)
     oracle = None
     if opened.has_oracle:
-        oracle = _oracle(opened.split(split).log_probs(), targets, adjusted)
+        oracle = _oracle(_oracle_log_probs(opened.split(split), corpus), targets, adjusted)
     return Evaluation(
-        name=model.config.model,
-        folder=folder,
+        name=subject.name,
+        folder=subject.folder,
         dataset=opened.manifest["content_hash"],
         split=split,
         figures=figures,
@@ -190,6 +202,20 @@ def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[st
         )
         for name, members in _classes(first.targets).items()
     }
+
+
+def _sample(count: int, limit: int) -> np.ndarray:
+    if limit < 1:
+        raise RunError(f"limit: got {limit}, expected 1 paragraph or more")
+    chosen = np.random.default_rng(SAMPLE_SEED).permutation(count)[:limit]
+    return np.sort(chosen)
+
+
+def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:
+    lengths = split.encode().lengths + 1
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    places = ranges(starts[corpus.sources], starts[corpus.sources + 1])
+    return np.asarray(split.log_probs()[places])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ compared token by token.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from numerate.numeral_table import NumeralTable
 BATCH_SIZE = 50
 TABLE_ROWS = 64  # numerals ranked at a time: their prefix states fit the cache
 LEVELS = (0.5, 0.9)
+
+Tables = Iterator[tuple[np.ndarray, torch.Tensor]]
+"""Places among the numerals of a corpus, and log p of every candidate there: [n], [n, C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,10 @@ class Targets:
         is_unknown[is_numeral] = corpus.table.known[rows] == 0
         paragraphs = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
         return cls(is_numeral, is_unknown, paragraphs, rows)
+
+    def knowing_words(self) -> "Targets":
+        """The same for a model to which no word is unknown."""
+        return replace(self, is_unknown=self.is_unknown & self.is_numeral)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,17 @@ def token_log_probs(model: LanguageModel, corpus: Corpus) -> np.ndarray:
     return result
 
 
+def numeral_tables(model: LanguageModel, corpus: Corpus, candidates: NumeralTable) -> Tables:
+    """log p(candidate | a numeral comes) before each numeral, some rows at a time."""
+    targets = Targets.of(corpus)
+    with exactly():
+        for places, hidden in _states_before_numerals(model, corpus, targets):
+            for begin in range(0, len(places), TABLE_ROWS):
+                states = hidden[begin : begin + TABLE_ROWS]
+                table = model.output.numeral_table(states, candidates).double()
+                yield places[begin : begin + TABLE_ROWS], table
+
+
 def rank_candidates(
     model: LanguageModel,
     corpus: Corpus,
@@ -73,32 +91,46 @@ def rank_candidates(
     *,
     distribution: bool = False,
 ) -> Predictions:
-    """The best candidate before each numeral; with `distribution`, also how good all of it is."""
+    """The best candidate before each numeral under a model of our own."""
     candidates.to(corpus.table.device)
+    return rank_tables(
+        numeral_tables(model, corpus, candidates),
+        corpus,
+        candidates,
+        oov_numerals,
+        open_vocabulary=model.output.open_vocabulary,
+        distribution=distribution,
+    )
+
+
+def rank_tables(
+    tables: Tables,
+    corpus: Corpus,
+    candidates: NumeralTable,
+    oov_numerals: int,
+    *,
+    open_vocabulary: bool,
+    distribution: bool = False,
+) -> Predictions:
+    """The best candidate before each numeral; with `distribution`, also how good all of it is."""
     targets = Targets.of(corpus)
     count = len(targets.rows)
     best = np.empty(count, dtype=np.int64)
     scores = np.full(count, np.nan)
     covered = {level: np.zeros(count, dtype=bool) for level in LEVELS}
     truth = corpus.table.values[targets.rows]
-    shares = numeral_shares(
-        candidates.known, oov_numerals, open_vocabulary=model.output.open_vocabulary
-    )
-    with exactly():
-        penalty = torch.from_numpy(shares).to(corpus.table.device)
-        for places, hidden in _states_before_numerals(model, corpus, targets):
-            for begin in range(0, len(places), TABLE_ROWS):
-                part = places[begin : begin + TABLE_ROWS]
-                states = hidden[begin : begin + TABLE_ROWS]
-                table = model.output.numeral_table(states, candidates).double() + penalty
-                best[part] = table.argmax(1).cpu().numpy()
-                if distribution:
-                    probabilities = torch.softmax(table, dim=1).cpu().numpy()
-                    scores[part] = crps(probabilities, candidates.values, truth[part])
-                    for level in LEVELS:
-                        covered[level][part] = interval_coverage(
-                            probabilities, candidates.values, truth[part], level
-                        )
+    shares = numeral_shares(candidates.known, oov_numerals, open_vocabulary=open_vocabulary)
+    penalty = torch.from_numpy(shares)
+    for places, log_probs in tables:
+        table = log_probs + penalty.to(log_probs.device)
+        best[places] = table.argmax(1).cpu().numpy()
+        if distribution:
+            probabilities = torch.softmax(table, dim=1).cpu().numpy()
+            scores[places] = crps(probabilities, candidates.values, truth[places])
+            for level in LEVELS:
+                covered[level][places] = interval_coverage(
+                    probabilities, candidates.values, truth[places], level
+                )
     texts = np.array(candidates.texts, dtype=object)[best]
     true_texts = np.array(corpus.table.texts, dtype=object)[targets.rows]
     return Predictions(candidates.values[best], texts == true_texts, scores, covered)

@@ -9,28 +9,40 @@ from numerate.numeral_table import NumeralBatch, NumeralTable
 
 
 class CombinationHead(NumeralHead):
-    """A softmax-gated mixture of heads. Only the members that exist have a share."""
+    """A softmax-gated mixture of heads. Only the members that exist have a share.
 
-    def __init__(self, size: int, members: dict[str, NumeralHead]) -> None:
+    A `given` member is not a head: the caller brings its log-probabilities.
+    """
+
+    def __init__(
+        self, size: int, members: dict[str, NumeralHead], given: tuple[str, ...] = ()
+    ) -> None:
         super().__init__()
-        if not any(member.open_vocabulary for member in members.values()):
+        if not given and not any(member.open_vocabulary for member in members.values()):
             raise ValueError("a combination needs a member with an open vocabulary: got none")
         self.open_vocabulary = True
         self.members = nn.ModuleDict(members)
-        self.weights = nn.Parameter(torch.zeros(len(members), size))  # Aᵀ
+        self.given = given
+        self.weights = nn.Parameter(torch.zeros(len(members) + len(given), size))  # Aᵀ
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The members in the order of their shares."""
+        return (*self.members, *self.given)
 
     def log_weights(self, hidden: Tensor) -> Tensor:  # [N, M]
         return F.log_softmax(hidden @ self.weights.T, dim=1)
 
-    def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
+    def log_prob(self, hidden: Tensor, numerals: NumeralBatch, *given: Tensor) -> Tensor:
         scores = [member.log_prob(hidden, numerals) for member in self.heads()]
         # A closed member gives −inf to what it does not know: no share, and no gradient.
-        return torch.logsumexp(self.log_weights(hidden) + torch.stack(scores, dim=1), dim=1)
+        together = torch.stack([*scores, *given], dim=1)  # [N, M]
+        return torch.logsumexp(self.log_weights(hidden) + together, dim=1)
 
-    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
+    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable, *given: Tensor) -> Tensor:
         scores = [member.log_prob_table(hidden, candidates) for member in self.heads()]
         weights = self.log_weights(hidden)[:, None, :]  # [N, 1, M]
-        return torch.logsumexp(weights + torch.stack(scores, dim=2), dim=2)
+        return torch.logsumexp(weights + torch.stack([*scores, *given], dim=2), dim=2)
 
     def heads(self) -> list[NumeralHead]:
         return list(self.members.values())  # type: ignore[arg-type]

@@ -1,17 +1,11 @@
 """The language model: embedding, backbone and output joined; saved and loaded."""
 
-import hashlib
-import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-import numerate
-from numerate.atomic import write_file
 from numerate.batching import Batch
 from numerate.errors import RunError
 from numerate.heads.base import NumeralHead
@@ -22,33 +16,21 @@ from numerate.heads.mixture_fit import Components
 from numerate.heads.softmax import SoftmaxHead
 from numerate.model.backbone import LSTMBackbone
 from numerate.model.embedding import InputEmbedding
-from numerate.model.names import MODELS, NEEDS_COMPONENTS, check_model_name
+from numerate.model.names import MODELS, NEEDS_COMPONENTS
 from numerate.model.output import FlatOutput, HierarchicalOutput, OutputLayer
-from numerate.tensor_file import load_tensors, save_tensors
+from numerate.model.stored import (
+    CONFIG,
+    VOCABULARY,
+    WEIGHTS,
+    ModelConfig,
+    StoredModel,
+    StoredParts,
+    read_json,
+)
 from numerate.vocabulary import Vocabulary
 
-CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
-_WEIGHTS_FORMAT = "numerate model 1"
 
-
-@dataclass(frozen=True, slots=True)
-class ModelConfig:
-    """What is needed to build the network again; defaults are the paper's."""
-
-    model: str
-    hidden: int = 50
-    dropout: float = 0.1
-    truncate: bool = False
-
-    def __post_init__(self) -> None:
-        check_model_name(self.model)
-        if self.hidden < 1:
-            raise RunError(f"hidden size: got {self.hidden}, expected 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise RunError(f"dropout: got {self.dropout}, expected 0 or more and less than 1")
-
-
-class LanguageModel(nn.Module):
+class LanguageModel(StoredModel):
     def __init__(
         self, config: ModelConfig, vocabulary: Vocabulary, components: Components | None = None
     ) -> None:
@@ -80,68 +62,18 @@ class LanguageModel(nn.Module):
             self.embedding.numerals[:] = torch.from_numpy(numerals)
             self.output.words[:] = torch.from_numpy(words)
 
-    def save(
-        self, folder: Path, about: dict[str, Any] | None = None, *, weights: bool = True
-    ) -> None:
-        """Write config, vocabulary and weights; each file appears whole or not at all.
-
-        `about` is what the configuration file shall also say of the run.
-        """
-        components = {
-            name: len(buffer) for name, buffer in self.named_buffers() if name.endswith("means")
-        }
-        record = {
-            "format": "numerate model",
-            "version": 1,
-            "numerate": numerate.__version__,
-            **asdict(self.config),
-            "components": next(iter(components.values()), 0),
-            **(about or {}),
-        }
-        write_file(folder / CONFIG, _json(record))
-        lists = {"words": self.vocabulary.words, "numerals": self.vocabulary.numerals}
-        write_file(folder / VOCABULARY, _json(lists))
-        if weights:
-            about = {"vocabulary": _fingerprint(self.vocabulary)}
-            save_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT, self.weights(), about)
-
-    def weights(self) -> dict[str, Tensor]:
-        """A copy of all weights and components, on the CPU."""
-        return {
-            name: tensor.detach().to("cpu", copy=True).contiguous()
-            for name, tensor in self.state_dict().items()
-        }
-
     @classmethod
     def load(cls, folder: str | Path) -> "LanguageModel":
         folder = Path(folder)
-        record = read_json(folder / CONFIG)
-        if record.get("format") != "numerate model" or record.get("version") != 1:
-            raise RunError(f"{folder / CONFIG}: not the configuration of a model of this version")
-        lists = read_json(folder / VOCABULARY)
-        tensors, metadata = load_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT)
+        parts = StoredParts.read(folder)
+        if "backbone" in parts.record:
+            raise RunError(f"{folder}: heads over a pretrained model, expected a whole model")
         try:
-            vocabulary = Vocabulary(tuple(lists["words"]), tuple(lists["numerals"]))
-            fields = ModelConfig.__dataclass_fields__
-            config = ModelConfig(**{name: record[name] for name in fields})
-            model = cls(config, vocabulary, _empty_components(record["components"]))
-        except KeyError as error:
-            raise RunError(f"{folder}: incomplete model: {error} is missing") from None
-        except (TypeError, ValueError) as error:
+            model = cls(parts.config, parts.vocabulary, parts.components)
+        except ValueError as error:
             raise RunError(f"{folder}: broken model: {error}") from None
-        if metadata.get("vocabulary") != _fingerprint(vocabulary):
-            raise RunError(f"{folder / VOCABULARY}: not the vocabulary of these weights")
-        try:
-            model.load_state_dict(tensors)
-        except RuntimeError as error:
-            reason = " ".join(str(error).split())[:200]
-            raise RunError(f"{folder / WEIGHTS}: weights do not fit: {reason}") from None
+        model.load_weights(folder)
         return model.eval()
-
-
-def _fingerprint(vocabulary: Vocabulary) -> str:
-    text = "\0".join([*vocabulary.words, "", *vocabulary.numerals])
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _build_output(
@@ -154,9 +86,12 @@ def _build_output(
 
 
 def build_head(
-    config: ModelConfig, vocabulary: Vocabulary, components: Components | None
+    config: ModelConfig,
+    vocabulary: Vocabulary,
+    components: Components | None,
+    given: tuple[str, ...] = (),
 ) -> NumeralHead:
-    """The numeral head of a hierarchical model."""
+    """The numeral head of a hierarchical model; `given` are further members of a combination."""
     size, numerals = config.hidden, vocabulary.numerals
     if config.model in {"h-softmax", "h-softmax+rnn"}:
         return SoftmaxHead(size, numerals, digits=config.model == "h-softmax+rnn")
@@ -170,30 +105,17 @@ def build_head(
     members: dict[str, NumeralHead] = {"d-rnn": DigitRNNHead(size), "mog": mixture}
     if len(numerals) > 1:  # a vocabulary without numerals has nothing to memorise
         members = {"h-softmax": SoftmaxHead(size, numerals, unknown=False), **members}
-    return CombinationHead(size, members)
+    return CombinationHead(size, members, given)
 
 
-def _empty_components(count: int) -> Components | None:
-    """Room for components that are read from the weights file."""
-    if not count:
-        return None
-    return Components(np.zeros(count), np.ones(count), np.zeros(count), np.zeros(count, np.int64))
-
-
-def _json(record: dict[str, Any]) -> bytes:
-    return (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(f"{path.parent}: not a run: {path.name} is missing") from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: cannot be read: {error}") from None
-    if not isinstance(record, dict):
-        raise RunError(f"{path}: got {type(record).__name__}, expected an object")
-    return record
-
-
-__all__ = ["MODELS", "NEEDS_COMPONENTS", "LanguageModel", "ModelConfig", "build_head", "read_json"]
+__all__ = [
+    "CONFIG",
+    "MODELS",
+    "NEEDS_COMPONENTS",
+    "VOCABULARY",
+    "WEIGHTS",
+    "LanguageModel",
+    "ModelConfig",
+    "build_head",
+    "read_json",
+]

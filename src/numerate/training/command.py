@@ -4,8 +4,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+from numerate.errors import NumerateError
+from numerate.pretrained.backbone import parse_reference
+from numerate.pretrained.progress import PassProgress
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice
 from numerate.training.report import Reporters, TensorBoardReporter, TerminalReporter
 from numerate.training.run import RunResult, train
 
@@ -17,28 +21,42 @@ def train_with_progress(
     model: str,
     options: TrainingOptions,
     tensorboard: bool,
+    backbone: str | None = None,
+    finetune: str = "none",
+    cache: Path | None = None,
+    trust_remote_code: bool = False,
     **choices: Any,
-) -> RunResult | None:
-    main_process = os.environ.get("RANK", "0") == "0"  # set by `accelerate launch`
-    if not main_process:
-        return train(dataset, out, model=model, options=options, **choices)
-    with TerminalReporter(model) as terminal:
-        reporters: list[Reporter] = [terminal]
-        if tensorboard:
-            reporters.append(TensorBoardReporter(out / "tensorboard"))
-        result = train(
-            dataset, out, model=model, options=options, reporter=Reporters(*reporters), **choices
-        )
+) -> RunResult:
+    if backbone is None and finetune != "none":
+        raise NumerateError(f"finetune {finetune}: there is no --backbone to train")
+    with PassProgress() as progress, TerminalReporter(model) as terminal:
+        if backbone is not None:
+            path = parse_reference(backbone)
+            if path is None:
+                raise NumerateError(f"backbone: got {backbone!r}, expected hf:PATH")
+            choices["backbone"] = BackboneChoice(path, finetune, cache, trust_remote_code, progress)
+        reporters: list[Reporter] = []
+        if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
+            reporters.append(terminal)
+            if tensorboard:
+                reporters.append(TensorBoardReporter(out / "tensorboard"))
+        reporter = Reporters(*reporters)
+        result = train(dataset, out, model=model, options=options, reporter=reporter, **choices)
+    if reporters:
+        _print_result(model, result)
+    return result
+
+
+def _print_result(model: str, result: RunResult) -> None:
     if result.vectors:
         print(result.vectors)
     if not result.history:
-        print(f"{out}: {result.state} before the first epoch was done")
-        return result
+        print(f"{result.folder}: {result.state} before the first epoch was done")
+        return
     best = result.history[result.best_epoch - 1]
     print(
-        f"{out}: {model} {result.state} after {len(result.history)} epochs, best epoch "
+        f"{result.folder}: {model} {result.state} after {len(result.history)} epochs, best epoch "
         f"{result.best_epoch}: dev loss {best['dev_loss']:.4f}, word perplexity "
         f"{best['dev_word_perplexity']:.2f}, numeral perplexity "
         f"{best['dev_numeral_perplexity']:,.1f}"
     )
-    return result

@@ -18,7 +18,7 @@ from torch import Tensor
 from numerate.atomic import write_file
 from numerate.batching import Corpus, bucketed_batches
 from numerate.errors import RunError
-from numerate.model.language_model import LanguageModel
+from numerate.model.stored import StoredModel
 from numerate.training.checkpoint import CHECKPOINT, Progress, load_checkpoint, save_checkpoint
 from numerate.training.options import TrainingOptions
 from numerate.training.step import TrainingStep
@@ -41,7 +41,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: LanguageModel,
+        model: StoredModel,
         corpora: dict[str, Corpus],
         options: TrainingOptions,
         accelerator: Accelerator,

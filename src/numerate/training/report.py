@@ -54,7 +54,6 @@ class TerminalReporter:
         self._tokens = 0
 
     def __enter__(self) -> "TerminalReporter":
-        self.progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -62,6 +61,7 @@ class TerminalReporter:
 
     def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
         self.epochs = options.epochs
+        self.progress.start()
         self.task = self.progress.add_task(
             self.name, total=tokens * options.epochs, completed=tokens * epoch, speed="–", loss="–"
         )

@@ -27,11 +27,14 @@ from numerate.model.language_model import (
     ModelConfig,
     read_json,
 )
+from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
+from numerate.pretrained.head_model import HeadModel
 from numerate.training.checkpoint import CHECKPOINT
 from numerate.training.environment import record_environment
 from numerate.training.loop import LOG, Reporter, Trainer
 from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice, over_backbone
 from numerate.vocabulary import Vocabulary
 
 DOCUMENTS = "documents.json"  # what it was trained on, so that it is never tested on it
@@ -56,6 +59,7 @@ def train(
     dropout: float = 0.1,
     truncate: bool = False,
     vectors: str | None = None,
+    backbone: BackboneChoice | None = None,
     options: TrainingOptions | None = None,
     device: str | None = None,
     resume: bool = False,
@@ -64,8 +68,9 @@ def train(
 ) -> RunResult:
     """Train one model and write its run folder.
 
-    An existing folder is refused unless `force` replaces it or `resume` continues it. An
-    interrupt (Ctrl-C) ends training in good order and keeps the best weights so far.
+    With `backbone`, the model is a head over a pretrained language model. An existing folder is
+    refused unless `force` replaces it or `resume` continues it. An interrupt (Ctrl-C) ends
+    training in good order and keeps the best weights so far.
     """
     options = options or TrainingOptions()
     config = ModelConfig(model, hidden, dropout, truncate)
@@ -77,10 +82,22 @@ def train(
     corpora = load_corpora(opened, words)
     _check_corpora(opened, corpora)
     torch.manual_seed(options.seed)
-    network = LanguageModel(config, words, _components(model, corpora["train"]))
-    coverage = _start_from_vectors(network, vectors, options.seed)
+    components = _components(model, corpora["train"])
+    network: LanguageModel | HeadModel
+    coverage: str | None = None
+    about: dict[str, Any] = {}
+    if backbone is None:
+        network = LanguageModel(config, words, components)
+        coverage = _start_from_vectors(network, vectors, options.seed)
+    else:
+        if vectors is not None:
+            raise NumerateError("vectors: a pretrained backbone has its own embeddings")
+        network, corpora, about = over_backbone(
+            backbone, opened, corpora, config, components, accelerator.device
+        )
     identity = {
         **asdict(config),
+        **about,
         **{k: v for k, v in asdict(options).items() if k not in {"epochs", "patience"}},
         "vocabulary": vocabulary,
         "vectors": vectors,
@@ -89,6 +106,7 @@ def train(
     }
     record = {"dataset": {"path": str(dataset), "content_hash": opened.manifest["content_hash"]}}
     record |= {"training": {**asdict(options), "vocabulary": vocabulary, "vectors": vectors}}
+    record |= about
     if accelerator.is_main_process:
         _open_folder(folder, resume, force)
     accelerator.wait_for_everyone()
@@ -211,7 +229,7 @@ def _write_documents(folder: Path, dataset: Dataset) -> None:
 
 def _write_state(
     folder: Path,
-    network: LanguageModel,
+    network: StoredModel,
     record: dict[str, Any],
     state: str,
     trainer: Trainer,

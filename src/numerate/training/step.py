@@ -15,7 +15,7 @@ from accelerate.utils import DistributedType
 from torch import Tensor
 
 from numerate.batching import Batch, Corpus, Layout
-from numerate.model.language_model import LanguageModel
+from numerate.model.stored import StoredModel
 from numerate.packing import move
 from numerate.training.options import TrainingOptions
 
@@ -26,22 +26,22 @@ class TrainingStep:
     """Adam with clipped gradients on this process's part of a batch."""
 
     def __init__(
-        self, model: LanguageModel, options: TrainingOptions, accelerator: Accelerator
+        self, model: StoredModel, options: TrainingOptions, accelerator: Accelerator
     ) -> None:
         self.accelerator = accelerator
         self.clip = options.clip
         device = accelerator.device
-        recorded = _can_record(accelerator)
+        recorded = _can_record(accelerator) and model.records_steps
         # One kernel for all parameters; a recorded step reads the rate from the device.
         rate = torch.tensor(options.learning_rate, device=device) if recorded else None
         optimizer = torch.optim.Adam(
-            model.parameters(),
+            model.parameter_groups(),
             options.learning_rate if rate is None else rate,
             fused=device.type in {"cuda", "cpu"},
             capturable=recorded,
         )
         self.model, self.optimizer = accelerator.prepare(model, optimizer)
-        self._parameters = list(model.parameters())
+        self._parameters = [weight for weight in model.parameters() if weight.requires_grad]
         self._loss = torch.zeros((), dtype=torch.float64, device=device)
         self._step = torch.zeros((), dtype=torch.int64, device=device)
         self._first_bad = torch.full_like(self._step, -1)
@@ -56,9 +56,9 @@ class TrainingStep:
     def set_rate(self, rate: float) -> None:
         for group in self.optimizer.param_groups:
             if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(rate)
+                group["lr"].fill_(rate * group["scale"])
             else:
-                group["lr"] = rate
+                group["lr"] = rate * group["scale"]
 
     @property
     def loss(self) -> float:

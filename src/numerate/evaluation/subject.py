@@ -1,0 +1,191 @@
+"""What can be evaluated: a run of our own, a pretrained model, a head over a pretrained model."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from numerate.batching import Corpus
+from numerate.corpus.dataset import Dataset
+from numerate.errors import NumerateError
+from numerate.evaluation.guards import (
+    open_dataset,
+    refuse_foreign_vocabulary,
+    refuse_training_documents,
+    trained_record,
+)
+from numerate.evaluation.score import TABLE_ROWS, Tables, exactly, numeral_tables, token_log_probs
+from numerate.model.language_model import LanguageModel
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained.backbone import PREFIX, open_backbone, parse_reference
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.store import Progress, SplitStore, Store, default_cache
+from numerate.vocabulary import Vocabulary
+
+VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model against a dataset, and the two things that figures are made of."""
+
+    name: str
+    folder: Path  # of the run; the reference of a pretrained model
+    dataset: Dataset
+    vocabulary: Vocabulary
+    open_words: bool
+    open_numerals: bool
+    log_probs: Callable[[Corpus], np.ndarray]  # log p of every target: float64 [T]
+    tables: Callable[[Corpus, NumeralTable], Tables]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What pretrained models need beyond a path."""
+
+    cache: Path | None = None
+    vocabulary: int | None = None  # None: that of the run they stand beside, or 1,000
+    trust_remote_code: bool = False
+    progress: Progress | None = None
+
+
+def open_subject(
+    reference: str | Path,
+    dataset: str | Path | None,
+    split: str,
+    device: torch.device,
+    settings: Settings,
+) -> Subject:
+    """`hf:PATH` or the folder of a run, and the dataset it shall be evaluated on."""
+    path = parse_reference(str(reference))
+    if path is not None:
+        return _pretrained(path, dataset, device, settings)
+    folder = Path(reference)
+    record = trained_record(folder)
+    if "backbone" in record:
+        run = BackboneRun.load(folder, device, trust_remote_code=settings.trust_remote_code)
+        vocabulary = run.head.vocabulary
+    else:
+        model = LanguageModel.load(folder).to(device)
+        vocabulary = model.vocabulary
+    opened = open_dataset(folder, record, dataset)
+    ids = opened.split(split).read(["document"])["document"].to_pylist()
+    refuse_training_documents(folder, opened, split, set(ids))
+    refuse_foreign_vocabulary(folder, record, opened, vocabulary)
+    if "backbone" in record:
+        return _over_backbone(run, folder, opened, settings)
+    return Subject(
+        name=model.config.model,
+        folder=folder,
+        dataset=opened,
+        vocabulary=vocabulary,
+        open_words=False,
+        open_numerals=model.output.open_vocabulary,
+        log_probs=lambda corpus: token_log_probs(model, corpus),
+        tables=lambda corpus, candidates: numeral_tables(model, corpus, candidates),
+    )
+
+
+def _pretrained(
+    path: Path, dataset: str | Path | None, device: torch.device, settings: Settings
+) -> Subject:
+    if dataset is None:
+        raise NumerateError(f"hf:{path}: a pretrained model has no dataset of its own: --dataset")
+    opened = Dataset.open(dataset)
+    backbone = open_backbone(path, device=device, trust_remote_code=settings.trust_remote_code)
+    lm = PretrainedLM(backbone)
+    store = Store(settings.cache or default_cache(), lm, opened)
+    encoded = opened.split("train").encode()
+    size = min(settings.vocabulary or VOCABULARY, len(encoded.types))
+
+    def log_probs(corpus: Corpus) -> np.ndarray:
+        split = store.split(corpus.name)
+        split.fill(corpus.sources, settings.progress)
+        return _of_targets(split.targets, split, corpus)
+
+    def tables(corpus: Corpus, candidates: NumeralTable) -> Tables:
+        split = store.split(corpus.name)
+        table = split.table(candidates, corpus.sources, settings.progress)
+        places = split.numerals_of(corpus.sources)
+        for begin in range(0, len(places), TABLE_ROWS):
+            some = np.arange(begin, min(begin + TABLE_ROWS, len(places)))
+            yield some, torch.from_numpy(table[places[some]].astype(np.float64))
+
+    return Subject(
+        name=backbone.name,
+        folder=Path(f"{PREFIX}{path}"),
+        dataset=opened,
+        vocabulary=Vocabulary.build(encoded.types, encoded.counts, size),
+        open_words=True,
+        open_numerals=True,
+        log_probs=log_probs,
+        tables=tables,
+    )
+
+
+def _over_backbone(run: BackboneRun, folder: Path, dataset: Dataset, settings: Settings) -> Subject:
+    store = Store(settings.cache or default_cache(), run.lm, dataset)
+    device = run.lm.scorer.device
+
+    def states(split: SplitStore, places: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(split.states[places].astype(np.float32)).to(device)
+
+    def log_probs(corpus: Corpus) -> np.ndarray:
+        split = store.split(corpus.name)
+        detailed = run.head.adapter is not None
+        split.fill(corpus.sources, settings.progress, detailed=detailed)
+        result = _of_targets(split.targets, split, corpus)
+        places = split.numerals_of(corpus.sources)
+        rows = -1 - corpus.tokens[corpus.tokens < 0]
+        own = np.array(split.numerals[places])
+        found = np.empty(len(rows))
+        with exactly():
+            for begin in range(0, len(rows), 1024):
+                cut = slice(begin, begin + 1024)
+                found[cut] = (
+                    run.head.numeral_log_prob(
+                        states(split, places[cut]),
+                        corpus.table.batch(rows[cut]),
+                        torch.from_numpy(own[cut]).to(device),
+                        split.details.gather(places[cut], device) if detailed else None,
+                    )
+                    .double()
+                    .cpu()
+                    .numpy()
+                )
+        is_numeral = np.insert(corpus.tokens, corpus.offsets[1:], 1) < 0
+        result[is_numeral] += found - own
+        return result
+
+    def tables(corpus: Corpus, candidates: NumeralTable) -> Tables:
+        split = store.split(corpus.name)
+        places = split.numerals_of(corpus.sources)
+        own = None
+        if run.head.needs_lm:
+            own = split.table(candidates, corpus.sources, settings.progress, run.head.adapter)
+        with exactly():
+            for begin in range(0, len(places), TABLE_ROWS):
+                some = places[begin : begin + TABLE_ROWS]
+                given = torch.zeros(0)
+                if own is not None:
+                    given = torch.from_numpy(own[some].astype(np.float64)).to(device)
+                table = run.head.numeral_table(states(split, some), candidates, given)
+                yield np.arange(begin, begin + len(some)), table.double()
+
+    return Subject(
+        name=f"{run.lm.backbone.name} {run.head.config.model}",
+        folder=folder,
+        dataset=dataset,
+        vocabulary=run.head.vocabulary,
+        open_words=True,
+        open_numerals=run.head.open_vocabulary,
+        log_probs=log_probs,
+        tables=tables,
+    )
+
+
+def _of_targets(values: np.ndarray, split: SplitStore, corpus: Corpus) -> np.ndarray:
+    return np.array(values[split.targets_of(corpus.sources)])

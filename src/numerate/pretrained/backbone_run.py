@@ -1,0 +1,122 @@
+"""A trained run over a pretrained model: its head, and the model it stands on."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.errors import RunError
+from numerate.model.stored import WEIGHTS, StoredParts
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.digits import DigitBatch, NodeDetails
+from numerate.pretrained.head_model import HeadModel
+from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
+from numerate.pretrained.plan import Paragraph, Plan
+from numerate.pretrained.spelling import SpellingTree
+from numerate.pretrained.tuning import add_adapters
+
+
+@dataclass(frozen=True, slots=True)
+class BackboneRun:
+    """A trained run over a pretrained model: its head, and the model it stands on."""
+
+    head: HeadModel
+    lm: PretrainedLM
+
+    @classmethod
+    def load(cls, folder: Path, device: Any, *, trust_remote_code: bool = False) -> "BackboneRun":
+        parts = StoredParts.read(folder)
+        try:
+            about = parts.record["backbone"]
+            path, digest, start = Path(about["path"]), about["digest"], about["start"]
+            finetune = about["finetune"]
+        except (KeyError, TypeError) as error:
+            raise RunError(f"{folder}: incomplete run over a pretrained model: {error}") from None
+        if not path.exists():
+            raise RunError(
+                f"{folder}: its pretrained model is not at {path} any more; move it back, or "
+                f"change the path in config.json"
+            )
+        backbone = open_backbone(
+            path, device=device, trust_remote_code=trust_remote_code, digest=digest
+        )
+        tuned = finetune != "none"
+        if tuned:
+            add_adapters(backbone.model, finetune)
+        lm = PretrainedLM(backbone, start)
+        head = HeadModel(
+            parts.config,
+            parts.vocabulary,
+            parts.components,
+            backbone.hidden_size,
+            lm.scorer.classes,
+            lm if tuned else None,
+        )
+        head.load_weights(folder)
+        if tuned:
+            weights = (folder / WEIGHTS).read_bytes()
+            lm.digest = hashlib.sha256(digest.encode() + weights).hexdigest()
+        return cls(head.to(device).eval(), lm)
+
+    def score(self, paragraphs: Sequence[Paragraph]) -> list[ParagraphScores]:
+        """As the language model does, but with the head's numerals."""
+        detailed = self.head.adapter is not None
+        result = []
+        for paragraph, score in zip(
+            paragraphs, self.lm.score(paragraphs, detailed=detailed), strict=True
+        ):
+            plans = self.lm.planner.plans([paragraph])[0] if detailed else []
+            trees = [pair and pair[0] for plan in plans for pair in plan.trees]
+            result.append(self._with_head(paragraph, score, trees))
+        return result
+
+    def table(self, plan: Plan, candidates: NumeralTable) -> np.ndarray:
+        """log p(candidate | a numeral comes) before each numeral of a plan: [N, C]."""
+        if not plan.numerals:
+            return np.empty((0, len(candidates)))
+        device = self.lm.scorer.device
+        with torch.no_grad():
+            states = self.lm.scorer.score([plan]).states.float()
+            own = torch.empty(0)
+            if self.head.needs_lm:
+                table = self.lm.candidate_table(candidates, self.head.adapter)
+                own = torch.from_numpy(table.table(plan)).to(device)
+            found = self.head.numeral_table(states, candidates.to(device), own)
+        return found.double().cpu().numpy()
+
+    def _with_head(
+        self,
+        paragraph: Paragraph,
+        score: ParagraphScores,
+        trees: list[SpellingTree | None],
+    ) -> ParagraphScores:
+        if not len(score.numerals):
+            return score
+        device = self.lm.scorer.device
+        texts = [paragraph.written[index] for index in sorted(paragraph.numerals)]
+        table = NumeralTable(texts, self.head.vocabulary.numeral_ids()).to(device)
+
+        def tensor(array: np.ndarray) -> Tensor:
+            return torch.from_numpy(array).to(device)
+
+        details = NodeDetails(
+            tensor(score.node_states),
+            tensor(score.node_masses),
+            tensor(score.node_costs),
+            tensor(score.node_closings),
+        )
+        digits = DigitBatch.of(trees, details)
+        with torch.no_grad():
+            found = self.head.numeral_log_prob(
+                tensor(score.states), table.all(), tensor(score.numerals), digits
+            )
+        numerals = found.double().cpu().numpy()
+        targets = score.targets.copy()
+        targets[sorted(paragraph.numerals)] += numerals - score.numerals
+        return replace(score, targets=targets, numerals=numerals)

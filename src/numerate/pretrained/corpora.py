@@ -1,0 +1,88 @@
+"""Splits as the training of heads sees them: states that were computed once, or text to read.
+
+Both stand where `batching.Corpus` stands, so that the same loop trains all models.
+"""
+
+import numpy as np
+import torch
+
+from numerate.batching import Corpus, Encodable
+from numerate.numeral_table import NumeralTable
+from numerate.packing import move, ranges
+from numerate.pretrained.head_model import PlanBatch, StateBatch
+from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.plan import Paragraph
+from numerate.pretrained.store import SplitStore
+from numerate.vocabulary import Vocabulary
+
+
+class NumeralCorpus(Corpus):
+    """A split whose numerals can be found without its words."""
+
+    def __init__(self, split: Encodable, vocabulary: Vocabulary, table: NumeralTable) -> None:
+        super().__init__(split, vocabulary, table)
+        self.is_numeral = np.insert(self.tokens, self.offsets[1:], 1) < 0  # [T], ends included
+        self.rows = -1 - self.tokens[self.tokens < 0]  # [N]
+        before = np.concatenate([[0], np.cumsum(self.tokens < 0)])
+        self.numeral_starts = before[self.offsets]  # [paragraphs + 1]
+
+    def numerals_of(self, paragraphs: np.ndarray) -> np.ndarray:
+        """Places of the numerals of some paragraphs, in their order."""
+        return ranges(self.numeral_starts[paragraphs], self.numeral_starts[paragraphs + 1])
+
+    def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
+        """Places of their targets, ends included."""
+        starts = self.offsets[paragraphs] + paragraphs
+        return ranges(starts, starts + self.lengths[paragraphs] + 1)
+
+
+class StateCorpus(NumeralCorpus):
+    """A split that a frozen language model has read already."""
+
+    def __init__(
+        self, corpus: Corpus, split: Encodable, store: SplitStore, *, detailed: bool
+    ) -> None:
+        super().__init__(split, corpus.vocabulary, corpus.table)
+        self.targets = np.array(store.targets)
+        self.own = np.array(store.numerals)
+        self.rest = self.targets[self.is_numeral] - self.own
+        self.states = store.states  # float16, on disk: only what a batch needs is read
+        self.details = store.details if detailed else None
+
+    def collate(self, paragraphs: np.ndarray) -> StateBatch:  # type: ignore[override]
+        numerals = self.numerals_of(paragraphs)
+        numerals = numerals[np.argsort(self.rows[numerals], kind="stable")]
+        targets = self.targets_of(paragraphs)
+        words = self.targets[targets[~self.is_numeral[targets]]]
+        device = self.table.device
+        return StateBatch(
+            torch.from_numpy(words).to(device),
+            torch.from_numpy(self.rest[numerals]).to(device),
+            torch.from_numpy(self.own[numerals]).to(device),
+            torch.from_numpy(self.states[numerals].astype(np.float32)).to(device),
+            self.table.batch(self.rows[numerals]) if len(numerals) else None,
+            self.details.gather(numerals, device) if self.details else None,
+        )
+
+
+class TextCorpus(NumeralCorpus):
+    """A split for a language model that is trained itself: read anew at every step."""
+
+    def __init__(
+        self, corpus: Corpus, split: Encodable, paragraphs: list[Paragraph], lm: PretrainedLM
+    ) -> None:
+        super().__init__(split, corpus.vocabulary, corpus.table)
+        self.paragraphs = paragraphs
+        self.planner = lm.planner
+
+    def collate(self, paragraphs: np.ndarray) -> PlanBatch:  # type: ignore[override]
+        numerals = self.numerals_of(paragraphs)
+        order = np.argsort(self.rows[numerals], kind="stable")
+        windows = self.planner.plans([self.paragraphs[index] for index in paragraphs])
+        device = self.table.device
+        return PlanBatch(
+            [plan for plans in windows for plan in plans],
+            torch.from_numpy(self.is_numeral[self.targets_of(paragraphs)]).to(device),
+            move(order, device),
+            self.table.batch(self.rows[numerals][order]) if len(numerals) else None,
+        )

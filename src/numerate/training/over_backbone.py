@@ -1,0 +1,80 @@
+"""What a run over a pretrained model trains: a head, on states computed once or anew."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from numerate.batching import Corpus
+from numerate.corpus.dataset import Dataset
+from numerate.errors import check_choice
+from numerate.heads.mixture_fit import Components
+from numerate.model.stored import ModelConfig
+from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.corpora import StateCorpus, TextCorpus
+from numerate.pretrained.head_model import HeadModel, check_head_name
+from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.store import Progress, Store, default_cache
+from numerate.pretrained.tuning import FINETUNE, add_adapters
+
+SPLITS = ("train", "dev")
+
+
+@dataclass(frozen=True, slots=True)
+class BackboneChoice:
+    """Which pretrained model, and what is done with it."""
+
+    path: Path
+    finetune: str = "none"
+    cache: Path | None = None
+    trust_remote_code: bool = False
+    progress: Callable[[str, int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("value of finetune", self.finetune, FINETUNE)
+
+
+def over_backbone(
+    choice: BackboneChoice,
+    dataset: Dataset,
+    corpora: dict[str, Corpus],
+    config: ModelConfig,
+    components: Components | None,
+    device: torch.device,
+) -> tuple[HeadModel, dict[str, Corpus], dict[str, Any]]:
+    """The network, the corpora it is trained on, and what the run shall remember."""
+    check_head_name(config.model)
+    opened = open_backbone(choice.path, device=device, trust_remote_code=choice.trust_remote_code)
+    lm = PretrainedLM(opened)
+    found: dict[str, Corpus] = {}
+    detailed = config.model == "combination"  # it adapts the language model's digits
+    progress: Progress | None = choice.progress
+    if choice.finetune == "none":
+        store = Store(choice.cache or default_cache(), lm, dataset)
+        for name in SPLITS:
+            split = store.split(name)
+            split.fill(progress=progress, detailed=detailed)
+            found[name] = StateCorpus(corpora[name], dataset.split(name), split, detailed=detailed)
+    else:
+        paragraphs = {name: read_paragraphs(dataset.split(name)) for name in SPLITS}
+        lm.choose_start(paragraphs["train"])
+        add_adapters(opened.model, choice.finetune)
+        for name in SPLITS:
+            found[name] = TextCorpus(corpora[name], dataset.split(name), paragraphs[name], lm)
+    network = HeadModel(
+        config,
+        corpora["train"].vocabulary,
+        components,
+        opened.hidden_size,
+        lm.scorer.classes,
+        None if choice.finetune == "none" else lm,
+    )
+    about = {
+        "path": str(opened.path),
+        "digest": opened.digest,
+        "start": lm.start,
+        "finetune": choice.finetune,
+    }
+    return network, found, {"backbone": about}

@@ -1,0 +1,331 @@
+"""Heads over a pretrained model: exact at the start, trained on states read once, kept apart."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from numerate.batching import load_corpora
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
+from numerate.corpus.tokenizer import tokenize
+from numerate.errors import NumerateError, RunError
+from numerate.evaluation.evaluate import evaluate
+from numerate.evaluation.subject import Settings
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.digits import DigitAdapter, DigitBatch
+from numerate.pretrained.head_model import HEADS
+from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.plan import Paragraph
+from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice
+from numerate.training.run import train
+
+KINDS = ("single", "glued", "metaspace", "mixed")
+TEXT = (
+    "a dose of 5mg in 1,234 of 2000 patients (61.7%) and 10% of 120, 7, 8 and 9 after 3 months "
+    "was 54.3 and 0.05 as in 1,23."
+)
+OPTIONS = TrainingOptions(epochs=3, batch_size=4, learning_rate=0.003)
+
+
+@pytest.fixture(scope="module")
+def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=12)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def runs(
+    cardiac: Path,
+    cache: Path,
+    tiny_models: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    choice = BackboneChoice(tiny_models["single"], cache=cache)
+    for model in HEADS:
+        train(
+            cardiac,
+            folder / model,
+            model=model,
+            vocabulary=100,
+            hidden=8,
+            backbone=choice,
+            options=OPTIONS,
+            device="cpu",
+        )
+    return {model: folder / model for model in HEADS}
+
+
+def paragraph(text: str) -> Paragraph:
+    tokens = tokenize(text)
+    return Paragraph(
+        text,
+        [token.start for token in tokens],
+        [token.end for token in tokens],
+        frozenset(index for index, token in enumerate(tokens) if token.is_numeral),
+        [token.text for token in tokens],
+    )
+
+
+def opened(folder: Path) -> PretrainedLM:
+    lm = PretrainedLM(open_backbone(folder))
+    lm.choose_start([paragraph(TEXT)])
+    return lm
+
+
+def shaken(lm: PretrainedLM) -> DigitAdapter:
+    torch.manual_seed(1)
+    adapter = DigitAdapter(lm.backbone.hidden_size, 8, 0.0).eval()
+    with torch.no_grad():
+        for weight in adapter.parameters():
+            weight.normal_(0, 0.5)
+    return adapter
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_untrained_offsets_leave_the_digits_as_they_are(
+    tiny_models: dict[str, Path], kind: str
+) -> None:
+    lm = opened(tiny_models[kind])
+    (plan,) = lm.planner.plans([paragraph(TEXT)])[0]
+    with torch.no_grad():
+        scores = lm.scorer.score([plan], detailed=True)
+        assert scores.details is not None
+        trees = [pair and pair[0] for pair in plan.trees]
+        assert None in trees, "the list 1,23 has no tree of its own"
+        batch = DigitBatch.of(trees, scores.details)
+        assert batch is not None
+        fresh = DigitAdapter(lm.backbone.hidden_size, 8, 0.0).eval()
+        same = fresh.log_prob(scores.numerals, batch, lm.scorer.classes)
+        moved = shaken(lm).log_prob(scores.numerals, batch, lm.scorer.classes)
+    torch.testing.assert_close(same, scores.numerals, rtol=1e-5, atol=1e-5)
+    assert (moved - scores.numerals)[batch.where].abs().min() > 1e-4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_adapted_digits_are_a_distribution(tiny_models: dict[str, Path], kind: str) -> None:
+    """All numerals of one and two characters, and what goes on beyond them, are everything."""
+    lm = opened(tiny_models[kind])
+    adapter = shaken(lm)
+    (plan,) = lm.planner.plans([paragraph("it was 7 then")])[0]
+    texts = [str(value) for value in range(100)]
+    table = lm.candidate_table(NumeralTable(texts), adapter).table(plan)[0]
+    own = lm.candidate_table(NumeralTable(texts)).table(plan)[0]
+    assert np.exp(table).sum() < 1
+    assert np.exp(own).sum() < 1
+    assert not np.allclose(table, own)
+    # The one written, as a token of the text and as a candidate.
+    with torch.no_grad():
+        scores = lm.scorer.score([plan], detailed=True)
+        assert scores.details is not None
+        batch = DigitBatch.of([pair and pair[0] for pair in plan.trees], scores.details)
+        assert batch is not None
+        found = adapter.log_prob(scores.numerals, batch, lm.scorer.classes)
+    assert table[7] == pytest.approx(float(found[0]), abs=1e-4)
+
+
+@pytest.mark.parametrize("model", HEADS)
+def test_a_run_keeps_heads_and_the_name_of_the_backbone(
+    runs: dict[str, Path], tiny_models: dict[str, Path], model: str
+) -> None:
+    record = json.loads((runs[model] / "config.json").read_text())
+    assert record["backbone"]["path"] == str(tiny_models["single"])
+    assert len(record["backbone"]["digest"]) == 64
+    assert record["backbone"]["finetune"] == "none"
+    run = BackboneRun.load(runs[model], torch.device("cpu"))
+    names = set(run.head.state_dict())
+    assert not any(name.startswith("backbone") for name in names)
+    assert any(name.startswith("adapter") for name in names) == (model == "combination")
+
+
+@pytest.mark.parametrize("model", HEADS)
+def test_words_and_gate_stay_the_language_models_own(
+    runs: dict[str, Path], cardiac: Path, model: str
+) -> None:
+    run = BackboneRun.load(runs[model], torch.device("cpu"))
+    some = read_paragraphs(Dataset.open(cardiac).split("test"))[:2]
+    for whole, ours, own in zip(some, run.score(some), run.lm.score(some), strict=True):
+        numerals = np.isin(np.arange(len(own.targets)), sorted(whole.numerals))
+        np.testing.assert_array_equal(ours.targets[~numerals], own.targets[~numerals])
+        np.testing.assert_array_equal(ours.gates, own.gates)
+        rest = own.targets[numerals] - own.numerals
+        np.testing.assert_allclose(ours.targets[numerals] - ours.numerals, rest, atol=1e-9)
+        assert not np.allclose(ours.numerals, own.numerals)
+        assert np.isfinite(ours.targets).all()
+
+
+@pytest.mark.parametrize("model", HEADS)
+def test_a_table_agrees_with_the_numerals_of_the_text(
+    runs: dict[str, Path], cardiac: Path, model: str
+) -> None:
+    run = BackboneRun.load(runs[model], torch.device("cpu"))
+    (whole,) = read_paragraphs(Dataset.open(cardiac).split("test"))[:1]
+    plans = run.lm.planner.plans([whole])[0]
+    texts = list(dict.fromkeys(whole.written[index] for index in sorted(whole.numerals)))
+    candidates = NumeralTable(texts, run.head.vocabulary.numeral_ids())
+    table = np.concatenate([run.table(plan, candidates) for plan in plans])
+    (scores,) = run.score([whole])
+    columns = [texts.index(whole.written[index]) for index in sorted(whole.numerals)]
+    found = table[np.arange(len(columns)), columns]
+    np.testing.assert_allclose(found, scores.numerals, atol=2e-3)
+
+
+def test_the_combination_gains_on_what_it_was_trained_on(
+    runs: dict[str, Path], cardiac: Path, cache: Path, tiny_models: dict[str, Path]
+) -> None:
+    run = BackboneRun.load(runs["combination"], torch.device("cpu"))
+    some = read_paragraphs(Dataset.open(cardiac).split("train"))[:4]
+    ours = np.concatenate([score.numerals for score in run.score(some)])
+    own = np.concatenate([score.numerals for score in run.lm.score(some)])
+    assert ours.mean() > own.mean() + 0.1
+    assert run.head.shares(torch.zeros(3, run.lm.backbone.hidden_size)).shape == (3, 4)
+
+
+def test_states_are_read_once(
+    cardiac: Path,
+    cache: Path,
+    runs: dict[str, Path],
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(PretrainedLM, "score", refuse)
+    choice = BackboneChoice(tiny_models["single"], cache=cache)
+    for model in ("combination", "d-rnn"):
+        result = train(
+            cardiac,
+            tmp_path / model,
+            model=model,
+            vocabulary=100,
+            hidden=8,
+            backbone=choice,
+            options=OPTIONS,
+            device="cpu",
+        )
+        before = [json.loads(line) for line in (runs[model] / "log.jsonl").read_text().splitlines()]
+        assert [record["dev_loss"] for record in result.history] == pytest.approx(
+            [record["dev_loss"] for record in before], rel=1e-6
+        )
+
+
+@pytest.mark.parametrize("finetune", ["lora", "full"])
+def test_the_backbone_can_be_trained_too(
+    cardiac: Path, tiny_models: dict[str, Path], tmp_path: Path, finetune: str, cache: Path
+) -> None:
+    folder = tmp_path / "run"
+    before = open_backbone(tiny_models["single"]).digest
+    result = train(
+        cardiac,
+        folder,
+        model="combination",
+        vocabulary=100,
+        hidden=8,
+        backbone=BackboneChoice(tiny_models["single"], finetune, cache),
+        options=TrainingOptions(epochs=2, batch_size=4, learning_rate=0.01),
+        device="cpu",
+    )
+    losses = [record["train_loss"] for record in result.history]
+    assert losses[1] < losses[0]
+    assert open_backbone(tiny_models["single"]).digest == before
+    run = BackboneRun.load(folder, torch.device("cpu"))
+    tuned = {name for name in run.head.state_dict() if name.startswith("backbone.")}
+    assert tuned
+    assert all("lora_" in name for name in tuned) == (finetune == "lora")
+    assert run.lm.digest != before, "its states are other ones"
+    # What is read back is what was trained: the dev loss of the best epoch.
+    found = evaluate(folder, split="dev", device="cpu", settings=Settings(cache=cache))
+    best = result.history[result.best_epoch - 1]
+    numerals = found.figures["perplexity"]["numerals"]["pp"]
+    assert math.log(numerals) == pytest.approx(math.log(best["dev_numeral_perplexity"]), abs=0.01)
+    words = found.figures["perplexity"]["words"]["pp"]
+    assert math.log(words) == pytest.approx(math.log(best["dev_word_perplexity"]), abs=0.01)
+
+
+def test_evaluation_puts_all_in_the_same_tables(
+    runs: dict[str, Path], cardiac: Path, cache: Path, tiny_models: dict[str, Path]
+) -> None:
+    settings = Settings(cache=cache, vocabulary=100)
+    reference = f"hf:{tiny_models['single']}"
+    options = {"device": "cpu", "limit": 1, "settings": settings, "everything": True}
+    bare = evaluate(reference, cardiac, **options)
+    ours = evaluate(runs["combination"], cardiac, **options)
+    closed = evaluate(runs["h-softmax"], cardiac, **options)
+    assert bare.counts["numerals"] == ours.counts["numerals"] > 0
+    assert bare.baselines == ours.baselines
+    words = [found.figures["perplexity"]["words"] for found in (bare, ours, closed)]
+    assert words[0] == pytest.approx(words[1], rel=1e-6)
+    assert words[0] == pytest.approx(words[2], rel=1e-6)
+    assert words[0]["pp"] == words[0]["app"], "no word is unknown to a pretrained model"
+    numerals = closed.figures["perplexity"]["numerals"]
+    assert numerals["app"] > numerals["pp"], "numerals are unknown to a closed head"
+    assert bare.oracle is not None
+    assert bare.oracle["nats_above"]["numerals"] > 0
+    again = evaluate(reference, cardiac, **options)
+    assert again.figures == bare.figures
+    assert set(bare.figures["beyond"]) >= {"crps", "coverage_90", "accuracy"}
+    bare.save()  # there is no run to write into
+    assert not Path(reference).exists()
+
+
+def test_bad_input_is_one_line(
+    runs: dict[str, Path], cardiac: Path, cache: Path, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    choice = BackboneChoice(tiny_models["single"], cache=cache)
+
+    def attempt(**choices: object) -> None:
+        train(cardiac, tmp_path / "run", vocabulary=100, device="cpu", **choices)  # type: ignore[arg-type]
+
+    with pytest.raises(NumerateError, match="words and class gate are the pretrained"):
+        attempt(model="softmax", backbone=choice)
+    with pytest.raises(NumerateError, match="embeddings"):
+        attempt(model="mog", backbone=choice, vectors="glove")
+    with pytest.raises(NumerateError, match="finetune"):
+        BackboneChoice(tiny_models["single"], "some")
+    with pytest.raises(NumerateError, match="--dataset"):
+        evaluate(f"hf:{tiny_models['single']}", device="cpu")
+    config = json.loads((runs["mog"] / "config.json").read_text())
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for name in ("vocabulary.json", "model.safetensors", "documents.json"):
+        (moved / name).write_bytes((runs["mog"] / name).read_bytes())
+    config["backbone"]["path"] = str(tmp_path / "nowhere")
+    (moved / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match=r"not at .*nowhere any more"):
+        BackboneRun.load(moved, torch.device("cpu"))
+    config["backbone"]["path"] = str(tiny_models["glued"])
+    (moved / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="not the pretrained model this run was made with"):
+        BackboneRun.load(moved, torch.device("cpu"))
+
+
+def test_some_paragraphs_of_a_corpus(cardiac: Path) -> None:
+    from numerate.vocabulary import Vocabulary
+
+    dataset = Dataset.open(cardiac)
+    encoded = dataset.split("train").encode()
+    vocabulary = Vocabulary.build(encoded.types, encoded.counts, 100)
+    corpus = load_corpora(dataset, vocabulary)["train"]
+    taken = corpus.take(np.array([1, 3]))
+    assert taken.sources.tolist() == [1, 3]
+    for index, source in enumerate(taken.sources):
+        found = taken.tokens[taken.offsets[index] : taken.offsets[index + 1]]
+        expected = corpus.tokens[corpus.offsets[source] : corpus.offsets[source + 1]]
+        assert found.tolist() == expected.tolist()
+    assert len(taken) == 2
+    assert len(corpus) > 2
