@@ -10,9 +10,11 @@ __version__ = "0.1.0"
 
 
 def load(path: str | Path, dataset: str | Path | None = None) -> "NumerateModel":
-    """Open a trained run to predict numbers, rank claims and check texts with it.
+    """Open a model to predict numbers, rank claims and check texts with it.
 
-    `dataset` is where its dataset is now, if it has moved since the training.
+    `path` is the folder of a trained run; `dataset` is where its dataset is now, if it has moved
+    since the training. Or `hf:PATH`, a pretrained language model, which needs a `dataset` to
+    check texts.
     """
     from numerate.plausibility.load import load as load_run  # torch only when it is needed
 

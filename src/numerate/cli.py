@@ -414,9 +414,12 @@ def benford(
     print_benford(source, out, field=field, format=format)
 
 
-Run = Annotated[str, typer.Argument(help="Folder of a trained run.")]
+Run = Annotated[
+    str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")
+]
 MovedDataset = Annotated[
-    Path | None, typer.Option(help="Where the run's dataset is now, if it has moved.")
+    Path | None,
+    typer.Option(help="Where the run's dataset is now, if it has moved; one for hf:PATH."),
 ]
 OutputFormat = Annotated[str, typer.Option(help="table or json.", metavar="NAME")]
 
@@ -536,7 +539,7 @@ def serve(
     dataset: MovedDataset = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log errors only.")] = False,
 ) -> None:
-    """Serve a page in the browser, and a JSON API, that check texts with a trained run."""
+    """Serve a page in the browser, and a JSON API, that check texts with a model."""
     from numerate.server.command import serve as serve_run
 
     serve_run(run, host=host, port=port, token=token, dataset=dataset, quiet=quiet)

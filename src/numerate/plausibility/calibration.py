@@ -14,7 +14,7 @@ import numpy as np
 from numerate.errors import NumerateError
 from numerate.plausibility.assess import strangeness
 from numerate.plausibility.grid import Written
-from numerate.plausibility.number_model import NumberModel
+from numerate.plausibility.number_model import NumberModel, Reading
 
 CALIBRATION = "calibration.json"
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
@@ -54,15 +54,20 @@ class Calibration:
 
 def calibrate(model: NumberModel, texts: Sequence[str]) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on."""
-    parts = [
-        strangeness(
-            Written.of([token.text for token in reading.numerals]), reading.numeral_log_probs
-        )
-        for reading in model.read(texts)
-    ]
-    values = np.sort(np.concatenate([np.zeros(0), *parts]))
-    if not len(values):
+    return calibrate_readings(model.read(texts))
+
+
+def calibrate_readings(readings: Sequence[Reading]) -> Calibration:
+    numerals = [token.text for reading in readings for token in reading.numerals]
+    found = [reading.numeral_log_probs for reading in readings]
+    return calibrate_numerals(numerals, np.concatenate([np.zeros(0), *found]))
+
+
+def calibrate_numerals(numerals: Sequence[str], log_probs: np.ndarray) -> Calibration:
+    """From numerals that are right, and their log-probabilities where they stand: [N]."""
+    if not len(numerals):
         raise NumerateError("calibration: no numeral in the texts")
+    values = np.sort(strangeness(Written.of(numerals), log_probs))
     if len(values) > MOST_POINTS:
         values = values[np.linspace(0, len(values) - 1, MOST_POINTS).round().astype(int)]
     return Calibration(values)

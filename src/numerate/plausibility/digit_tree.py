@@ -30,7 +30,10 @@ class Writer(Protocol):
         ...
 
     def write(self, states: Sequence[Any], symbols: Sequence[int]) -> tuple[list[Any], np.ndarray]:
-        """One more symbol in each of P states: the new states, log p of what follows [P, 12]."""
+        """One more symbol in each of P states: the new states, log p of what follows [P, 12].
+
+        What the symbols lack to one is the probability of what is no numeral.
+        """
         ...
 
 
@@ -44,9 +47,12 @@ class _Node:
 class DigitTree:
     """A `NextNumeral` of a network that writes digits. Prefixes are continued once and kept."""
 
-    def __init__(self, writer: Writer, *, at_once: int = PREFIXES_AT_ONCE) -> None:
+    def __init__(
+        self, writer: Writer, *, at_once: int = PREFIXES_AT_ONCE, most: int = MOST_PREFIXES
+    ) -> None:
         self._writer = writer
         self._at_once = at_once
+        self._most = most
         state, following = writer.start()
         self._nodes = {"": _Node(0.0, state, following.astype(np.float64))}
 
@@ -85,6 +91,8 @@ class DigitTree:
             following: dict[str, int] = {}
             for prefix, times in wanted.items():
                 chances = np.exp(self._nodes[prefix].following)
+                malformed = max(0.0, 1.0 - chances.sum())  # beyond what symbols can say
+                chances = np.append(chances, malformed)
                 symbols = generator.multinomial(times, chances / chances.sum())
                 for symbol in legal_symbols(prefix):
                     if symbols[symbol] and symbol == END:
@@ -104,7 +112,7 @@ class DigitTree:
         heap = [(-0.0, "")]
         atoms: list[tuple[float, float]] = []
         loose, continued = 1.0, 0
-        while heap and loose > LEAST_UNRESOLVED and continued < MOST_PREFIXES:
+        while heap and loose > LEAST_UNRESOLVED and continued < self._most:
             count = min(self._at_once, len(heap))
             best = [heapq.heappop(heap) for _ in range(count)]
             loose -= sum(np.exp(-cost) for cost, _ in best)

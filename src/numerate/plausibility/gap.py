@@ -1,6 +1,7 @@
 """A gap with text after it: numerals are judged by what comes before and by what follows."""
 
 import re
+import unicodedata
 from itertools import islice
 
 import numpy as np
@@ -11,6 +12,7 @@ from numerate.plausibility.known_numerals import KnownNumerals
 from numerate.plausibility.number_model import NumberModel
 
 BEST = 200  # of the most probable numerals before the gap that are tried, beside the grid
+_OPENING = {"Ps", "Pi", "Sc"}  # brackets, quotation marks, signs of currencies
 _GAP = re.compile(r"_{3,}")
 
 
@@ -22,6 +24,17 @@ def split_at_gap(text: str) -> tuple[str, str]:
     return (parts[0], parts[1]) if len(parts) == 2 else (text, "")
 
 
+def before_numeral(text: str) -> str:
+    """What comes before a numeral, with the space that a writer would leave: none in `(5`, `$5`."""
+    is_space = not text or text[-1].isspace()
+    return text if is_space or unicodedata.category(text[-1]) in _OPENING else text + " "
+
+
+def after_numeral(text: str) -> str:
+    """What follows a numeral, apart from it: `5 mg`, not `5mg`, which might be another token."""
+    return " " + text if text[:1].isalnum() else text
+
+
 class Gap:
     """p(numeral | before, after), by Bayes: each candidate is read with all that follows it.
 
@@ -31,7 +44,7 @@ class Gap:
 
     def __init__(self, model: NumberModel, before: str, after: str) -> None:
         self._model = model
-        self._before, self._after = before, after
+        self._before, self._after = before_numeral(before), after_numeral(after)
         self.state = model.contexts([before])
         best = [text for text, _ in islice(model.next_numeral(self.state).stream(), BEST)]
         candidates = list(dict.fromkeys([*best, *model.candidates.texts]))
@@ -46,7 +59,7 @@ class Gap:
     def _joint(self, numerals: list[str]) -> np.ndarray:
         """log p(numeral, what follows | what comes before, a numeral): [C]."""
         prior = self._model.log_probs(self.state, NumeralTable(numerals))[0]
-        readings = self._model.read([f"{self._before} {n} {self._after}" for n in numerals])
+        readings = self._model.read([f"{self._before}{n}{self._after}" for n in numerals])
         (context,) = self._model.read([self._before])
         place = len(context.tokens)  # of the numeral
         return np.array(

@@ -11,13 +11,19 @@ from numerate.evaluation.guards import (
     open_dataset,
     refuse_foreign_vocabulary,
     refuse_training_documents,
+    trained_record,
 )
-from numerate.model.language_model import CONFIG, VOCABULARY, WEIGHTS, LanguageModel, read_json
+from numerate.model.language_model import CONFIG, VOCABULARY, WEIGHTS, LanguageModel
 from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrate
 from numerate.plausibility.kept import Say, keep
+from numerate.plausibility.load_pretrained import FEW_FREQUENT, calibrate_on_some, load_pretrained
 from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.reference import REFERENCE, Reference
+from numerate.plausibility.pretrained_model import HeadedModel
+from numerate.plausibility.reference import FREQUENT, REFERENCE, Reference
 from numerate.plausibility.run_model import RunModel
+from numerate.pretrained.backbone import parse_reference
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.vocabulary import Vocabulary
 
 
 def say_on_stderr(message: str) -> None:
@@ -27,19 +33,22 @@ def say_on_stderr(message: str) -> None:
 def load(
     path: str | Path, dataset: str | Path | None = None, say: Say = say_on_stderr
 ) -> NumerateModel:
-    """Open a trained run. What it must know of its dataset is found out once and kept in it.
+    """Open a trained run, or `hf:PATH`, a pretrained language model.
 
-    `dataset` is where the dataset is now, if it has moved. `say` is told what takes time.
+    What a run must know of its dataset is found out once and kept in it; `dataset` is where the
+    dataset is now, if it has moved. A pretrained model has none of its own: without `dataset`
+    it predicts and ranks, but cannot check. `say` is told what takes time.
     """
+    pretrained = parse_reference(str(path))
+    if pretrained is not None:
+        return load_pretrained(pretrained, dataset, say)
     return _Run(Path(path), dataset, say).load()
 
 
 class _Run:
     def __init__(self, folder: Path, dataset: str | Path | None, say: Say) -> None:
         self.folder = folder
-        self.record = read_json(folder / CONFIG)
-        if self.record.get("state") == "training":
-            raise RunError(f"{folder}: still being trained; wait, or finish it with --resume")
+        self.record = trained_record(folder)
         if "dataset" not in self.record:
             raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
         self.say = say
@@ -49,28 +58,37 @@ class _Run:
             self.hash = Dataset.open(dataset).manifest["content_hash"]
 
     def load(self) -> NumerateModel:
+        if "backbone" in self.record:
+            run = BackboneRun.load(self.folder, "cpu")
+            headed = HeadedModel(run, self._reference(run.head.vocabulary, FEW_FREQUENT))
+            return NumerateModel(headed, lambda: self._calibration(headed))
         model = LanguageModel.load(self.folder)
+        plain = RunModel(model, self._reference(model.vocabulary))
+        return NumerateModel(plain, lambda: self._calibration(plain))
+
+    def _reference(self, vocabulary: Vocabulary, frequent: int = FREQUENT) -> Reference:
         identity = {"version": 2, "dataset": self.hash, "vocabulary": self._digest(VOCABULARY)}
 
         def find_out() -> dict[str, Any]:
             dataset = open_dataset(self.folder, self.record, self.given)
-            refuse_foreign_vocabulary(self.folder, self.record, dataset, model.vocabulary)
-            return Reference.of(dataset, model.vocabulary).record()
+            refuse_foreign_vocabulary(self.folder, self.record, dataset, vocabulary)
+            return Reference.of(dataset, vocabulary, frequent).record()
 
-        reference = keep(self.folder, REFERENCE, identity, find_out, self.say)
-        run = RunModel(model, Reference.read(reference))
-        return NumerateModel(run, lambda: self._calibration(run))
+        return Reference.read(keep(self.folder, REFERENCE, identity, find_out, self.say))
 
-    def _calibration(self, model: RunModel) -> Calibration:
+    def _calibration(self, model: RunModel | HeadedModel) -> Calibration:
         identity = {"version": 2, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
 
         def find_out() -> dict[str, Any]:
             dataset = open_dataset(self.folder, self.record, self.given)
-            self.say(f"calibrating {self.folder} on the dev split of {dataset.folder}, once")
             split = dataset.split("dev").read(["text", "document"])
             documents = set(split["document"].to_pylist())
             refuse_training_documents(self.folder, dataset, "dev", documents)
-            return calibrate(model, split["text"].to_pylist()).record()
+            texts = split["text"].to_pylist()
+            if isinstance(model, HeadedModel):
+                return calibrate_on_some(model, texts, self.folder, dataset, self.say).record()
+            self.say(f"calibrating {self.folder} on the dev split of {dataset.folder}, once")
+            return calibrate(model, texts).record()
 
         return Calibration.of(keep(self.folder, CALIBRATION, identity, find_out, self.say))
 

@@ -107,8 +107,15 @@ class NumerateModel:
             )
         ]
 
-    def assess(self, text: str, alarms: float = ALARMS, *, search: bool = False) -> list[Finding]:
-        """Every numeral of the text, flagged or not.
+    def assess(
+        self,
+        text: str,
+        alarms: float = ALARMS,
+        *,
+        search: bool = False,
+        at: int | None = None,
+    ) -> list[Finding]:
+        """Every numeral of the text, flagged or not; with `at`, only the one that begins there.
 
         What was expected is taken from the grid of candidates, all at once; with `search`, where
         something is flagged, from the model's whole distribution.
@@ -116,17 +123,18 @@ class NumerateModel:
         self.calibration.check_alarms(alarms)
         return [
             finding
-            for offset, paragraph, reading in self._read(text)
+            for offset, paragraph, reading in self._read(text, at)
             for finding in self._findings(paragraph, offset, reading, alarms, search)
         ]
 
-    def _read(self, text: str) -> Iterator[tuple[int, str, Reading]]:
+    def _read(self, text: str, at: int | None = None) -> Iterator[tuple[int, str, Reading]]:
         """Paragraphs that have numerals: where they start, what they say, how they are read."""
         parts = list(iter_paragraphs(text))
         readings = self.model.read([part for _, part in parts]) if parts else []
         for (offset, paragraph), reading in zip(parts, readings, strict=True):
-            if len(reading.positions):
-                yield offset, paragraph, reading
+            chosen = reading if at is None else reading.only_at(at - offset)
+            if len(chosen.positions):
+                yield offset, paragraph, chosen
 
     def _findings(
         self, paragraph: str, offset: int, reading: Reading, alarms: float, search: bool

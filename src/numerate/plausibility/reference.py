@@ -16,9 +16,7 @@ from numerate.evaluation.candidates import candidate_numerals
 from numerate.vocabulary import Vocabulary
 
 REFERENCE = "reference.json"
-
-
-FREQUENT = 500  # training numerals in the grid beside the candidates of evaluation
+FREQUENT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,8 @@ class Reference:
         return asdict(self)
 
     @classmethod
-    def of(cls, dataset: Dataset, vocabulary: Vocabulary) -> "Reference":
+    def of(cls, dataset: Dataset, vocabulary: Vocabulary, frequent: int = FREQUENT) -> "Reference":
+        """`frequent`: so many training numerals in the grid beside the candidates of evaluation."""
         corpora = load_corpora(dataset, vocabulary)
         train = corpora["train"]
         if not (train.tokens < 0).any():
@@ -49,12 +48,14 @@ class Reference:
             split_names=bool(dataset.manifest["options"].get("split_names")),
             oov_words=len(words),
             oov_numerals=len(numerals),
-            candidates=tuple(dict.fromkeys([*candidate_numerals(train).texts, *_frequent(train)])),
+            candidates=tuple(
+                dict.fromkeys([*candidate_numerals(train).texts, *_frequent(train, frequent)])
+            ),
             median=float(np.median(numbers)),
         )
 
 
-def _frequent(train: Corpus) -> list[str]:
+def _frequent(train: Corpus, count: int) -> list[str]:
     """The most frequent training numerals as they are written.
 
     The candidates of evaluation have few decimals: 1.71 is none where most numerals have one.
@@ -62,4 +63,4 @@ def _frequent(train: Corpus) -> list[str]:
     counts = np.bincount(-1 - train.tokens[train.tokens < 0], minlength=len(train.table))
     texts = train.table.texts
     ranked = sorted(np.flatnonzero(counts), key=lambda row: (-counts[row], texts[row]))
-    return [texts[row] for row in ranked[:FREQUENT]]
+    return [texts[row] for row in ranked[:count]]

@@ -1,6 +1,7 @@
 """The distribution of each kind of output over the next numeral, so that it can be searched."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -25,11 +26,22 @@ def next_numeral(output: OutputLayer, state: Tensor, named: NumeralTable) -> Nex
     if isinstance(output, FlatOutput):
         return KnownNumerals(named.texts, _row(output.numeral_table(state, named)))
     if isinstance(output, HierarchicalOutput):
-        return _of_head(output.head, state, named)
+        return numerals_of_head(output.head, state, named)
     raise TypeError(f"no search for {type(output).__name__}")
 
 
-def _of_head(head: NumeralHead, state: Tensor, named: NumeralTable) -> NextNumeral:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The members of a combination that are no heads, and all members' numerals together."""
+
+    members: Sequence[NextNumeral]
+    score: Callable[[list[str]], np.ndarray]  # log p under the combination
+
+
+def numerals_of_head(
+    head: NumeralHead, state: Tensor, named: NumeralTable, given: Given | None = None
+) -> NextNumeral:
+    """The same for a head alone."""
     if isinstance(head, SoftmaxHead):
         return KnownNumerals(named.texts, _row(head.log_prob_table(state, named)))
     if isinstance(head, DigitRNNHead):
@@ -44,8 +56,10 @@ def _of_head(head: NumeralHead, state: Tensor, named: NumeralTable) -> NextNumer
             with torch.no_grad():
                 return _row(head.log_prob_table(state, NumeralTable(texts, known)))
 
-        members = [_of_head(member, state, named) for member in head.heads()]
+        members = [numerals_of_head(member, state, named) for member in head.heads()]
         shares = head.log_weights(state)[0].double().exp().numpy()
+        if given is not None:
+            return Blend(shares, [*members, *given.members], given.score)
         return Blend(shares, members, score)
     raise TypeError(f"no search for {type(head).__name__}")
 

@@ -76,17 +76,20 @@ class BackboneRun:
             result.append(self._with_head(paragraph, score, trees))
         return result
 
-    def table(self, plan: Plan, candidates: NumeralTable) -> np.ndarray:
-        """log p(candidate | a numeral comes) before each numeral of a plan: [N, C]."""
+    def table(
+        self, plan: Plan, candidates: NumeralTable, which: Sequence[int] | None = None
+    ) -> np.ndarray:
+        """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
         if not plan.numerals:
             return np.empty((0, len(candidates)))
         device = self.lm.scorer.device
         with torch.no_grad():
             states = self.lm.scorer.score([plan]).states.float()
+            states = states if which is None else states[list(which)]
             own = torch.empty(0)
             if self.head.needs_lm:
                 table = self.lm.candidate_table(candidates, self.head.adapter)
-                own = torch.from_numpy(table.table(plan)).to(device)
+                own = torch.from_numpy(table.table(plan.with_roots(which))).to(device)
             found = self.head.numeral_table(states, candidates.to(device), own)
         return found.double().cpu().numpy()
 

@@ -140,6 +140,12 @@ class DigitAdapter(nn.Module):
         spelled = spell_out(forest, values, sums, None)
         return spelled.numerals, spelled.gates
 
+    def adapt(self, states: Tensor, logits: Tensor, classes: TokenClasses) -> Tensor:
+        """The same for all tokens at once: [M, D], [M, V] → [M, V]."""
+        offsets = self.offsets(states.float())
+        moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)
+        return logits + moves[:, _to(np.array([*_OFFSET_OF, OFFSETS])[classes.of], logits)]
+
 
 def _to(values: np.ndarray, like: Tensor) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(like.device)

@@ -115,9 +115,11 @@ class PretrainedLM:
     ) -> CandidateTable:
         return CandidateTable(self.scorer, self.tokens, candidates, adapter)
 
-    def table(self, plan: Plan, candidates: NumeralTable) -> np.ndarray:
-        """log p(candidate | a numeral comes) before each numeral of a plan: [N, C]."""
-        return self.candidate_table(candidates).table(plan)
+    def table(
+        self, plan: Plan, candidates: NumeralTable, which: Sequence[int] | None = None
+    ) -> np.ndarray:
+        """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
+        return self.candidate_table(candidates).table(plan.with_roots(which))
 
 
 def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:

@@ -44,6 +44,12 @@ class Plan:
     roots: list[tuple[int, str]] = field(default_factory=list)  # where each is spelled, its space
     trees: list[tuple[SpellingTree, list[int]] | None] = field(default_factory=list)
 
+    def with_roots(self, which: Sequence[int] | None) -> "Plan":
+        """The same window, with candidates asked for only before some numerals."""
+        if which is None:
+            return self
+        return replace(self, roots=[self.roots[index] for index in which])
+
     def branch(self, parent: int, token: int) -> int:
         node = len(self.tokens)
         self.tokens.append(token)
@@ -81,22 +87,33 @@ class Planner:
     def plans(self, paragraphs: Sequence[Paragraph]) -> list[list[Plan]]:
         """The windows of each paragraph."""
         paragraphs = [_with_plain_digits(paragraph) for paragraph in paragraphs]
-        encoded = self.tokenizer(
-            [paragraph.text for paragraph in paragraphs],
+        encoded = self._encode([paragraph.text for paragraph in paragraphs])
+        rows = zip(paragraphs, encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        return [self._windows(*row) for row in rows]
+
+    def before(self, paragraph: Paragraph, target: int) -> Plan:
+        """A window with only one of a paragraph's tokens to predict, and what leads to it."""
+        plain = _with_plain_digits(paragraph)
+        encoded = self._encode([plain.text])
+        ids, first = self._targets(plain, encoded["input_ids"][0], encoded["offset_mapping"][0])
+        stop = first[target + 1]
+        context = max(0, stop - (self.window - REACH))
+        return self._plan(plain, ids[context:stop], first, context, target, target + 1)
+
+    def _encode(self, texts: list[str]) -> Any:
+        return self.tokenizer(
+            texts,
             add_special_tokens=False,
             return_offsets_mapping=True,
             return_attention_mask=False,
             verbose=False,
         )
-        rows = zip(paragraphs, encoded["input_ids"], encoded["offset_mapping"], strict=True)
-        return [self._windows(*row) for row in rows]
 
     def _windows(
         self, paragraph: Paragraph, ids: list[int], offsets: list[tuple[int, int]]
     ) -> list[Plan]:
-        ids, owners = self._assign(paragraph, ids, np.array(offsets, np.int64).reshape(-1, 2))
+        ids, first = self._targets(paragraph, ids, offsets)
         count = len(paragraph.starts)
-        first = np.searchsorted(owners, np.arange(count + 2)).tolist()  # tokens of each target
         room = self.window - REACH
         plans, done, context = [], 0, 0
         while done <= count:
@@ -112,6 +129,14 @@ class Planner:
             # The next window sees half of this one again.
             context = max(0, first[min(done, count)] - room // 2)
         return plans
+
+    def _targets(
+        self, paragraph: Paragraph, ids: list[int], offsets: list[tuple[int, int]]
+    ) -> tuple[list[int], list[int]]:
+        """The tokens, and where those of each target begin; the end of the text is the last."""
+        ids, owners = self._assign(paragraph, ids, np.array(offsets, np.int64).reshape(-1, 2))
+        first: list[int] = np.searchsorted(owners, np.arange(len(paragraph.starts) + 2)).tolist()
+        return ids, first
 
     def _break(self, paragraph: Paragraph, done: int, last: int) -> int:
         """Where a window may end: not after a numeral, so that what follows knows it has ended.

@@ -26,10 +26,10 @@ def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.Pred
     else:
         numeral = _numeral_at(asked.text, asked.start, asked.end)
         distribution = model.predict_at(asked.text, asked.start)
-        reasons = {found.start: found.reason for found in model.assess(asked.text)}
-        if asked.start not in reasons:
+        found = model.assess(asked.text, at=asked.start)
+        if not found:
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
-        written = _written(distribution, numeral, reasons[asked.start])
+        written = _written(distribution, numeral, found[0].reason)
     low, high = distribution.interval(asked.level)
     shown = [low, high] if written is None else [low, high, written.value]
     return schema.PredictAnswer(

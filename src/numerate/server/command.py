@@ -1,4 +1,4 @@
-"""`numerate serve`: load a run, bind, serve until told to stop."""
+"""`numerate serve`: load a model, bind, serve until told to stop."""
 
 import importlib
 import ipaddress
@@ -27,6 +27,7 @@ EXAMPLE = (
     "Of the 206 in the treatment group, 31 (15.0 %) had an event, against 52 of 206 (25.2 %)."
 )
 MOST_CONNECTIONS = 500
+LARGE_SECONDS = 60.0  # for an answer of a pretrained model
 MOST_HEADER_BYTES = 16 * 1024
 
 
@@ -39,7 +40,7 @@ def serve(
     dataset: Path | None = None,
     quiet: bool = False,
 ) -> None:
-    """Serve a run until SIGTERM or Ctrl-C; what has been asked before is still answered."""
+    """Serve a run or hf:PATH until SIGTERM or Ctrl-C; what was asked before is still answered."""
     check_extra()
     from numerate.server.guard import Access
 
@@ -103,19 +104,22 @@ def _serve(
 
     import numerate
     from numerate.plausibility.examples import example_texts
+    from numerate.plausibility.pretrained_model import PretrainedModel
+    from numerate.pretrained.backbone import parse_reference
     from numerate.server.api import create_app
     from numerate.server.guard import LOG
     from numerate.server.limits import Limits
 
-    limits = Limits()
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     model = numerate.load(run, dataset)
+    is_large = isinstance(model.model, PretrainedModel)
+    limits = Limits(seconds=LARGE_SECONDS) if is_large else Limits()
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     examples = (example_texts(Path(run), dataset) if access.loopback else []) or [EXAMPLE]
     model.glance(examples[0])  # what is computed once is computed now
     log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
     app = create_app(
         model,
-        name=Path(run).resolve().name,
+        name=model.name if parse_reference(str(run)) else Path(run).resolve().name,
         examples=examples,
         limits=limits,
         access=access,

@@ -1,0 +1,201 @@
+"""A pretrained language model as a `NumberModel`, as it comes or with one of our heads.
+
+It reads text as it stands, so the white space before a numeral matters: see `before_numeral`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.corpus.tokenizer import Token, tokenize
+from numerate.evaluation.perplexity import numeral_shares
+from numerate.evaluation.score import exactly
+from numerate.heads.combination import CombinationHead
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.digit_tree import DigitTree
+from numerate.plausibility.gap import before_numeral
+from numerate.plausibility.number_model import NextNumeral, Reading
+from numerate.plausibility.reference import Reference
+from numerate.plausibility.search import Given, numerals_of_head
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.digits import DigitAdapter
+from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
+from numerate.pretrained.plan import Paragraph, Plan
+from numerate.pretrained.writer import NumeralPieces, NumeralWriter
+
+PREFIXES_AT_ONCE = 32
+MOST_PREFIXES = 256  # continued for the number line: each costs a few tokens of the model
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A place before a numeral: one of those in a planned window."""
+
+    plan: Plan
+    index: int
+
+
+class ParagraphScorer(Protocol):
+    """What scores paragraphs and candidates: a language model, or a head over it."""
+
+    def score(self, paragraphs: Sequence[Paragraph]) -> list[ParagraphScores]: ...
+
+    def table(
+        self, plan: Plan, candidates: NumeralTable, which: Sequence[int] | None = None
+    ) -> np.ndarray: ...
+
+
+class PretrainedModel:
+    """A pretrained language model as it comes. States are lists of `Context`."""
+
+    members: tuple[str, ...] = ()
+    open_vocabulary = True
+
+    def __init__(
+        self, lm: PretrainedLM, reference: Reference, scorer: ParagraphScorer | None = None
+    ) -> None:
+        self._lm = lm
+        self._scorer = scorer or lm
+        self._split_names = reference.split_names
+        self._pieces = NumeralPieces(lm.tokens)
+        self.candidates = NumeralTable(reference.candidates)
+
+    @property
+    def name(self) -> str:
+        return self._lm.backbone.name
+
+    def read(self, texts: Sequence[str]) -> list[Reading]:
+        if not texts:
+            return []
+        tokens = [tokenize(text, split_names=self._split_names) for text in texts]
+        paragraphs = [as_paragraph(*pair) for pair in zip(texts, tokens, strict=True)]
+        rows = zip(
+            tokens,
+            self._scorer.score(paragraphs),
+            self._lm.planner.plans(paragraphs),
+            strict=True,
+        )
+        return [self._reading(*row) for row in rows]
+
+    def _reading(
+        self, tokens: list[Token], scores: ParagraphScores, windows: list[Plan]
+    ) -> Reading:
+        positions = np.flatnonzero([token.is_numeral for token in tokens])
+        charges = self._charges(NumeralTable([tokens[place].text for place in positions]))
+        log_probs = scores.targets.copy()
+        log_probs[positions] += charges
+        return Reading(
+            tokens=tokens,
+            log_probs=log_probs,
+            positions=positions,
+            numeral_log_probs=scores.numerals + charges,
+            gates=scores.gates,
+            states=[Context(plan, index) for plan in windows for index in range(len(plan.roots))],
+        )
+
+    def contexts(self, texts: Sequence[str]) -> list[Context]:
+        return [Context(self._plan_before_numeral(text), 0) for text in texts]
+
+    def _plan_before_numeral(self, text: str) -> Plan:
+        before = before_numeral(text)
+        some_numeral = Token("0", len(before), len(before) + 1, True)  # only its place counts
+        tokens = [*tokenize(before, split_names=self._split_names), some_numeral]
+        return self._lm.planner.before(as_paragraph(before + "0", tokens), len(tokens) - 1)
+
+    def log_probs(self, states: list[Context], numerals: NumeralTable) -> np.ndarray:
+        known = self._known(numerals)
+        windows = groupby(states, key=lambda context: id(context.plan))
+        parts = [np.empty((0, len(known)))]
+        for _, some in windows:
+            contexts = list(some)
+            which = [context.index for context in contexts]
+            parts.append(self._scorer.table(contexts[0].plan, known, which))
+        table: np.ndarray = np.concatenate(parts) + self._charges(known)
+        return table
+
+    def next_numeral(self, state: list[Context]) -> NextNumeral:
+        return self._spelled(state[0])
+
+    def _spelled(self, context: Context, adapter: DigitAdapter | None = None) -> DigitTree:
+        """The digits that the language model writes."""
+        writer = NumeralWriter(self._lm, self._pieces, context.plan, context.index, adapter)
+        return DigitTree(writer, at_once=PREFIXES_AT_ONCE, most=MOST_PREFIXES)
+
+    def shares(self, states: list[Context]) -> np.ndarray:
+        return np.zeros((len(states), 0))
+
+    def _known(self, numerals: NumeralTable) -> NumeralTable:
+        return numerals
+
+    def _charges(self, numerals: NumeralTable) -> np.ndarray:
+        """What numerals outside a closed vocabulary pay for being one of many: [C]."""
+        return np.zeros(len(numerals))
+
+
+class HeadedModel(PretrainedModel):
+    """A head that was trained over a pretrained model."""
+
+    def __init__(self, run: BackboneRun, reference: Reference) -> None:
+        super().__init__(run.lm, reference, run)
+        self._run = run
+        self._head = run.head.head
+        self._ids = run.head.vocabulary.numeral_ids()
+        self._oov_numerals = reference.oov_numerals
+        self._named = NumeralTable(run.head.vocabulary.numerals[1:], self._ids)
+        self.candidates = self._known(self.candidates)
+        self.open_vocabulary = run.head.open_vocabulary
+        self.members = self._head.names if isinstance(self._head, CombinationHead) else ()
+
+    @property
+    def name(self) -> str:
+        return f"{super().name} {self._run.head.config.model}"
+
+    def shares(self, states: list[Context]) -> np.ndarray:
+        if not isinstance(self._head, CombinationHead):
+            return super().shares(states)
+        with exactly():
+            weights = [self._head.log_weights(self._hidden(context)) for context in states]
+            shares: np.ndarray = torch.cat(weights).double().exp().numpy()
+        return shares
+
+    def next_numeral(self, state: list[Context]) -> NextNumeral:
+        (context,) = state
+
+        def score(texts: list[str]) -> np.ndarray:
+            row: np.ndarray = self.log_probs(state, NumeralTable(texts))[0]
+            return row
+
+        given = None
+        if isinstance(self._head, CombinationHead):
+            given = Given([self._spelled(context, self._run.head.adapter)], score)
+        with exactly():
+            return numerals_of_head(self._head, self._hidden(context), self._named, given)
+
+    def _hidden(self, context: Context) -> Tensor:  # [1, D]
+        """What the head sees."""
+        scores = self._lm.scorer.score([context.plan])
+        hidden: Tensor = self._run.head.project(scores.states[[context.index]].float())
+        return hidden
+
+    def _known(self, numerals: NumeralTable) -> NumeralTable:
+        return NumeralTable(numerals.texts, self._ids)
+
+    def _charges(self, numerals: NumeralTable) -> np.ndarray:
+        known = self._known(numerals).known
+        return numeral_shares(known, self._oov_numerals, open_vocabulary=self.open_vocabulary)
+
+
+def as_paragraph(text: str, tokens: Sequence[Token]) -> Paragraph:
+    """A text and its tokens as a dataset has them."""
+    return Paragraph(
+        text,
+        [token.start for token in tokens],
+        [token.end for token in tokens],
+        frozenset(index for index, token in enumerate(tokens) if token.is_numeral),
+        [token.text for token in tokens],
+    )

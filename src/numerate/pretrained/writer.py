@@ -1,0 +1,260 @@
+"""A pretrained model as a writer of numerals, symbol by symbol.
+
+A tokenizer writes `120` as one, two or three tokens, and `2000` may come as `2,000`. What is asked
+here is about characters: how probable is it that the numeral begins so, goes on so, ends here? All
+follows from one function, the mass of a written beginning: the probability of every sequence of
+tokens whose text begins with it. Where a sequence stands exactly at its end, the model is read.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
+from numerate.pretrained.digits import DigitAdapter
+from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.plan import Plan
+from numerate.pretrained.scorer import Scorer
+from numerate.pretrained.spelling import MAX_EXACT, NumeralTokens, goes_on, written_forms
+
+DIGITS = SYMBOLS[:POINT]
+LEAST_STOP = 1e-12  # of the mass of a numeral: none goes on for certain
+NEGLIGIBLE = 1e-9  # spellings of less probability, given a numeral, are not read on
+_GROUP = 3  # digits between two commas
+
+
+class NumeralPieces:
+    """The tokens of a vocabulary with which a numeral begins, goes on or ends."""
+
+    def __init__(self, tokens: NumeralTokens) -> None:
+        chosen = [
+            (index, text)
+            for index, text in tokens.texts.items()
+            if text.removeprefix(" ")[:1] in {*DIGITS, ".", ","} or text == " "
+            if tokens.pieces.get(text, index) == index
+        ]
+        self.ids = np.array([index for index, _ in chosen], dtype=np.int64)
+        self.texts = [text for _, text in chosen]
+        self.longest = max(map(len, self.texts))
+        self._places = {text: place for place, text in enumerate(self.texts)}
+        self._starting: dict[str, np.ndarray] = {}
+
+    def place(self, text: str) -> int | None:
+        """Where the token that writes just this text is among `ids`."""
+        return self._places.get(text)
+
+    def starting(self, text: str) -> np.ndarray:
+        """Places of the tokens whose text begins so."""
+        found = self._starting.get(text)
+        if found is None:
+            places = [place for place, own in enumerate(self.texts) if own.startswith(text)]
+            found = self._starting[text] = np.array(places, dtype=np.int64)
+        return found
+
+
+class Branches:
+    """Tokens after a context, read in any number of goes; keys and values are kept."""
+
+    def __init__(self, scorer: Scorer, chain: Sequence[int]) -> None:
+        self._scorer = scorer
+        self._chain = list(chain)
+        self._tokens: list[int] = []
+        self._paths: list[list[int]] = []  # of each node: the nodes from the context to it
+        with torch.no_grad():
+            found = scorer.hidden(scorer.index(np.array([chain])), use_cache=scorer.takes_masks)
+        self._past = found.past_key_values if scorer.takes_masks else None
+        self.root: Tensor = found.last_hidden_state[0, -1:]  # [1, D]
+
+    def read(self, parents: Sequence[int], tokens: Sequence[int]) -> Tensor:
+        """The states of new nodes: [n, D].
+
+        Nodes are numbered as they are read. A parent has been read, or stands before the node
+        in the list; −1 is the end of the context.
+        """
+        first, length = len(self._tokens), len(self._chain)
+        self._tokens += tokens
+        for node, parent in enumerate(parents, first):
+            self._paths.append([*(self._paths[parent] if parent >= 0 else []), node])
+        paths = self._paths[first:]
+        with torch.no_grad():
+            if self._past is None:
+                return torch.cat([self._read_alone(path) for path in paths])
+            seen = np.zeros((len(paths), length + len(self._tokens)), dtype=bool)
+            seen[:, :length] = True
+            for row, path in zip(seen, paths, strict=True):
+                row[length + np.array(path)] = True
+            found = self._scorer.hidden(
+                self._scorer.index(np.array([tokens])),
+                attention_mask=torch.from_numpy(seen)[None, None].to(self._scorer.device),
+                position_ids=self._scorer.index(np.array([[length - 1 + len(p) for p in paths]])),
+                past_key_values=self._past,
+                use_cache=True,
+            )
+        self._past = found.past_key_values
+        return found.last_hidden_state[0]  # type: ignore[no-any-return]
+
+    def _read_alone(self, path: list[int]) -> Tensor:
+        tokens = [*self._chain, *(self._tokens[node] for node in path)]
+        found = self._scorer.hidden(self._scorer.index(np.array([tokens])), use_cache=False)
+        return found.last_hidden_state[0, -1:]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """Where a sequence of tokens stands."""
+
+    probability: float  # of the sequence after the context
+    following: np.ndarray  # [K] p of each piece
+
+
+class NumeralWriter:
+    """A `Writer` of `plausibility/digit_tree.py`, before one numeral of a planned window.
+
+    Its states are the beginnings of numerals themselves. Numerals of more than `MAX_EXACT`
+    characters are not written: of those the model's probability is not a sum over spellings.
+    """
+
+    def __init__(
+        self,
+        lm: PretrainedLM,
+        pieces: NumeralPieces,
+        plan: Plan,
+        index: int,
+        adapter: DigitAdapter | None = None,
+    ) -> None:
+        root, self._space = plan.roots[index]
+        self._scorer = lm.scorer
+        self._pieces = pieces
+        self._adapter = adapter
+        self._branches = Branches(lm.scorer, plan.tokens[: root + 1])
+        following = self._following_pieces(self._branches.root)[0]
+        self._nodes = [_Node(1.0, following)]  # the end of the context, and what is read after it
+        self._at = {"": [0]}  # which nodes have just written a text
+        self._least = 0.0
+        self._read([""])
+        self._least = NEGLIGIBLE * self._prefix_mass("")
+
+    def start(self) -> tuple[str, np.ndarray]:
+        states, following = self._write([""])
+        return states[0], following[0]
+
+    def write(self, states: Sequence[str], symbols: Sequence[int]) -> tuple[list[str], np.ndarray]:
+        """One more symbol in each of P states: log p of what follows, [P, 12]."""
+        return self._write(
+            [state + SYMBOLS[symbol] for state, symbol in zip(states, symbols, strict=True)]
+        )
+
+    def _write(self, prefixes: list[str]) -> tuple[list[str], np.ndarray]:
+        self._read([text for prefix in prefixes for text in _needed(prefix)])
+        return prefixes, np.stack([self._following_symbols(prefix) for prefix in prefixes])
+
+    def _following_symbols(self, prefix: str) -> np.ndarray:
+        """log p of each symbol after a prefix: [12]. What is malformed has no symbol."""
+        masses = np.zeros(SYMBOL_COUNT)
+        if len(prefix) < MAX_EXACT:
+            masses[:POINT] = [self._prefix_mass(prefix + digit) for digit in DIGITS]
+        if prefix and "." not in prefix and len(prefix) + 1 < MAX_EXACT:
+            masses[POINT] = self._prefix_mass(prefix + ".")
+        if prefix and not prefix.endswith("."):
+            masses[END] = sum(self._ended(form) for form in written_forms(prefix))
+        here = self._prefix_mass(prefix)
+        with np.errstate(divide="ignore"):
+            following = np.log(masses / here if here else masses)
+        bounded: np.ndarray = np.minimum(following, 0.0)  # but for rounding, it is
+        return bounded
+
+    def _prefix_mass(self, prefix: str) -> float:
+        """The probability that a numeral comes whose normalised form begins so.
+
+        It does not end with its point: a digit follows that, or it belongs to the text after.
+        """
+        is_open = not prefix or prefix.endswith(".")
+        more = DIGITS if is_open else [""]
+        return sum(
+            self._mass(self._space + form + digit) for form in _beginnings(prefix) for digit in more
+        )
+
+    def _ended(self, form: str) -> float:
+        """The probability of a numeral, written so, that does not go on."""
+        marks = ["", *_marks(form)]
+        text = self._space + form
+        whole = self._mass(text)
+        more = sum(self._mass(text + mark + digit) for mark in marks for digit in DIGITS)
+        return max(whole - more, LEAST_STOP * whole)
+
+    def _mass(self, text: str) -> float:
+        """The probability of all sequences of tokens that begin with this text."""
+        total = 0.0
+        for cut in range(max(0, len(text) - self._pieces.longest), len(text)):
+            for number in self._at[text[:cut]]:
+                node = self._nodes[number]
+                places = self._pieces.starting(text[cut:])
+                total += node.probability * float(node.following[places].sum())
+        return total
+
+    def _read(self, forms: Iterable[str]) -> None:
+        """Have the model read all that writes these forms or their beginnings, in one pass."""
+        texts = [self._space + form for form in forms]
+        missing = {text[:cut] for text in texts for cut in range(len(text) + 1)} - self._at.keys()
+        known = len(self._nodes)
+        steps: list[tuple[int, int]] = []  # from which node, and by which piece
+        for text in sorted(missing, key=lambda text: (len(text), text)):
+            self._at[text] = []
+            for cut in range(max(0, len(text) - self._pieces.longest), len(text)):
+                place = self._pieces.place(text[cut:])
+                if place is None:
+                    continue
+                for parent in self._at[text[:cut]]:
+                    if parent >= known or self._step(parent, place) >= self._least:
+                        self._at[text].append(known + len(steps))
+                        steps.append((parent, place))
+        if not steps:
+            return
+        tokens = self._pieces.ids[[place for _, place in steps]].tolist()
+        states = self._branches.read([parent - 1 for parent, _ in steps], tokens)
+        for (parent, place), row in zip(steps, self._following_pieces(states), strict=True):
+            self._nodes.append(_Node(self._step(parent, place), row))
+
+    def _step(self, parent: int, place: int) -> float:
+        """The probability of a node and a piece after it."""
+        node = self._nodes[parent]
+        return node.probability * float(node.following[place])
+
+    def _following_pieces(self, states: Tensor) -> np.ndarray:
+        """p of each piece after each state: [n, K] float64."""
+        with torch.no_grad():
+            logits = self._scorer.logits(states)
+            if self._adapter is not None:
+                logits = self._adapter.adapt(states, logits, self._scorer.classes)
+            chosen = logits[:, self._scorer.index(self._pieces.ids)].double()
+            found = (chosen - logits.double().logsumexp(1, keepdim=True)).exp()
+        return found.cpu().numpy()
+
+
+def _needed(prefix: str) -> list[str]:
+    """Forms that have to be read to know what follows a prefix."""
+    forms = _beginnings(prefix)
+    if prefix and not prefix.endswith("."):
+        forms += [form + mark for form in written_forms(prefix) for mark in _marks(form)]
+    return forms
+
+
+def _marks(form: str) -> list[str]:
+    """Marks that carry a numeral on if a digit comes after them."""
+    return [mark for mark in ".," if goes_on(form, mark) is None]
+
+
+def _beginnings(prefix: str) -> list[str]:
+    """How text may write a numeral that begins so: plain, or with commas that come so far."""
+    whole, point, decimals = prefix.partition(".")
+    if point:
+        return [form + point + decimals for form in written_forms(whole)]
+    forms = [prefix]
+    if whole[:1] not in {"", "0"}:
+        for head in range(1, min(len(whole), _GROUP + 1)):
+            groups = [whole[at : at + _GROUP] for at in range(head, len(whole), _GROUP)]
+            forms.append(",".join([whole[:head], *groups]))
+    return forms

@@ -1,0 +1,265 @@
+"""Pretrained models, as they come and with a head: predict, rank, check."""
+
+import json
+import math
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.plausibility.test_command import numerate as command
+from tests.pretrained.conftest import paragraph, save
+
+import numerate
+from numerate.errors import BackboneError, NumerateError
+from numerate.numeral import is_numeral
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.gap import after_numeral, before_numeral
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.plain_texts import plain_candidates
+from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
+from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice
+from numerate.training.run import train
+
+TEXTS = [
+    "The ejection fraction is 55 %, the end diastolic volume 143.5 ml (from 2,000).",
+    "no numeral here",
+    "",
+    "7",
+]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pretrained")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(home: Path) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+        yield home / "cache" / "numerate"
+
+
+@pytest.fixture(scope="module")
+def reference(home: Path) -> str:
+    return f"hf:{save(home / 'tiny', 'single')}"
+
+
+@pytest.fixture(scope="module")
+def bare(reference: str, dataset: Path) -> NumerateModel:
+    return numerate.load(reference, dataset)
+
+
+@pytest.fixture(scope="module")
+def headed_runs(home: Path, reference: str, dataset: Path) -> dict[str, Path]:
+    backbone = BackboneChoice(Path(reference.removeprefix("hf:")), cache=home / "states")
+    options = TrainingOptions(epochs=1, batch_size=10)
+    for name in ("combination", "h-softmax"):
+        train(
+            dataset,
+            home / name,
+            model=name,
+            vocabulary=300,
+            hidden=16,
+            backbone=backbone,
+            options=options,
+            device="cpu",
+        )
+    return {name: home / name for name in ("combination", "h-softmax")}
+
+
+@pytest.fixture(scope="module")
+def models(bare: NumerateModel, headed_runs: dict[str, Path]) -> dict[str, NumerateModel]:
+    return {"bare": bare} | {name: numerate.load(run) for name, run in headed_runs.items()}
+
+
+NAMES = ("bare", "combination", "h-softmax")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_is_read_token_by_token(models: dict[str, NumerateModel], name: str) -> None:
+    model = models[name].model
+    for text, reading in zip(TEXTS, model.read(TEXTS), strict=True):
+        assert len(reading.log_probs) == len(reading.tokens) + 1
+        assert np.isfinite(reading.log_probs).all()
+        assert len(reading.states) == len(reading.positions)
+        numerals = [token.text for token in reading.numerals]
+        if numerals:
+            table = model.log_probs(reading.states, NumeralTable(numerals))
+            np.testing.assert_allclose(np.diag(table), reading.numeral_log_probs, atol=1e-3)
+        for index, token in enumerate(reading.numerals):
+            # The same place, reached as the end of a text.
+            context = model.contexts([text[: token.start]])
+            found = model.log_probs(context, NumeralTable([token.text]))[0, 0]
+            assert found == pytest.approx(reading.numeral_log_probs[index], abs=1e-3)
+    assert model.read([]) == []
+
+
+def test_a_bare_model_says_what_it_is_scored_by(bare: NumerateModel) -> None:
+    model = bare.model
+    assert isinstance(model, PretrainedModel)
+    (reading,) = model.read(TEXTS[:1])
+    (scores,) = model._lm.score([paragraph(TEXTS[0])])
+    np.testing.assert_allclose(reading.numeral_log_probs, scores.numerals, atol=1e-6)
+    np.testing.assert_allclose(reading.log_probs, scores.targets, atol=1e-6)
+    found = bare.predict(TEXTS[0][: TEXTS[0].index("143")])
+    assert math.log(found.prob("143.5")) == pytest.approx(scores.numerals[1], abs=1e-3)
+    assert bare.name == "tiny"
+    assert bare.members == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_best_numerals_are_the_best_of_all_short_ones(
+    models: dict[str, NumerateModel], name: str, short_numerals: list[str]
+) -> None:
+    model = models[name].model
+    state = model.contexts(["the ejection fraction is"])
+    short = [text for text in short_numerals if len(text) <= 3]
+    log_probs = model.log_probs(state, NumeralTable(short))[0]
+    found = [pair for pair in islice(model.next_numeral(state).stream(), 40) if len(pair[0]) <= 3]
+    if not model.open_vocabulary:  # the unknown can be named by none
+        known = {text for text, _ in model.next_numeral(state).stream()}
+        log_probs[[text not in known for text in short]] = -np.inf
+    best = np.sort(log_probs)[::-1]
+    assert len(found) > 5
+    np.testing.assert_allclose([p for _, p in found], best[: len(found)], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_predictions(models: dict[str, NumerateModel], name: str) -> None:
+    model = models[name]
+    found = model.predict("the ejection fraction is")
+    top = found.top(5)
+    for text, probability in top:
+        assert is_numeral(text)
+        assert found.prob(text) == pytest.approx(probability, rel=1e-3)
+    low, high = found.interval(0.8)
+    assert low <= found.median() <= high
+    assert found.cdf(high) >= 0.9 - 1e-9
+    assert sum(p for _, p in top) <= 1 - found.unnamed + 1e-6
+    assert len(found.sample(20)) == 20
+    assert set(found.shares) == set(model.members)
+    assert sum(found.shares.values()) == pytest.approx(float(bool(model.members)))
+
+
+def test_draws_follow_the_probabilities(bare: NumerateModel) -> None:
+    found = bare.predict("the ejection fraction is")
+    drawn = found.sample(2000)
+    for text, probability in found.top(3):
+        chance = probability / (1 - found.unnamed)
+        spread = math.sqrt(2000 * chance * (1 - chance))
+        assert abs(drawn.count(text) - 2000 * chance) < 4 * spread
+
+
+def test_what_follows_a_gap_counts(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numerate.plausibility.gap.BEST", 5)
+    monkeypatch.setattr("numerate.plausibility.load_pretrained.plain_candidates", lambda: ("7",))
+    model = numerate.load(reference)
+    found = model.predict("the volume is ___ ml (from 5)")
+    texts = [text for text, _ in found.top(6)]
+    reading = model.model.read([f"the volume is {text} ml (from 5)" for text in texts])
+    # By Bayes: the whole text with each numeral in it, over all of them.
+    whole = np.array([one.log_probs[3:-1].sum() - one.gates[0] for one in reading])
+    expected = np.exp(whole - np.logaddexp.reduce(whole))
+    np.testing.assert_allclose([found.prob(text) for text in texts], expected, rtol=1e-2)
+    assert sum(expected) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("is", "is "), ("is ", "is "), ("", ""), ("is (", "is ("), ("for $", "for $"), ("5-", "5- ")],
+)
+def test_a_numeral_stands_apart_as_a_writer_would_have_it(text: str, expected: str) -> None:
+    assert before_numeral(text) == expected
+    assert after_numeral(" ml") == " ml"
+    assert after_numeral("ml") == " ml"
+    assert after_numeral("%") == "%"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_and_checks(models: dict[str, NumerateModel], name: str) -> None:
+    model = models[name]
+    claims = ["the volume is 7 ml", "the volume is 123456789.123 ml"]
+    ranking = model.rank(claims)
+    assert [claim.place for claim in ranking.claims] == [0, 1]
+    assert "123456789.123" in ranking.claims[1].reason
+    text = f"{claims[0]}.\n\n{claims[1]}."
+    findings = model.assess(text, alarms=0.02)
+    assert [finding.written for finding in findings] == ["7", "123456789.123"]
+    assert [finding.start for finding in findings] == [14, text.index("1234")]
+    assert findings[0].surprisal < findings[1].surprisal
+    assert findings[1].percentile > 0.99
+
+
+def test_a_combination_has_the_language_model_as_a_member(
+    models: dict[str, NumerateModel],
+) -> None:
+    model = models["combination"]
+    assert isinstance(model.model, HeadedModel)
+    assert model.members == ("h-softmax", "d-rnn", "mog", "lm")
+    assert model.name == "tiny combination"
+
+
+def test_calibration_takes_some_paragraphs_once(
+    reference: str,
+    dataset: Path,
+    cache: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("numerate.plausibility.load_pretrained.PARAGRAPHS", 5)
+    for file in cache.glob("*/calibration.json"):
+        file.unlink()
+    first = numerate.load(reference, dataset).calibration
+    assert "on 5 paragraphs of the dev split" in capsys.readouterr().err
+    again = numerate.load(reference, dataset).calibration
+    assert capsys.readouterr().err == ""
+    np.testing.assert_allclose(again.strangeness, first.strangeness)
+    assert len(list(cache.glob("*/calibration.json"))) == 1
+
+
+def test_without_a_dataset_it_predicts_and_ranks_but_does_not_check(reference: str) -> None:
+    model = numerate.load(reference)
+    assert model.predict("the volume is").top(1)
+    assert model.rank(["it is 5", "it is 123456"]).claims[0].place == 0
+    with pytest.raises(NumerateError, match="no dataset of its own: --dataset"):
+        model.check("it is 5")
+    assert 200 < len(plain_candidates()) < 400
+
+
+def test_what_is_no_causal_language_model_is_named(tmp_path: Path, reference: str) -> None:
+    folder = save(tmp_path / "other", "single")
+    config = json.loads((folder / "config.json").read_text())
+    config.update(architectures=["BertForMaskedLM"], model_type="bert")
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(BackboneError, match="causal"):
+        numerate.load(f"hf:{folder}")
+    with pytest.raises(BackboneError, match="does not exist"):
+        numerate.load(f"hf:{tmp_path / 'gone'}")
+
+
+def test_commands(
+    capsys: pytest.CaptureFixture[str], reference: str, dataset: Path, tmp_path: Path
+) -> None:
+    status, out, _ = command(capsys, "predict", reference, "the volume is", "--format", "json")
+    assert status == 0
+    assert len(json.loads(out)["top"]) == 5
+    status, out, _ = command(capsys, "rank", reference, "it is 123456789.5", "it is 5")
+    assert status == 0
+    assert out.index("it is 5") < out.index("it is 123456789.5")
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("The ejection fraction is 123456789.123 %.")
+    arguments = ["--dataset", str(dataset), "--alarms", "0.02"]
+    status, out, _ = command(capsys, "check", reference, str(wrong), *arguments)
+    assert status in {0, 1}
+    assert "of 1 numeral flagged" in out
+    status, out, err = command(capsys, "check", reference, str(wrong))
+    assert (status, out) == (2, "")
+    assert err.startswith("numerate: hf:")
+    assert err.count("\n") == 1
+    status, _, err = command(capsys, "serve", reference, "--port", "0")
+    assert status == 1
+    assert "--dataset" in err
