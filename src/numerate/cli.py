@@ -28,6 +28,9 @@ app = typer.Typer(
 
 
 USUAL = TrainingOptions()
+# What a model trained from scratch and a head over a pretrained one do not have in common.
+FROM_SCRATCH = {"hidden": 50, "dropout": 0.1, "learning_rate": USUAL.learning_rate}
+OVER_BACKBONE = {"hidden": 256, "dropout": 0.5, "learning_rate": 0.001}
 
 # Options that more than one command has.
 DatasetFolder = Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")]
@@ -198,6 +201,7 @@ def train(
 ) -> None:
     """Train one of the seven models on a dataset, or a head over a pretrained model."""
     check_model_name(model)
+    usual = OVER_BACKBONE if backbone else FROM_SCRATCH
     from numerate.training.command import train_with_progress
 
     train_with_progress(
@@ -206,11 +210,7 @@ def train(
         options=TrainingOptions(
             epochs=epochs,
             batch_size=batch_size,
-            learning_rate=(
-                (0.001 if backbone else USUAL.learning_rate)
-                if learning_rate is None
-                else learning_rate
-            ),
+            learning_rate=_given(learning_rate, usual["learning_rate"]),
             halve_after=halve_after,
             patience=patience,
             clip=clip,
@@ -220,8 +220,8 @@ def train(
         tensorboard=tensorboard,
         model=model,
         vocabulary=vocabulary,
-        hidden=(256 if backbone else 50) if hidden is None else hidden,
-        dropout=(0.5 if backbone else 0.1) if dropout is None else dropout,
+        hidden=int(_given(hidden, usual["hidden"])),
+        dropout=_given(dropout, usual["dropout"]),
         truncate=truncate,
         vectors=vectors,
         backbone=backbone,
@@ -311,8 +311,8 @@ def reproduce(
     halve_after: HalveAfter = USUAL.halve_after,
     patience: Patience = USUAL.patience,
     clip: Clip = USUAL.clip,
-    hidden: Hidden = 50,
-    dropout: Dropout = 0.1,
+    hidden: Hidden = int(FROM_SCRATCH["hidden"]),
+    dropout: Dropout = FROM_SCRATCH["dropout"],
     vocabulary: VocabularySize = 1000,
     vectors: WordVectors = None,
     truncate: Truncate = False,
@@ -543,6 +543,10 @@ def serve(
     from numerate.server.command import serve as serve_run
 
     serve_run(run, host=host, port=port, token=token, dataset=dataset, quiet=quiet)
+
+
+def _given(value: float | None, usual: float) -> float:
+    return usual if value is None else value
 
 
 def main() -> None:
