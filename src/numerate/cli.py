@@ -3,6 +3,7 @@
 Heavy modules are imported inside the commands that use them, so that `--help` is instant.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -553,7 +554,10 @@ def main() -> None:
     """Run the command; every error a user can mend is one line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)
     with _errors_exit_with(1):
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
 
 
 @contextmanager
@@ -562,6 +566,9 @@ def _errors_exit_with(status: int) -> Iterator[None]:
         yield
     except NumerateError as error:
         _fail(str(error), status)
+    except BrokenPipeError:  # who reads has left, as `head` does: nothing more to say, or to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(status) from None
     except OSError as error:
         _fail(f"{error.filename or 'input/output'}: {error.strerror or error}", status)
 

@@ -1,6 +1,8 @@
 """The commands, as a user types them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,3 +157,12 @@ def test_importing_the_package_is_light() -> None:
 
     code = "import sys, numerate; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_reader_that_leaves_is_no_error(run: str, files: dict[str, str]) -> None:
+    call = [sys.executable, "-m", "numerate", "check", run, files["wrong"], "--format", "html"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # as `head` does
+        assert b"pipe" not in process.stderr.read().lower()

@@ -69,6 +69,13 @@ def test_claims_are_ordered_by_their_numerals(models: dict[str, NumerateModel], 
     assert ranking.claims[1].reason.startswith("55 against 999.999: ")
 
 
+@pytest.mark.parametrize("by", ["numerals", "sentence"])
+def test_equal_claims_stay_in_order(models: dict[str, NumerateModel], by: str) -> None:
+    ranking = models["combination"].rank(["He weighs 74 kg"] * 3, by)
+    assert [claim.place for claim in ranking.claims] == [0, 1, 2]
+    assert ranking.claims[1].reason == "74 where it stands: equally probable"
+
+
 def test_a_sentence_is_all_its_tokens(models: dict[str, NumerateModel]) -> None:
     lm = models["combination"]
     ranking = lm.rank(CLAIMS, by="sentence")

@@ -1,6 +1,7 @@
 """Runs from dataset to folder: learning, stopping, interrupting, failing."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.model.language_model import MODELS, LanguageModel
+from numerate.training.environment import read_environment
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
 from numerate.training.report import TensorBoardReporter
@@ -70,6 +72,17 @@ def test_every_model_learns(cardiac: Path, tmp_path: Path, model: str) -> None:
     lines = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == result.history
     assert LanguageModel.load(tmp_path / "run").config.model == model
+
+
+def test_the_dates_of_a_run_are_noted(cardiac: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    quick(cardiac, run)
+    noted = read_environment(run)
+    assert noted["started"] <= noted["finished"]
+    os.utime(run / "model.safetensors", (0, 0))  # as a copy may have another
+    assert read_environment(run) == noted
+    (run / "environment.json").unlink()
+    assert read_environment(run) == {}
 
 
 def test_the_best_weights_are_restored(cardiac: Path, tmp_path: Path) -> None:

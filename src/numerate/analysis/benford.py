@@ -71,7 +71,7 @@ def shares_table(counted: DigitShares) -> ResultTable:
     zeros = counted.numbers - counted.having(1)
     title = f"Significant digits of {counted.numbers:,.0f} numbers in {counted.name}"
     if zeros:
-        title += f"; {zeros:,.0f} of them are zero and have none"
+        title += f"; zeros, {zeros:,.0f} of them, have none"
     return ResultTable(title, columns, rows)
 
 

@@ -52,7 +52,7 @@ def rank(model: NumberModel, claims: Sequence[str], by: str = "numerals") -> Ran
             raise NumerateError(f"claim {place + 1}: no numeral in {text[:60]!r}")
         scored.append((place, text, _contributions(reading), _rest(reading)))
     totals = [_sum(numerals) + (by == "sentence") * rest for _, _, numerals, rest in scored]
-    order = sorted(range(len(scored)), key=lambda place: (-totals[place], place))
+    order = sorted(range(len(scored)), key=lambda place: (-round(totals[place], 6), place))
     _, _, best, best_rest = scored[order[0]]
     return Ranking(
         by,
@@ -113,5 +113,7 @@ def _reason(best: list[Contribution], other: list[Contribution], words: float) -
 def _times(nats: float) -> str:
     """How many times as probable, in words that also hold for enormous ratios."""
     ratio = abs(nats) / np.log(10)
-    size = f"{10**ratio:.3g}" if ratio < 6 else f"10^{ratio:.0f}"
+    if ratio < 0.002:
+        return "equally probable"
+    size = f"{float(f'{10**ratio:.3g}'):,g}" if ratio < 6 else f"10^{ratio:.0f}"
     return f"{size} times as probable" + ("" if nats >= 0 else " in this one")

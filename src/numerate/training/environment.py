@@ -11,7 +11,7 @@ import torch
 
 import numerate
 from numerate.atomic import write_file
-from numerate.model.language_model import WEIGHTS, read_json
+from numerate.model.language_model import read_json
 
 ENVIRONMENT = "environment.json"
 
@@ -28,15 +28,22 @@ def record_environment(folder: Path, device: torch.device) -> None:
         "device": device.type,
         "threads": torch.get_num_threads(),
     }
-    write_file(path, (json.dumps(record, indent=2) + "\n").encode())
+    _write(path, record)
+
+
+def record_end(folder: Path) -> None:
+    """Note down when training ended: the dates of files do not survive copying."""
+    _write(folder / ENVIRONMENT, {**read_environment(folder), "finished": _date(datetime.now(UTC))})
 
 
 def read_environment(folder: Path) -> dict[str, Any]:
-    """What was noted, and when the weights were written; of a foreign run, the latter alone."""
+    """What was noted; nothing of a run from before there were such notes."""
     path = folder / ENVIRONMENT
-    record = read_json(path) if path.exists() else {}
-    ended = datetime.fromtimestamp((folder / WEIGHTS).stat().st_mtime, UTC)
-    return {**record, "finished": _date(ended)}
+    return read_json(path) if path.exists() else {}
+
+
+def _write(path: Path, record: dict[str, Any]) -> None:
+    write_file(path, (json.dumps(record, indent=2) + "\n").encode())
 
 
 def _date(time: datetime) -> str:

@@ -31,7 +31,7 @@ from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
 from numerate.pretrained.head_model import HeadModel
 from numerate.training.checkpoint import CHECKPOINT
-from numerate.training.environment import record_environment
+from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import LOG, Reporter, Trainer
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice, over_backbone
@@ -240,6 +240,8 @@ def _write_state(
         trainer.write_log()
         record = {**record, "state": state, "best_epoch": trainer.progress.best_epoch + 1}
         network.save(folder, record, weights=state != "training")
+        if state != "training":
+            record_end(folder)
         if state == "finished":
             (folder / CHECKPOINT).unlink(missing_ok=True)
     accelerator.wait_for_everyone()

@@ -30,6 +30,15 @@ def test_paragraphs_know_where_they_stand() -> None:
     assert list(iter_paragraphs("\r\n\r\n a\r\nb\r\n\r\nc"))[1][1] == "c"
 
 
+def test_a_place_is_found_by_counting() -> None:
+    text = "1\r\n\r\n22 a\n\n\n 3 4"
+    document = CheckedDocument("name", text, is_file=True)
+    for offset in [at for at, character in enumerate(text) if character.isdigit()]:
+        lines = text[:offset].split("\n")
+        place = document.place(offset, offset + 1)
+        assert (place.line, place.column) == (len(lines), len(lines[-1]) + 1)
+
+
 def test_lines_and_columns_of_a_text(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("\ufeffOne 1.\n\nTwo lines,\nwith 22 in it.\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """Documents to be checked: text as it stands in a file, or the paragraphs of an article."""
 
+import re
 import sys
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ class CheckedDocument:
         parts = list(iter_paragraphs(text))
         self._starts = [start for start, _ in parts]
         self.paragraphs = [part for _, part in parts]
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]  # where each begins
 
     @classmethod
     def of_article(cls, name: str, article: Document) -> "CheckedDocument":
@@ -55,9 +57,8 @@ class CheckedDocument:
         if not self._is_file:
             offset = self._starts[paragraph]
             return Place(paragraph + 1, None, None, start - offset, end - offset)
-        line = self.text.count("\n", 0, start) + 1
-        column = start - self.text.rfind("\n", 0, start)
-        return Place(paragraph + 1, line, column, start, end)
+        line = bisect_right(self._lines, start)
+        return Place(paragraph + 1, line, start - self._lines[line - 1] + 1, start, end)
 
 
 def read_document(path: str, format: str = "auto") -> CheckedDocument:

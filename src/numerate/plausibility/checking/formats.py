@@ -5,6 +5,7 @@ import io
 import json
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 import numerate
@@ -57,8 +58,8 @@ def as_csv(report: Report, *, everything: bool = False) -> str:
 def print_report(report: Report, console: Console, *, everything: bool = False) -> None:
     for checked, finding in report.findings(everything=everything):
         console.print(Text(_where(checked, finding), style="bold"))
-        console.print(_sentence(checked, finding), soft_wrap=False)
-        console.print(Text("  " + explain(finding), style="dim"))
+        for text in (_sentence(checked, finding), Text(explain(finding), style="dim")):
+            console.print(Padding.indent(text, 2))
         console.print()
     numerals = "numeral" if report.numerals == 1 else "numerals"
     console.print(f"{report.flagged} of {report.numerals:,} {numerals} flagged.", highlight=False)
@@ -79,10 +80,9 @@ def _sentence(checked: Checked, finding: Finding) -> Text:
     first, last = sentence_around(paragraph, start, end)
     style = "bold red" if finding.flagged else "green"
     return Text.assemble(
-        "  ",
         _one_line(paragraph[first:start]),
         (finding.written, style),
-        _one_line(paragraph[end:last]),
+        _one_line(paragraph[end:last]).rstrip(),
     )
 
 

@@ -1,5 +1,7 @@
 """Checked documents as one HTML file: the text, with flagged numerals marked, and a table."""
 
+from itertools import groupby
+
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.checking.wording import explain
 from numerate.report.page import Section, escape, page, table
@@ -46,15 +48,15 @@ def _table(report: Report) -> ResultTable:
 def _text(checked: Checked) -> str:
     document = checked.document
     pieces: list[str] = []
-    for index, paragraph in enumerate(document.paragraphs):
-        offset, at, marked = document.start_of(index), 0, ""
-        for finding in checked.flagged:
-            if document.paragraph_at(finding.start) == index:
-                start, end = finding.start - offset, finding.end - offset
-                title = escape(explain(finding))
-                marked += escape(paragraph[at:start])
-                marked += f'<mark title="{title}">{escape(paragraph[start:end])}</mark>'
-                at = end
-        if at:
-            pieces.append(f"<p>{marked}{escape(paragraph[at:])}</p>\n")
+    by_paragraph = groupby(checked.flagged, lambda finding: document.paragraph_at(finding.start))
+    for index, findings in by_paragraph:
+        paragraph, offset = document.paragraphs[index], document.start_of(index)
+        at, marked = 0, ""
+        for finding in findings:
+            start, end = finding.start - offset, finding.end - offset
+            title = escape(explain(finding))
+            marked += escape(paragraph[at:start])
+            marked += f'<mark title="{title}">{escape(paragraph[start:end])}</mark>'
+            at = end
+        pieces.append(f"<p>{marked}{escape(paragraph[at:])}</p>\n")
     return "".join(pieces)
