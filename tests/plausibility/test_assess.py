@@ -131,3 +131,15 @@ def test_a_glance_sees_what_an_assessment_sees(models: dict[str, NumerateModel],
     for glance, finding in zip(glances, findings, strict=True):
         assert asdict(glance).items() <= finding.record().items()
     assert models[name].glance("") == []
+
+
+def test_checking_finds_what_an_assessment_flags_without_looking_at_the_rest(
+    models: dict[str, NumerateModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = models["combination"]
+    text = "the patient is 54 years old.\n\nheight 98765.4321 cm, weight 0.00001 kg, 172 cm."
+    expected = [found for found in lm.assess(text, 0.2, search=True) if found.flagged]
+    assert 0 < len(expected) < 4
+    monkeypatch.setattr(type(lm.model), "log_probs", None)  # of the grid's candidates
+    assert lm.check(text, 0.2) == expected
+    assert lm.sift(text, 0.2) == (expected, 4)

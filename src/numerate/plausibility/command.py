@@ -123,7 +123,7 @@ def check_files(
     if not 0 < alarms < 1:
         raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
     documents = [read_document(file, input_format) for file in files]
-    report = check_documents(load(run, dataset), documents, alarms)
+    report = check_documents(load(run, dataset), documents, alarms, everything=everything)
     if format == "terminal":
         console = Console(force_terminal=colour, no_color=None if colour is None else not colour)
         print_report(report, console, everything=everything)

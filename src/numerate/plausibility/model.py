@@ -7,7 +7,7 @@ import numpy as np
 
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import assess, look_closer, strangeness_of
+from numerate.plausibility.assess import Expected, assess, look_closer, strangeness_of
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding, Glance
@@ -82,8 +82,21 @@ class NumerateModel:
 
         `alarms` is the share of numerals that may be flagged on text like the training data.
         """
-        found = self.assess(text, alarms, search=True)
-        return [finding for finding in found if finding.flagged]
+        return self.sift(text, alarms)[0]
+
+    def sift(self, text: str, alarms: float = ALARMS) -> tuple[list[Finding], int]:
+        """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
+        self.calibration.check_alarms(alarms)
+        flagged: list[Finding] = []
+        count = 0
+        for offset, paragraph, reading in self._read(text):
+            count += len(reading.positions)
+            plausibility = self.calibration.plausibility(strangeness_of(reading))
+            flagged += [
+                self._finding(paragraph, offset, reading, index, plausibility[index], alarms)
+                for index in np.flatnonzero(plausibility <= alarms).tolist()
+            ]
+        return flagged, count
 
     def glance(self, text: str, alarms: float = ALARMS) -> list[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`."""
@@ -141,22 +154,34 @@ class NumerateModel:
     ) -> Iterator[Finding]:
         found = assess(self.model, reading)
         plausibility = self.calibration.plausibility(found.strangeness)
-        flagged = plausibility <= alarms
-        for index, token in enumerate(reading.numerals):
-            expected = found.expected[index]
-            if search and flagged[index]:
-                state = reading.states[index : index + 1]
-                expected = look_closer(self.model, state, token.text)
-            yield Finding(
-                start=offset + token.start,
-                end=offset + token.end,
-                numeral=token.text,
-                written=paragraph[token.start : token.end],
-                surprisal=float(found.surprisal[index]),
-                percentile=expected.percentile,
-                interval=expected.interval,
-                likely=expected.likely,
-                reason=expected.reason,
-                plausibility=float(plausibility[index]),
-                flagged=bool(flagged[index]),
-            )
+        for index, odds in enumerate(plausibility):
+            expected = None if search and odds <= alarms else found.expected[index]
+            yield self._finding(paragraph, offset, reading, index, odds, alarms, expected)
+
+    def _finding(
+        self,
+        paragraph: str,
+        offset: int,
+        reading: Reading,
+        index: int,
+        plausibility: float,
+        alarms: float,
+        expected: Expected | None = None,
+    ) -> Finding:
+        """One numeral of a paragraph; without what was `expected`, the model is asked closely."""
+        token = reading.tokens[reading.positions[index]]
+        if expected is None:
+            expected = look_closer(self.model, reading.states[index : index + 1], token.text)
+        return Finding(
+            start=offset + token.start,
+            end=offset + token.end,
+            numeral=token.text,
+            written=paragraph[token.start : token.end],
+            surprisal=-float(reading.numeral_log_probs[index]),
+            percentile=expected.percentile,
+            interval=expected.interval,
+            likely=expected.likely,
+            reason=expected.reason,
+            plausibility=float(plausibility),
+            flagged=bool(plausibility <= alarms),
+        )

@@ -11,10 +11,11 @@ from numerate.plausibility.model import NumerateModel
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A document with every numeral in it."""
+    """A document with every numeral in it, or with those that are flagged."""
 
     document: CheckedDocument
     numerals: list[Finding]
+    count: int | None = None  # of all numerals of the document; None: all are here
 
     @property
     def flagged(self) -> list[Finding]:
@@ -47,7 +48,10 @@ class Report:
 
     @property
     def numerals(self) -> int:
-        return sum(len(checked.numerals) for checked in self.documents)
+        return sum(
+            len(checked.numerals) if checked.count is None else checked.count
+            for checked in self.documents
+        )
 
     def findings(self, *, everything: bool = False) -> Iterator[tuple[Checked, Finding]]:
         """In the order of the files; with `everything`, also what is not flagged."""
@@ -61,10 +65,17 @@ class Report:
 
 
 def check_documents(
-    model: NumerateModel, documents: list[CheckedDocument], alarms: float
+    model: NumerateModel,
+    documents: list[CheckedDocument],
+    alarms: float,
+    *,
+    everything: bool = False,
 ) -> Report:
+    """With `everything`, what is not flagged is looked at too, and takes most of the time."""
     checked = [
         Checked(document, model.assess(document.text, alarms, search=True))
+        if everything
+        else Checked(document, *model.sift(document.text, alarms))
         for document in documents
     ]
     return Report(model.name, alarms, checked)
