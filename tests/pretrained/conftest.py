@@ -195,11 +195,4 @@ def vocabulary(backbone: Backbone) -> list[str]:
 
 def paragraph(text: str) -> Paragraph:
     """A text as a dataset has it."""
-    tokens = tokenize(text)
-    return Paragraph(
-        text,
-        [token.start for token in tokens],
-        [token.end for token in tokens],
-        frozenset(index for index, token in enumerate(tokens) if token.is_numeral),
-        [token.text for token in tokens],
-    )
+    return Paragraph.of(text, tokenize(text))

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.pretrained.conftest import paragraph
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.corpus.tokenizer import tokenize
 from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.subject import Settings
@@ -21,7 +21,6 @@ from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.digits import DigitAdapter, DigitBatch
 from numerate.pretrained.head_model import HEADS
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
-from numerate.pretrained.plan import Paragraph
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -67,17 +66,6 @@ def runs(
             device="cpu",
         )
     return {model: folder / model for model in HEADS}
-
-
-def paragraph(text: str) -> Paragraph:
-    tokens = tokenize(text)
-    return Paragraph(
-        text,
-        [token.start for token in tokens],
-        [token.end for token in tokens],
-        frozenset(index for index, token in enumerate(tokens) if token.is_numeral),
-        [token.text for token in tokens],
-    )
 
 
 def opened(folder: Path) -> PretrainedLM:

@@ -161,3 +161,17 @@ def test_where_the_cache_is(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/someone")
     assert default_cache() == Path("/home/someone/.cache/numerate")
+
+
+def test_scores_after_another_start_are_kept_apart(
+    tmp_path: Path, tiny_models: dict[str, Path], dataset: Dataset
+) -> None:
+    """A head was trained after one start; what another choice found must not be taken for it."""
+    found = []
+    for start in (0, 5):
+        lm = PretrainedLM(open_backbone(tiny_models["single"]), start=start)
+        split = Store(tmp_path, lm, dataset).split("dev")
+        split.fill([0])
+        assert lm.start == start
+        found.append(np.array(split.targets[split.targets_of(np.array([0]))]))
+    assert not np.allclose(*found)

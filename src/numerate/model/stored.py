@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -38,16 +39,16 @@ class ModelConfig:
             raise RunError(f"dropout: got {self.dropout}, expected 0 or more and less than 1")
 
 
-class StoredModel(nn.Module):
+class StoredModel(nn.Module, ABC):
     """A model with a configuration and a vocabulary, as a folder holds it."""
 
     config: ModelConfig
     vocabulary: Vocabulary
     records_steps = True  # whether a GPU may record a training step and replay it
 
+    @abstractmethod
     def log_prob(self, batch: Any) -> Tensor:
         """log p of the batch's targets, words first: [W + N]."""
-        raise NotImplementedError
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """What is trained, and by which part of the learning rate."""

@@ -20,10 +20,11 @@ from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.number_model import NumberModel, Reading
 from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
-from numerate.plausibility.pretrained_model import PretrainedModel, as_paragraph
+from numerate.plausibility.pretrained_model import PretrainedModel
 from numerate.plausibility.reference import REFERENCE, Reference
 from numerate.pretrained.backbone import PREFIX, open_backbone
 from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.plan import Paragraph
 from numerate.pretrained.progress import PassProgress
 from numerate.pretrained.store import Store, default_cache
 from numerate.vocabulary import Vocabulary
@@ -58,7 +59,7 @@ def _start(lm: PretrainedLM, say: Say) -> int:
 
     def find_out() -> dict[str, Any]:
         return {
-            "start": lm.choose_start([as_paragraph(text, tokenize(text)) for text in SENTENCES])
+            "start": lm.choose_start([Paragraph.of(text, tokenize(text)) for text in SENTENCES])
         }
 
     if lm.start is not None:

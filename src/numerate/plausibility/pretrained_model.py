@@ -73,7 +73,7 @@ class PretrainedModel:
         if not texts:
             return []
         tokens = [tokenize(text, split_names=self._split_names) for text in texts]
-        paragraphs = [as_paragraph(*pair) for pair in zip(texts, tokens, strict=True)]
+        paragraphs = [Paragraph.of(*pair) for pair in zip(texts, tokens, strict=True)]
         rows = zip(
             tokens,
             self._scorer.score(paragraphs),
@@ -105,7 +105,7 @@ class PretrainedModel:
         before = before_numeral(text)
         some_numeral = Token("0", len(before), len(before) + 1, True)  # only its place counts
         tokens = [*tokenize(before, split_names=self._split_names), some_numeral]
-        return self._lm.planner.before(as_paragraph(before + "0", tokens), len(tokens) - 1)
+        return self._lm.planner.before(Paragraph.of(before + "0", tokens), len(tokens) - 1)
 
     def log_probs(self, states: list[Context], numerals: NumeralTable) -> np.ndarray:
         known = self._known(numerals)
@@ -188,14 +188,3 @@ class HeadedModel(PretrainedModel):
     def _charges(self, numerals: NumeralTable) -> np.ndarray:
         known = self._known(numerals).known
         return numeral_shares(known, self._oov_numerals, open_vocabulary=self.open_vocabulary)
-
-
-def as_paragraph(text: str, tokens: Sequence[Token]) -> Paragraph:
-    """A text and its tokens as a dataset has them."""
-    return Paragraph(
-        text,
-        [token.start for token in tokens],
-        [token.end for token in tokens],
-        frozenset(index for index, token in enumerate(tokens) if token.is_numeral),
-        [token.text for token in tokens],
-    )

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from numerate.corpus.tokenizer import Token
 from numerate.pretrained.spelling import REACH, NumeralTokens, SpellingTree, written_forms
 
 _WHITE = np.array([code for code in range(sys.maxunicode + 1) if chr(code).isspace()])
@@ -73,6 +74,17 @@ class Paragraph:
     ends: Sequence[int]
     numerals: frozenset[int]  # which tokens are numerals
     written: Sequence[str]  # the normalised tokens
+
+    @classmethod
+    def of(cls, text: str, tokens: Sequence[Token]) -> "Paragraph":
+        """A text that is in no dataset."""
+        return cls(
+            text,
+            [token.start for token in tokens],
+            [token.end for token in tokens],
+            frozenset(index for index, token in enumerate(tokens) if token.is_numeral),
+            [token.text for token in tokens],
+        )
 
 
 class Planner:

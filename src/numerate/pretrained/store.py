@@ -44,20 +44,37 @@ class Store:
         self.model = model
         self.dataset = dataset
         digest, content = model.digest, dataset.manifest["content_hash"]
-        self.folder = cache / f"{digest[:16]}-{content[:16]}"
+        pair = cache / f"{digest[:16]}-{content[:16]}"
+        if model.start is None:
+            model.start = self._chosen_start(pair)
+        # A head goes on with the start it was trained with, whatever another dataset would choose.
+        self.folder = pair / f"start-{model.start}"
         self.folder.mkdir(parents=True, exist_ok=True)
         self._splits: dict[str, SplitStore] = {}
         about = self.folder / "about.json"
-        identity = {"format": FORMAT, "model": digest, "dataset": content, "window": model.window}
-        if about.exists():
-            record = read_json(about)
-            if {name: record.get(name) for name in identity} != identity:
-                raise BackboneError(f"{about}: of another model or version; remove the folder")
-            model.start = record["start"]
-        else:
-            model.choose_start(self.split("train").paragraphs)
-            record = {**identity, "start": model.start}
-            write_file(about, (json.dumps(record, indent=2) + "\n").encode())
+        identity = {
+            "format": FORMAT,
+            "model": digest,
+            "dataset": content,
+            "window": model.window,
+            "start": model.start,
+        }
+        if not about.exists():
+            write_file(about, (json.dumps(identity, indent=2) + "\n").encode())
+        elif read_json(about) != identity:
+            raise BackboneError(f"{about}: of another model or version; remove the folder")
+
+    def _chosen_start(self, pair: Path) -> int:
+        """What suits the training paragraphs best, found out once for a model and a dataset."""
+        path = pair / "start.json"
+        if not path.exists():
+            self.model.choose_start(read_paragraphs(self.dataset.split("train")))
+            pair.mkdir(parents=True, exist_ok=True)
+            write_file(path, (json.dumps({"start": self.model.start}) + "\n").encode())
+        start = read_json(path).get("start")
+        if not isinstance(start, int):
+            raise BackboneError(f"{path}: got {start!r}, expected a token's number; remove it")
+        return start
 
     def split(self, name: str) -> "SplitStore":
         if name not in self._splits:

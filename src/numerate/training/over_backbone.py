@@ -1,6 +1,5 @@
 """What a run over a pretrained model trains: a head, on states computed once or anew."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ class BackboneChoice:
     finetune: str = "none"
     cache: Path | None = None
     trust_remote_code: bool = False
-    progress: Callable[[str, int, int], None] | None = None
+    progress: Progress | None = None
 
     def __post_init__(self) -> None:
         check_choice("value of finetune", self.finetune, FINETUNE)
@@ -50,12 +49,11 @@ def over_backbone(
     lm = PretrainedLM(opened)
     found: dict[str, Corpus] = {}
     detailed = config.model == "combination"  # it adapts the language model's digits
-    progress: Progress | None = choice.progress
     if choice.finetune == "none":
         store = Store(choice.cache or default_cache(), lm, dataset)
         for name in SPLITS:
             split = store.split(name)
-            split.fill(progress=progress, detailed=detailed)
+            split.fill(progress=choice.progress, detailed=detailed)
             found[name] = StateCorpus(corpora[name], dataset.split(name), split, detailed=detailed)
     else:
         paragraphs = {name: read_paragraphs(dataset.split(name)) for name in SPLITS}
