@@ -45,19 +45,21 @@ def started(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Po
 
 def test_a_running_request_is_answered_before_the_server_ends(run: Path) -> None:
     with started(str(run), "--port", "0") as (process, address):
-        about = httpx.get(address + "v1/model").json()
+        about = httpx.get(address + "v1/model", timeout=60).json()
         assert about["name"] == "run"
         assert len(about["examples"]) == 5
         long = ". ".join([about["examples"][0]] * 18)
         answers: list[httpx.Response] = []
 
         def ask() -> None:
-            answers.append(httpx.post(address + "v1/check", json={"text": long}, timeout=30))
+            asked = {"text": long, "details": True}
+            answers.append(httpx.post(address + "v1/check", json=asked, timeout=60))
 
         asking = threading.Thread(target=ask)
         asking.start()
-        while not httpx.get(address + "v1/health").json()["busy"]:
-            time.sleep(0.005)
+        while not httpx.get(address + "v1/health", timeout=60).json()["busy"]:
+            assert asking.is_alive(), "answered before it was seen to run"
+            time.sleep(0.002)
         process.send_signal(signal.SIGTERM)
         asking.join()
         assert answers[0].status_code == 200
@@ -70,9 +72,10 @@ def test_a_running_request_is_answered_before_the_server_ends(run: Path) -> None
 
 def test_ctrl_c_ends_it_and_the_log_has_no_text(run: Path) -> None:
     with started(str(run), "--port", "0", "--host", "localhost") as (process, address):
-        httpx.post(address + "v1/check", json={"text": SECRET})
-        httpx.post(address + f"v1/check?text={SECRET}", json={"text": SECRET, "x": SECRET})
-        httpx.get(address + SECRET)
+        httpx.post(address + "v1/check", json={"text": SECRET}, timeout=60)
+        body = {"text": SECRET, "x": SECRET}
+        httpx.post(address + f"v1/check?text={SECRET}", json=body, timeout=60)
+        httpx.get(address + SECRET, timeout=60)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=30)
     assert process.returncode == 0
@@ -85,8 +88,9 @@ def test_a_token_opens_other_addresses(run: Path) -> None:
     arguments = (str(run), "--port", "0", "--host", "0.0.0.0", "--quiet")
     with started(*arguments, NUMERATE_TOKEN="s3same") as (process, address):
         local = address.replace("0.0.0.0", "127.0.0.1")
-        assert httpx.get(local + "v1/model").status_code == 401
-        answer = httpx.get(local + "v1/model", headers={"authorization": "Bearer s3same"})
+        assert httpx.get(local + "v1/model", timeout=60).status_code == 401
+        headers = {"authorization": "Bearer s3same"}
+        answer = httpx.get(local + "v1/model", headers=headers, timeout=60)
         assert answer.status_code == 200
         (example,) = answer.json()["examples"]  # documents of the dataset stay on the machine
         assert "412 patients" in example
