@@ -2,23 +2,31 @@
 
 import json
 import math
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.plausibility.test_command import numerate as command
 from tests.pretrained.conftest import paragraph, save
+from tests.pretrained.test_backbone import with_own_code
 
 import numerate
+from numerate.corpus.dataset import Dataset
 from numerate.errors import BackboneError, NumerateError
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
+from numerate.plausibility.calibration import calibrate
 from numerate.plausibility.gap import after_numeral, before_numeral
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.plain_texts import plain_candidates
 from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
+from numerate.pretrained.files import digest
+from numerate.pretrained.language_model import PretrainedLM
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -221,6 +229,56 @@ def test_calibration_takes_some_paragraphs_once(
     assert len(list(cache.glob("*/*/calibration.json"))) == 1
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_interrupted_calibration_goes_on(
+    name: str,
+    reference: str,
+    headed_runs: dict[str, Path],
+    dataset: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("numerate.plausibility.load_pretrained.PARAGRAPHS", 9)
+    monkeypatch.setattr("numerate.pretrained.store.PARAGRAPHS", {"cpu": 4})
+    run = reference
+    if name in headed_runs:
+        run = str(copytree(headed_runs[name], tmp_path / name))
+        (tmp_path / name / "calibration.json").unlink(missing_ok=True)
+    read: list[int] = []
+    score = PretrainedLM.score
+
+    def interrupted(lm: PretrainedLM, paragraphs: Any, **options: Any) -> Any:
+        read.append(len(paragraphs))
+        if len(read) == 3:
+            raise KeyboardInterrupt
+        return score(lm, paragraphs, **options)
+
+    model = numerate.load(run, dataset, cache=tmp_path / "cache")
+    monkeypatch.setattr(PretrainedLM, "score", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _ = model.calibration
+    again = numerate.load(run, dataset, cache=tmp_path / "cache")
+    assert read == [4, 4, 1]
+    found = again.calibration
+    assert read == [4, 4, 1, 1]
+    monkeypatch.setattr(PretrainedLM, "score", score)
+    split = Dataset.open(dataset).split("dev").read(["text"])["text"].to_pylist()
+    chosen = np.sort(np.random.default_rng(1).permutation(len(split))[:9])
+    expected = calibrate(again.model, [split[index] for index in chosen])
+    # States are kept in half precision.
+    np.testing.assert_allclose(found.strangeness, expected.strangeness, atol=0.02)
+
+
+def test_what_training_has_read_is_not_read_again(
+    headed_runs: dict[str, Path], home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = copytree(headed_runs["combination"], tmp_path / "run")
+    (run / "calibration.json").unlink(missing_ok=True)
+    model = numerate.load(run, cache=home / "states")
+    monkeypatch.setattr(PretrainedLM, "score", lambda *_, **__: pytest.fail("read once more"))
+    assert len(model.calibration.strangeness) > 50
+
+
 def test_without_a_dataset_it_predicts_and_ranks_but_does_not_check(reference: str) -> None:
     model = numerate.load(reference)
     assert model.predict("the volume is").top(1)
@@ -263,3 +321,51 @@ def test_commands(
     status, _, err = command(capsys, "serve", reference, "--port", "0")
     assert status == 1
     assert "--dataset" in err
+
+
+@pytest.fixture
+def own_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model that comes with code of its own, which transformers copies before it runs it."""
+    monkeypatch.setattr(
+        "transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules")
+    )
+    monkeypatch.setattr("sys.path", [*sys.path])
+    return with_own_code(save(tmp_path / "own", "single"), model_type="own")
+
+
+def test_every_command_runs_code_of_a_model_only_if_told_to(
+    capsys: pytest.CaptureFixture[str],
+    own_code: Path,
+    headed_runs: dict[str, Path],
+    dataset: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("numerate.plausibility.load_pretrained.PARAGRAPHS", 2)
+    text = tmp_path / "text.txt"
+    text.write_text("It is 5.")
+    run = copytree(headed_runs["h-softmax"], tmp_path / "run")
+    config = json.loads((run / "config.json").read_text())
+    config["backbone"] |= {"path": str(own_code), "digest": digest(own_code)}
+    (run / "config.json").write_text(json.dumps(config))
+    model, calibrated = f"hf:{own_code}", ["--alarms", "0.2", "--dataset", str(dataset)]
+    done: list[tuple[list[str], int]] = [
+        (["predict", model, "it is"], 0),
+        (["predict", str(run), "it is"], 0),
+        (["rank", model, "it is 5", "it is 7"], 0),
+        (["check", model, str(text), *calibrated], 0),
+        (["check-benchmark", model, str(dataset), "--limit", "2"], 0),
+        (["serve", model, "--port", "0"], 1),  # there is no dataset
+    ]
+    capsys.readouterr()
+    for arguments, _ in done:
+        refused, out, err = command(capsys, *arguments)
+        assert (refused, out) == (2 if arguments[0] == "check" else 1, "")
+        assert err.count("\n") == 1
+        assert err.endswith("if you trust it, add --trust-remote-code\n")
+        assert not list(own_code.parent.rglob("was-here"))
+    for arguments, status in done:
+        found, out, err = command(capsys, *arguments, "--trust-remote-code")
+        assert found == status, err
+        assert "trust" not in out + err
+    assert list(own_code.parent.rglob("was-here"))

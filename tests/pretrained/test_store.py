@@ -62,14 +62,14 @@ def test_what_is_stored_is_what_the_model_says(tmp_path: Path, lm, dataset) -> N
 
 
 def test_an_interrupted_pass_goes_on(tmp_path: Path, lm, dataset, monkeypatch) -> None:
-    monkeypatch.setattr(stores, "PARAGRAPHS", 3)
+    monkeypatch.setattr(stores, "PARAGRAPHS", {"cpu": 3})
     total = len(Store(tmp_path, lm, dataset).split("train").paragraphs)
     first = Counting(lm, monkeypatch, stop_after=6)
     with pytest.raises(KeyboardInterrupt):
         Store(tmp_path, lm, dataset).split("train").fill()
     assert first.paragraphs == 6
     monkeypatch.undo()
-    monkeypatch.setattr(stores, "PARAGRAPHS", 3)
+    monkeypatch.setattr(stores, "PARAGRAPHS", {"cpu": 3})
     second = Counting(lm, monkeypatch)
     seen: list[tuple[str, int, int]] = []
     split = Store(tmp_path, lm, dataset).split("train")
@@ -107,7 +107,7 @@ def test_the_start_is_chosen_once(tmp_path: Path, tiny_models, dataset, monkeypa
 
 
 def test_candidates_are_stored_and_go_on(tmp_path: Path, lm, dataset, monkeypatch) -> None:
-    monkeypatch.setattr(stores, "PARAGRAPHS", 2)
+    monkeypatch.setattr(stores, "PARAGRAPHS", {"cpu": 2})
     candidates = NumeralTable(CANDIDATES)
     split = Store(tmp_path, lm, dataset).split("dev")
     split.table(candidates, [0])

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from numerate import cli
 from numerate.analysis.inspect import inspect_runs
+from numerate.cli import learning, options
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.reproduce import command
@@ -252,10 +252,10 @@ def test_bad_choices_are_refused(choices: dict[str, Any], message: str) -> None:
 
 
 def test_training_has_the_same_defaults_here_as_alone() -> None:
-    alone, here = (signature(call).parameters for call in (cli.train, cli.reproduce))
+    alone, here = (signature(call).parameters for call in (learning.train, learning.reproduce))
     shared = (alone.keys() & here.keys()) - {"dataset", "out"}
     assert shared >= TrainingOptions.__dataclass_fields__.keys()
-    usual = {name: alone[name].default for name in shared} | cli.FROM_SCRATCH
+    usual = {name: alone[name].default for name in shared} | options.FROM_SCRATCH
     assert {name: here[name].default for name in shared} == usual
 
 

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from numerate.errors import NumerateError
+from numerate.plausibility.source import ModelSource
 from numerate.server.command import is_loopback, serve
 
 SECRET = "Mrs Miller's potassium is 4.2"
@@ -101,7 +102,7 @@ def test_a_token_opens_other_addresses(run: Path) -> None:
 def refused(run: Path, *, host: str = "127.0.0.1", port: int = 0, token: str | None = None) -> str:
     """The one line that serving fails with."""
     with pytest.raises(NumerateError) as error:
-        serve(run, host=host, port=port, token=token)
+        serve(ModelSource(str(run)), host=host, port=port, token=token)
     assert "\n" not in str(error.value)
     return str(error.value)
 

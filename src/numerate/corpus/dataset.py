@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from numerate.errors import DatasetError
+from numerate.errors import DatasetError, NumerateError
 
 FORMAT_NAME = "numerate dataset"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 SPLITS = ("train", "dev", "test")
+SAMPLE_SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,16 @@ class Dataset:
 
     def tables(self) -> Iterator[pa.RecordBatch]:
         return _batches(self.folder, self.manifest["tables"])
+
+
+def some_paragraphs(count: int, limit: int | None) -> np.ndarray:
+    """Which of `count` paragraphs are taken if at most `limit` shall be: always the same ones."""
+    if limit is None:
+        return np.arange(count)
+    if limit < 1:
+        raise NumerateError(f"limit: got {limit}, expected 1 paragraph or more")
+    chosen = np.random.default_rng(SAMPLE_SEED).permutation(count)[:limit]
+    return np.sort(chosen)
 
 
 def _batches(

@@ -12,7 +12,7 @@ import numpy as np
 import numerate
 from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
-from numerate.corpus.dataset import SPLITS, Split
+from numerate.corpus.dataset import SPLITS, Split, some_paragraphs
 from numerate.errors import DatasetError, RunError
 from numerate.evaluation.bootstrap import (
     Interval,
@@ -37,7 +37,6 @@ from numerate.pretrained.backbone import parse_reference
 METRICS = "metrics.json"
 CLASSES = ("words", "numerals", "all")
 OOV_SETS = ("all", "train")
-SAMPLE_SEED = 1  # of the paragraphs that `limit` takes
 
 Figures = dict[str, Any]  # nested: table → figure, or table → class → figure
 
@@ -124,7 +123,7 @@ def evaluate(
     corpus = corpora[split]
     ids = opened.split(split).read(["document"])["document"].to_pylist()
     if limit is not None:
-        corpus = corpus.take(_sample(len(corpus), limit))
+        corpus = corpus.take(some_paragraphs(len(corpus), limit))
         ids = [ids[index] for index in corpus.sources]
         if not (corpus.tokens < 0).any():
             raise DatasetError(f"{opened.folder}: no numeral in these {len(corpus)} paragraphs")
@@ -202,13 +201,6 @@ def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[st
         )
         for name, members in _classes(first.targets).items()
     }
-
-
-def _sample(count: int, limit: int) -> np.ndarray:
-    if limit < 1:
-        raise RunError(f"limit: got {limit}, expected 1 paragraph or more")
-    chosen = np.random.default_rng(SAMPLE_SEED).permutation(count)[:limit]
-    return np.sort(chosen)
 
 
 def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:

@@ -135,29 +135,14 @@ def _over_backbone(run: BackboneRun, folder: Path, dataset: Dataset, settings: S
 
     def log_probs(corpus: Corpus) -> np.ndarray:
         split = store.split(corpus.name)
-        detailed = run.head.adapter is not None
-        split.fill(corpus.sources, settings.progress, detailed=detailed)
+        split.fill(corpus.sources, settings.progress, detailed=run.reads_details)
         result = _of_targets(split.targets, split, corpus)
         places = split.numerals_of(corpus.sources)
         rows = -1 - corpus.tokens[corpus.tokens < 0]
-        own = np.array(split.numerals[places])
-        found = np.empty(len(rows))
         with exactly():
-            for begin in range(0, len(rows), 1024):
-                cut = slice(begin, begin + 1024)
-                found[cut] = (
-                    run.head.numeral_log_prob(
-                        states(split, places[cut]),
-                        corpus.table.batch(rows[cut]),
-                        torch.from_numpy(own[cut]).to(device),
-                        split.details.gather(places[cut], device) if detailed else None,
-                    )
-                    .double()
-                    .cpu()
-                    .numpy()
-                )
+            found = run.stored_log_probs(split, places, corpus.table, rows)
         is_numeral = np.insert(corpus.tokens, corpus.offsets[1:], 1) < 0
-        result[is_numeral] += found - own
+        result[is_numeral] += found - split.numerals[places]
         return result
 
     def tables(corpus: Corpus, candidates: NumeralTable) -> Tables:

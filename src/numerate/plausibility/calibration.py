@@ -14,7 +14,7 @@ import numpy as np
 from numerate.errors import NumerateError
 from numerate.plausibility.assess import strangeness
 from numerate.plausibility.grid import Written
-from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.plausibility.number_model import NumberModel
 
 CALIBRATION = "calibration.json"
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
@@ -54,10 +54,7 @@ class Calibration:
 
 def calibrate(model: NumberModel, texts: Sequence[str]) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on."""
-    return calibrate_readings(model.read(texts))
-
-
-def calibrate_readings(readings: Sequence[Reading]) -> Calibration:
+    readings = model.read(texts)
     numerals = [token.text for reading in readings for token in reading.numerals]
     found = [reading.numeral_log_probs for reading in readings]
     return calibrate_numerals(numerals, np.concatenate([np.zeros(0), *found]))

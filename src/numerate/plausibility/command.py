@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,24 @@ from numerate.plausibility.checking.formats import as_csv, as_json, print_report
 from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.load import load
 from numerate.plausibility.rank import Ranking
+from numerate.plausibility.source import ModelSource
 from numerate.tables import ResultTable, as_markdown, print_tables
 
 CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
 
 
 def predict_numeral(
-    run: str,
+    source: ModelSource,
     text: str,
     *,
-    dataset: Path | None,
     top: int,
     interval: float,
     plot: Path | None,
     format: str,
 ) -> None:
     check_choice("format", format, ("table", "json"))
-    model = load(run, dataset)
+    model = source.load()
     found = model.predict(text)
     record = _prediction(found, top, interval)
     if plot is not None:
@@ -89,9 +89,9 @@ def draw(found: NumeralDistribution, path: Path) -> None:
     write_file(path, stream.getvalue())
 
 
-def rank_claims(run: str, claims: list[str], *, dataset: Path | None, by: str, format: str) -> None:
+def rank_claims(source: ModelSource, claims: list[str], *, by: str, format: str) -> None:
     check_choice("format", format, ("table", "json"))
-    ranking = load(run, dataset).rank(claims, by)
+    ranking = source.load().rank(claims, by)
     if format == "json":
         print(json.dumps(ranking.record(), ensure_ascii=False))
     else:
@@ -108,10 +108,9 @@ def _print_ranking(ranking: Ranking) -> None:
 
 
 def check_files(
-    run: str,
+    source: ModelSource,
     files: list[str],
     *,
-    dataset: Path | None,
     alarms: float,
     input_format: str,
     format: str,
@@ -123,7 +122,7 @@ def check_files(
     if not 0 < alarms < 1:
         raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
     documents = [read_document(file, input_format) for file in files]
-    report = check_documents(load(run, dataset), documents, alarms, everything=everything)
+    report = check_documents(source.load(), documents, alarms, everything=everything)
     if format == "terminal":
         console = Console(force_terminal=colour, no_color=None if colour is None else not colour)
         print_report(report, console, everything=everything)
@@ -136,21 +135,22 @@ def check_files(
 
 
 def benchmark_checking(
-    run: str,
-    dataset: Path,
+    source: ModelSource,
     *,
     softmax: str | None,
     split: str,
     seed: int,
+    limit: int | None,
     format: str,
 ) -> None:
     check_choice("format", format, ("table", "markdown", "json"))
-    opened = Dataset.open(dataset)
-    model = load(run, dataset)
-    baseline = load(softmax, dataset) if softmax else None
+    assert source.dataset is not None
+    opened = Dataset.open(source.dataset)
+    model = source.load()
+    baseline = replace(source, run=softmax).load() if softmax else None
     if baseline is None:
         print("numerate: no --softmax RUN given, so no baseline of surprisal", file=sys.stderr)
-    result = run_benchmark(model, opened, softmax=baseline, split=split, seed=seed)
+    result = run_benchmark(model, opened, softmax=baseline, split=split, seed=seed, limit=limit)
     if format == "json":
         print(json.dumps(result.record(), ensure_ascii=False))
         return

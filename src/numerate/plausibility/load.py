@@ -23,6 +23,7 @@ from numerate.plausibility.reference import FREQUENT, REFERENCE, Reference
 from numerate.plausibility.run_model import RunModel
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.store import default_cache
 from numerate.vocabulary import Vocabulary
 
 
@@ -31,23 +32,31 @@ def say_on_stderr(message: str) -> None:
 
 
 def load(
-    path: str | Path, dataset: str | Path | None = None, say: Say = say_on_stderr
+    path: str | Path,
+    dataset: str | Path | None = None,
+    *,
+    cache: str | Path | None = None,
+    trust_remote_code: bool = False,
+    say: Say = say_on_stderr,
 ) -> NumerateModel:
     """Open a trained run, or `hf:PATH`, a pretrained language model.
 
     What a run must know of its dataset is found out once and kept in it; `dataset` is where the
     dataset is now, if it has moved. A pretrained model has none of its own: without `dataset`
-    it predicts and ranks, but cannot check. `say` is told what takes time.
+    it predicts and ranks, but cannot check. What a pretrained model says of a dataset is kept in
+    `cache`; code that comes with one is run only if it is trusted. `say` is told what takes time.
     """
+    kept_in = Path(cache) if cache else default_cache()
     pretrained = parse_reference(str(path))
     if pretrained is not None:
-        return load_pretrained(pretrained, dataset, say)
-    return _Run(Path(path), dataset, say).load()
+        return load_pretrained(pretrained, dataset, kept_in, say, trusted=trust_remote_code)
+    return _Run(Path(path), dataset, kept_in, say).load(trusted=trust_remote_code)
 
 
 class _Run:
-    def __init__(self, folder: Path, dataset: str | Path | None, say: Say) -> None:
+    def __init__(self, folder: Path, dataset: str | Path | None, cache: Path, say: Say) -> None:
         self.folder = folder
+        self.cache = cache
         self.record = trained_record(folder)
         if "dataset" not in self.record:
             raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
@@ -57,9 +66,9 @@ class _Run:
         if dataset is not None:
             self.hash = Dataset.open(dataset).manifest["content_hash"]
 
-    def load(self) -> NumerateModel:
+    def load(self, *, trusted: bool) -> NumerateModel:
         if "backbone" in self.record:
-            run = BackboneRun.load(self.folder, "cpu")
+            run = BackboneRun.load(self.folder, "cpu", trust_remote_code=trusted)
             headed = HeadedModel(run, self._reference(run.head.vocabulary, FEW_FREQUENT))
             return NumerateModel(headed, lambda: self._calibration(headed))
         model = LanguageModel.load(self.folder)
@@ -84,11 +93,11 @@ class _Run:
             split = dataset.split("dev").read(["text", "document"])
             documents = set(split["document"].to_pylist())
             refuse_training_documents(self.folder, dataset, "dev", documents)
-            texts = split["text"].to_pylist()
             if isinstance(model, HeadedModel):
-                return calibrate_on_some(model, texts, self.folder, dataset, self.say).record()
+                store = model.store(self.cache, dataset)
+                return calibrate_on_some(model, store, self.folder, self.say).record()
             self.say(f"calibrating {self.folder} on the dev split of {dataset.folder}, once")
-            return calibrate(model, texts).record()
+            return calibrate(model, split["text"].to_pylist()).record()
 
         return Calibration.of(keep(self.folder, CALIBRATION, identity, find_out, self.say))
 

@@ -6,12 +6,14 @@ It reads text as it stands, so the white space before a numeral matters: see `be
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import Token, tokenize
 from numerate.evaluation.perplexity import numeral_shares
 from numerate.evaluation.score import exactly
@@ -26,6 +28,7 @@ from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
 from numerate.pretrained.plan import Paragraph, Plan
+from numerate.pretrained.store import SplitStore, Store
 from numerate.pretrained.writer import NumeralPieces, NumeralWriter
 
 PREFIXES_AT_ONCE = 32
@@ -55,6 +58,7 @@ class PretrainedModel:
 
     members: tuple[str, ...] = ()
     open_vocabulary = True
+    reads_details = False  # whether what it says of a numeral needs more than the state before it
 
     def __init__(
         self, lm: PretrainedLM, reference: Reference, scorer: ParagraphScorer | None = None
@@ -129,6 +133,17 @@ class PretrainedModel:
     def shares(self, states: list[Context]) -> np.ndarray:
         return np.zeros((len(states), 0))
 
+    def store(self, cache: Path, dataset: Dataset) -> Store:
+        """What the language model says of a dataset, kept on disk."""
+        return Store(cache, self._lm, dataset)
+
+    def stored_log_probs(
+        self, split: SplitStore, paragraphs: np.ndarray, numerals: Sequence[str]
+    ) -> np.ndarray:
+        """log p(numeral | a numeral comes next) of the N numerals of paragraphs read before."""
+        found: np.ndarray = np.array(split.numerals[split.numerals_of(paragraphs)])
+        return found
+
     def _known(self, numerals: NumeralTable) -> NumeralTable:
         return numerals
 
@@ -149,6 +164,7 @@ class HeadedModel(PretrainedModel):
         self._named = NumeralTable(run.head.vocabulary.numerals[1:], self._ids)
         self.candidates = self._known(self.candidates)
         self.open_vocabulary = run.head.open_vocabulary
+        self.reads_details = run.reads_details
         self.members = self._head.names if isinstance(self._head, CombinationHead) else ()
 
     @property
@@ -175,6 +191,16 @@ class HeadedModel(PretrainedModel):
             given = Given([self._spelled(context, self._run.head.adapter)], score)
         with exactly():
             return numerals_of_head(self._head, self._hidden(context), self._named, given)
+
+    def stored_log_probs(
+        self, split: SplitStore, paragraphs: np.ndarray, numerals: Sequence[str]
+    ) -> np.ndarray:
+        table = self._known(NumeralTable(numerals))
+        places, rows = split.numerals_of(paragraphs), np.arange(len(table))
+        with exactly():
+            found = self._run.stored_log_probs(split, places, table, rows)
+        charged: np.ndarray = found + self._charges(table)
+        return charged
 
     def _hidden(self, context: Context) -> Tensor:  # [1, D]
         """What the head sees."""

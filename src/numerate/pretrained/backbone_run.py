@@ -19,7 +19,10 @@ from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
 from numerate.pretrained.plan import Paragraph, Plan
 from numerate.pretrained.spelling import SpellingTree
+from numerate.pretrained.store import SplitStore
 from numerate.pretrained.tuning import add_adapters
+
+AT_ONCE = 1024  # numerals that the head scores at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,14 @@ class BackboneRun:
             lm.digest = hashlib.sha256(digest.encode() + weights).hexdigest()
         return cls(head.to(device).eval(), lm)
 
+    @property
+    def reads_details(self) -> bool:
+        """Whether what it says of a numeral needs more than the state before it."""
+        return self.head.adapter is not None
+
     def score(self, paragraphs: Sequence[Paragraph]) -> list[ParagraphScores]:
         """As the language model does, but with the head's numerals."""
-        detailed = self.head.adapter is not None
+        detailed = self.reads_details
         result = []
         for paragraph, score in zip(
             paragraphs, self.lm.score(paragraphs, detailed=detailed), strict=True
@@ -74,6 +82,28 @@ class BackboneRun:
             plans = self.lm.planner.plans([paragraph])[0] if detailed else []
             trees = [pair and pair[0] for plan in plans for pair in plan.trees]
             result.append(self._with_head(paragraph, score, trees))
+        return result
+
+    def stored_log_probs(
+        self, split: SplitStore, places: np.ndarray, table: NumeralTable, rows: np.ndarray
+    ) -> np.ndarray:
+        """log p(numeral | a numeral comes) of numerals that the model has read before: [N].
+
+        `places` says which of the split's numerals they are, `rows` which of the table's.
+        """
+        device = self.lm.scorer.device
+        result = np.empty(len(rows))
+        for begin in range(0, len(rows), AT_ONCE):
+            cut = slice(begin, begin + AT_ONCE)
+            states = torch.from_numpy(split.states[places[cut]].astype(np.float32))
+            with torch.no_grad():
+                found = self.head.numeral_log_prob(
+                    states.to(device),
+                    table.batch(rows[cut]),
+                    torch.from_numpy(np.array(split.numerals[places[cut]])).to(device),
+                    split.details.gather(places[cut], device) if self.reads_details else None,
+                )
+            result[cut] = found.double().cpu().numpy()
         return result
 
     def table(

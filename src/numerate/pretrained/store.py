@@ -27,7 +27,7 @@ from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.plan import Paragraph
 
 FORMAT = "numerate states 2"
-PARAGRAPHS = 32  # scored between two looks at the disk
+PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 
 Progress = Callable[[str, int, int], None]  # what, done, of how many
 
@@ -197,9 +197,10 @@ class SplitStore:
     def _portions(
         self, waiting: np.ndarray, what: str, progress: Progress | None
     ) -> Iterator[list[int]]:
-        for begin in range(0, len(waiting), PARAGRAPHS):
+        count = PARAGRAPHS.get(self.store.model.scorer.device.type, 8)
+        for begin in range(0, len(waiting), count):
             if progress:
                 progress(what, begin, len(waiting))
-            yield waiting[begin : begin + PARAGRAPHS].tolist()
+            yield waiting[begin : begin + count].tolist()
         if progress and len(waiting):
             progress(what, len(waiting), len(waiting))

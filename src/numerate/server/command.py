@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numerate.errors import NumerateError
+from numerate.plausibility.source import ModelSource
 
 if TYPE_CHECKING:
     import uvicorn
@@ -32,12 +33,11 @@ MOST_HEADER_BYTES = 16 * 1024
 
 
 def serve(
-    run: str | Path,
+    source: ModelSource,
     *,
     host: str,
     port: int,
     token: str | None = None,
-    dataset: Path | None = None,
     quiet: bool = False,
 ) -> None:
     """Serve a run or hf:PATH until SIGTERM or Ctrl-C; what was asked before is still answered."""
@@ -47,7 +47,7 @@ def serve(
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
     with bind(host, port) as listener:
-        _serve(run, dataset, listener, access, quiet)
+        _serve(source, listener, access, quiet)
 
 
 def check_extra() -> None:
@@ -96,13 +96,10 @@ def bind(host: str, port: int) -> socket.socket:
     raise NumerateError(f"--host {host} --port {port}: cannot listen there: {reason}")
 
 
-def _serve(
-    run: str | Path, dataset: Path | None, listener: socket.socket, access: "Access", quiet: bool
-) -> None:
+def _serve(source: ModelSource, listener: socket.socket, access: "Access", quiet: bool) -> None:
     import torch
     import uvicorn
 
-    import numerate
     from numerate.plausibility.examples import example_texts
     from numerate.plausibility.pretrained_model import PretrainedModel
     from numerate.pretrained.backbone import parse_reference
@@ -110,11 +107,12 @@ def _serve(
     from numerate.server.guard import LOG
     from numerate.server.limits import Limits
 
-    model = numerate.load(run, dataset)
+    model = source.load()
+    run = source.run
     is_large = isinstance(model.model, PretrainedModel)
     limits = Limits(seconds=LARGE_SECONDS) if is_large else Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
-    examples = (example_texts(Path(run), dataset) if access.loopback else []) or [EXAMPLE]
+    examples = (example_texts(Path(run), source.dataset) if access.loopback else []) or [EXAMPLE]
     model.glance(examples[0])  # what is computed once is computed now
     log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
     app = create_app(

@@ -1,0 +1,70 @@
+"""Commands that need no model: documents in, a dataset and its statistics out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from numerate.cli.app import app
+from numerate.cli.options import DatasetFolder
+
+
+@app.command()
+def prepare(
+    source: Annotated[
+        str, typer.Argument(help="A file, folder or archive of documents, or 'cardiac'.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write the dataset to.")],
+    format: Annotated[
+        str, typer.Option(help="auto, text, jsonl, jats or latexml.", metavar="NAME")
+    ] = "auto",
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            help="Paragraphs to keep: table-refs (default for articles), numerals, all.",
+            metavar="RULE",
+            show_default=False,
+        ),
+    ] = None,
+    field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
+    split_names: Annotated[
+        bool, typer.Option("--split-names", help="Split fev1 into fev and 1.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of the split, and of the built-in corpus.")] = 1,
+    documents: Annotated[int, typer.Option(help="cardiac: how many reports to write.")] = 2000,
+    processes: Annotated[int, typer.Option(help="Worker processes; 0: one per core.")] = 0,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first document that cannot be read.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+) -> None:
+    """Read documents and write a dataset: split by document, tokenised, as Parquet."""
+    from numerate.console import prepare_with_progress
+
+    prepare_with_progress(
+        source,
+        out,
+        format=format,
+        keep=keep,
+        field=field,
+        split_names=split_names,
+        seed=seed,
+        documents=documents,
+        processes=processes,
+        strict=strict,
+        force=force,
+    )
+
+
+@app.command()
+def describe(
+    dataset: DatasetFolder,
+    vocabulary: Annotated[int, typer.Option(help="Vocabulary size for the unknown rates.")] = 1000,
+) -> None:
+    """Print the statistics of a dataset: the paper's Table 1, unknown rates, frequent numerals."""
+    from numerate.console import print_description
+    from numerate.corpus.dataset import Dataset
+    from numerate.corpus.describe import describe as describe_dataset
+
+    opened = Dataset.open(dataset)
+    print_description(opened, describe_dataset(opened, vocabulary))

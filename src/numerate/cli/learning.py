@@ -1,0 +1,250 @@
+"""Commands that train models and measure them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from numerate.cli.app import app
+from numerate.cli.options import (
+    FROM_SCRATCH,
+    OVER_BACKBONE,
+    USUAL,
+    BatchSize,
+    Cache,
+    Clip,
+    DatasetFolder,
+    Device,
+    Dropout,
+    Epochs,
+    HalveAfter,
+    Hidden,
+    LearningRate,
+    Limit,
+    Metrics,
+    MixedPrecision,
+    Patience,
+    Seed,
+    Truncate,
+    TrustRemoteCode,
+    VocabularySize,
+    WordVectors,
+)
+from numerate.errors import check_choice
+from numerate.model.names import MODELS, check_model_name
+from numerate.training.options import TrainingOptions
+
+
+@app.command()
+def train(
+    dataset: DatasetFolder,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    model: Annotated[
+        str, typer.Option(help="One of: " + ", ".join(MODELS) + ".", metavar="NAME")
+    ] = "combination",
+    epochs: Epochs = USUAL.epochs,
+    batch_size: BatchSize = USUAL.batch_size,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(help="Of Adam; 0.01, with a backbone 0.001; halved without progress."),
+    ] = None,
+    halve_after: HalveAfter = USUAL.halve_after,
+    patience: Patience = USUAL.patience,
+    clip: Clip = USUAL.clip,
+    hidden: Annotated[
+        int | None, typer.Option(help="Size D of hidden states; 50, with a backbone 256.")
+    ] = None,
+    dropout: Annotated[
+        float | None, typer.Option(help="Before and after the states; 0.1, with a backbone 0.5.")
+    ] = None,
+    vocabulary: VocabularySize = 1000,
+    vectors: WordVectors = None,
+    truncate: Truncate = False,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="Train a head over a pretrained language model: a folder or a GGUF file.",
+            metavar="hf:PATH",
+        ),
+    ] = None,
+    finetune: Annotated[
+        str,
+        typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
+    ] = "none",
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
+    seed: Seed = USUAL.seed,
+    device: Device = None,
+    mixed_precision: MixedPrecision = USUAL.mixed_precision,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write TensorBoard files into the run.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was interrupted or killed.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run.")] = False,
+) -> None:
+    """Train one of the seven models on a dataset, or a head over a pretrained model."""
+    check_model_name(model)
+    usual = OVER_BACKBONE if backbone else FROM_SCRATCH
+    from numerate.training.command import train_with_progress
+
+    train_with_progress(
+        dataset,
+        out,
+        options=TrainingOptions(
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=_given(learning_rate, usual["learning_rate"]),
+            halve_after=halve_after,
+            patience=patience,
+            clip=clip,
+            seed=seed,
+            mixed_precision=mixed_precision,
+        ),
+        tensorboard=tensorboard,
+        model=model,
+        vocabulary=vocabulary,
+        hidden=int(_given(hidden, usual["hidden"])),
+        dropout=_given(dropout, usual["dropout"]),
+        truncate=truncate,
+        vectors=vectors,
+        backbone=backbone,
+        finetune=finetune,
+        cache=cache,
+        trust_remote_code=trust_remote_code,
+        device=device,
+        resume=resume,
+        force=force,
+    )
+
+
+@app.command()
+def evaluate(
+    runs: Annotated[
+        list[str], typer.Argument(help="Folders of trained runs, or hf:PATH, pretrained models.")
+    ],
+    dataset: Annotated[
+        Path | None,
+        typer.Option(help="Dataset; by default the one each run was trained on."),
+    ] = None,
+    split: Annotated[str, typer.Option(help="test, dev or train.")] = "test",
+    metrics: Metrics = "paper",
+    confidence: Annotated[
+        float | None,
+        typer.Option(help="Level of intervals by resampling documents, for example 0.95."),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="A paired test between two runs.")
+    ] = False,
+    oov_set: Annotated[
+        str, typer.Option(help="Whose types are unknown: all splits', or train's.", metavar="SET")
+    ] = "all",
+    format: Annotated[
+        str, typer.Option(help="table, markdown, latex, csv or json.", metavar="NAME")
+    ] = "table",
+    limit: Limit = None,
+    vocabulary: Annotated[
+        int | None,
+        typer.Option(
+            help="hf: the vocabulary that the candidates come from; by default that of the runs "
+            "beside it, or 1,000.",
+            show_default=False,
+        ),
+    ] = None,
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
+) -> None:
+    """Print the paper's two result tables for trained runs, and write metrics.json into each."""
+    from numerate.evaluation.command import evaluate_runs
+
+    evaluate_runs(
+        runs,
+        dataset,
+        split=split,
+        metrics=metrics,
+        confidence=confidence,
+        compared=compare,
+        oov_set=oov_set,
+        format=format,
+        device=device,
+        limit=limit,
+        vocabulary=vocabulary,
+        cache=cache,
+        trust_remote_code=trust_remote_code,
+    )
+
+
+@app.command()
+def reproduce(
+    dataset: DatasetFolder,
+    out: Annotated[Path, typer.Option(help="Folder for runs, tables, figures and report.")],
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Some of the seven models, comma-separated or repeated.",
+            metavar="NAME,…",
+            show_default=False,
+        ),
+    ] = None,
+    epochs: Epochs = USUAL.epochs,
+    batch_size: BatchSize = USUAL.batch_size,
+    learning_rate: LearningRate = USUAL.learning_rate,
+    halve_after: HalveAfter = USUAL.halve_after,
+    patience: Patience = USUAL.patience,
+    clip: Clip = USUAL.clip,
+    hidden: Hidden = int(FROM_SCRATCH["hidden"]),
+    dropout: Dropout = FROM_SCRATCH["dropout"],
+    vocabulary: VocabularySize = 1000,
+    vectors: WordVectors = None,
+    truncate: Truncate = False,
+    seed: Seed = USUAL.seed,
+    device: Device = None,
+    mixed_precision: MixedPrecision = USUAL.mixed_precision,
+    processes: Annotated[
+        int, typer.Option(help="Models trained at a time, sharing the cores; 0: one per core.")
+    ] = 0,
+    confidence: Annotated[
+        float, typer.Option(help="Level of intervals by resampling documents; 0: none.")
+    ] = 0.95,
+    metrics: Metrics = "all",
+) -> None:
+    """Train the seven models, evaluate them, and write tables, figures and a report.
+
+    Called again, it goes on where it stopped.
+    """
+    check_choice("value of --metrics", metrics, ("paper", "all"))
+    from numerate.reproduce.plan import Plan
+
+    plan = Plan(
+        dataset,
+        out,
+        models=tuple(name for part in models for name in part.split(",")) if models else MODELS,
+        options=TrainingOptions(
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            halve_after=halve_after,
+            patience=patience,
+            clip=clip,
+            seed=seed,
+            mixed_precision=mixed_precision,
+        ),
+        vocabulary=vocabulary,
+        hidden=hidden,
+        dropout=dropout,
+        truncate=truncate,
+        vectors=vectors,
+        device=device,
+        processes=processes,
+        confidence=confidence or None,
+        everything=metrics == "all",
+    )
+    from numerate.reproduce.command import reproduce as reproduce_plan
+
+    reproduce_plan(plan)
+
+
+def _given(value: float | None, usual: float) -> float:
+    return usual if value is None else value

@@ -1,0 +1,63 @@
+"""Options that more than one command has."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from numerate.training.options import TrainingOptions
+
+USUAL = TrainingOptions()
+# What a model trained from scratch and a head over a pretrained one do not have in common.
+FROM_SCRATCH = {"hidden": 50, "dropout": 0.1, "learning_rate": USUAL.learning_rate}
+OVER_BACKBONE = {"hidden": 256, "dropout": 0.5, "learning_rate": 0.001}
+
+DatasetFolder = Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")]
+Epochs = Annotated[int, typer.Option(help="At most so many epochs.")]
+BatchSize = Annotated[int, typer.Option(help="Paragraphs a batch, per process.")]
+LearningRate = Annotated[float, typer.Option(help="Of Adam; halved when there is no progress.")]
+HalveAfter = Annotated[
+    int, typer.Option(help="Halve the rate after so many epochs without a lower dev loss.")
+]
+Patience = Annotated[int, typer.Option(help="Stop after so many epochs without a lower dev loss.")]
+Clip = Annotated[float, typer.Option(help="Largest norm of the gradient.")]
+Hidden = Annotated[int, typer.Option(help="Size D of embeddings and hidden states.")]
+Dropout = Annotated[float, typer.Option(help="On input and output of the LSTM.")]
+VocabularySize = Annotated[int, typer.Option(help="Token types with an identity.")]
+WordVectors = Annotated[
+    str | None,
+    typer.Option(help="Text file of word vectors, or 'glove' for GloVe 6B.", metavar="FILE"),
+]
+Truncate = Annotated[
+    bool, typer.Option("--truncate", help="mog: renormalise over non-negative numerals.")
+]
+Seed = Annotated[int, typer.Option(help="Of weights, dropout and the order of batches.")]
+Device = Annotated[
+    str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best there is by default.")
+]
+MixedPrecision = Annotated[
+    str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
+]
+Metrics = Annotated[str, typer.Option(help="paper, or all.", metavar="WHICH")]
+Limit = Annotated[
+    int | None, typer.Option(help="Take so many paragraphs, always the same; default: all.")
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where pretrained models' states and scores are kept; by default a folder of yours.",
+        show_default=False,
+    ),
+]
+TrustRemoteCode = Annotated[
+    bool,
+    typer.Option("--trust-remote-code", help="Run Python code that comes with a pretrained model."),
+]
+Run = Annotated[
+    str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")
+]
+MovedDataset = Annotated[
+    Path | None,
+    typer.Option(help="Where the run's dataset is now, if it has moved; one for hf:PATH."),
+]
+OutputFormat = Annotated[str, typer.Option(help="table or json.", metavar="NAME")]

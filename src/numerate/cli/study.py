@@ -1,0 +1,60 @@
+"""Commands that draw figures: what the models learnt, and what digits numbers have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from numerate.cli.app import app
+from numerate.cli.options import Device
+
+
+@app.command()
+def inspect(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs of one dataset.")],
+    out: Annotated[Path, typer.Option(help="Folder for figures, their data and the report.")],
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Text before a numeral to predict; may be repeated. By default two of the dev "
+            "split.",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = None,
+    dataset: Annotated[
+        Path | None,
+        typer.Option(help="Dataset; by default the one the runs were trained on."),
+    ] = None,
+    device: Device = None,
+) -> None:
+    """Show what the models learnt: figures and tables of embeddings, predictions and errors.
+
+    In the folder of a reproduction or of an earlier report, it adds to what is there.
+    """
+    from numerate.analysis.command import inspect_with_progress
+
+    inspect_with_progress(runs, out, contexts=context or [], dataset=dataset, device=device)
+
+
+@app.command()
+def benford(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file of text or of numbers, a folder or archive, a dataset, or - for "
+            "standard input."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the figure as PNG and SVG, and its data.")
+    ] = None,
+    field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
+    format: Annotated[
+        str, typer.Option(help="table, markdown, latex or csv.", metavar="NAME")
+    ] = "table",
+) -> None:
+    """Compare the significant digits of numbers with Benford's law."""
+    from numerate.analysis.benford import print_benford
+
+    print_benford(source, out, field=field, format=format)
