@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from numerate.analysis.benford import count_digits_of
+from numerate.analysis.benford import count_digits_of, print_benford
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.numeral import is_numeral
 
@@ -81,6 +81,19 @@ def test_standard_input_and_figure(tmp_path: Path) -> None:
     assert "close" in done.stdout  # powers of two follow the law
     for kind in ("png", "svg", "csv"):
         assert (tmp_path / "out" / f"significant-digits.{kind}").stat().st_size > 0
+
+
+def test_few_numbers_get_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rarest digit is 9: 5 / log10(10/9) = 109.3 numbers at the first place."""
+    path = tmp_path / "n.txt"
+    for count, few in [(109, "first digit of 109 numbers, "), (110, "")]:
+        path.write_text("7\n" * (count - 58) + "72\n" * 58)
+        print_benford(str(path), None, format="csv")
+        expected = f"for the {few}second digit of 58 numbers: expected counts"
+        assert expected in capsys.readouterr().err
+    path.write_text("723\n" * 110)
+    print_benford(str(path), None, format="table")
+    assert capsys.readouterr().err == ""
 
 
 def test_it_needs_no_torch(tmp_path: Path) -> None:

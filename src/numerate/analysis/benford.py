@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from numerate.analysis.digit_laws import NAMES, POSITIONS, DigitShares, benford
+from numerate.analysis.digit_laws import (
+    LEAST_EXPECTED,
+    NAMES,
+    POSITIONS,
+    DigitShares,
+    benford,
+    conformity,
+)
 from numerate.analysis.significant_digits import conformity_table, significant_digit_shares
 from numerate.corpus.dataset import SPLITS, Dataset, is_dataset
 from numerate.corpus.readers import Unit, documents, units
@@ -38,6 +45,24 @@ def print_benford(source: str, out: Path | None, *, field: str = "text", format:
         print_tables(tables)
     else:
         print(as_markdown(tables) if format == "markdown" else as_latex(tables))
+    warning = few_numbers(counted)
+    if warning:
+        print(f"numerate: {warning}", file=sys.stderr)
+
+
+def few_numbers(counted: DigitShares) -> str | None:
+    """Where the chi-square test does not hold, in one line."""
+    few = [
+        f"{name} digit of {counted.having(position):,.0f} numbers"
+        for position, name in zip(POSITIONS, NAMES, strict=True)
+        if counted.having(position) and not conformity(counted, position).enough
+    ]
+    if not few:
+        return None
+    return (
+        f"chi-square and p do not hold for the {', '.join(few)}: expected counts are below "
+        f"{LEAST_EXPECTED}"
+    )
 
 
 def count_digits_of(source: str, *, field: str = "text") -> DigitShares:

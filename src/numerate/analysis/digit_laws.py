@@ -15,6 +15,7 @@ CONFORMITY = {  # Nigrini (2012), upper ends of close, acceptable and marginal c
     1: (0.006, 0.012, 0.015),
     2: (0.008, 0.010, 0.012),
 }
+LEAST_EXPECTED = 5  # in every cell, as is the rule for chi-square tests
 _VERDICTS = ("close", "acceptable", "marginal", "none")
 _EXPONENT = re.compile("[eE].*")
 
@@ -78,6 +79,12 @@ class Conformity:
     degrees: int
     p_value: float
     deviation: float  # mean |share − law|: Nigrini's MAD, which does not grow with the sample
+    least_expected: float  # smallest count that the law expects of a digit
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough numbers for the statistic to follow the chi-square law."""
+        return self.least_expected >= LEAST_EXPECTED
 
     def verdict(self, position: int) -> str:
         """By Nigrini's thresholds; he gives none for the third digit."""
@@ -93,11 +100,17 @@ def conformity(shares: DigitShares, position: int) -> Conformity:
     total = observed.sum()
     degrees = len(law) - 1
     if not total:
-        return Conformity(math.nan, degrees, math.nan, math.nan)
+        return Conformity(math.nan, degrees, math.nan, math.nan, 0.0)
     expected = law * total
     statistic = float(((observed - expected) ** 2 / expected).sum())
     deviation = float(np.abs(observed / total - law).mean())
-    return Conformity(statistic, degrees, chi_square_tail(statistic, degrees), deviation)
+    return Conformity(
+        statistic,
+        degrees,
+        chi_square_tail(statistic, degrees),
+        deviation,
+        float(expected.min()),
+    )
 
 
 def chi_square_tail(statistic: float, degrees: int) -> float:
