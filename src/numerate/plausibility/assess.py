@@ -9,6 +9,7 @@ docs/plausibility.md says what else was tried, and how they compare.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,15 +34,6 @@ class Expected:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """N numerals, before any threshold."""
-
-    surprisal: np.ndarray  # [N]
-    strangeness: np.ndarray  # [N] what is calibrated and compared with a threshold
-    expected: list[Expected]
-
-
 def strangeness(written: Written, log_probs: np.ndarray) -> np.ndarray:
     """Of each numeral, from its log-probability where it stands: [N]."""
     result: np.ndarray = -log_probs - written.significant * np.log(10)
@@ -54,15 +46,11 @@ def strangeness_of(reading: Reading) -> np.ndarray:  # [N]
     return strangeness(written, reading.numeral_log_probs)
 
 
-def assess(model: NumberModel, reading: Reading) -> Assessment:
-    """All numerals of a text that has been read; what was expected is that of the grid."""
-    grid = Grid(model.candidates, model.log_probs(reading.states, model.candidates))
-    written = Written.of([token.text for token in reading.numerals])
-    return Assessment(
-        surprisal=-reading.numeral_log_probs,
-        strangeness=strangeness(written, reading.numeral_log_probs),
-        expected=_expected(grid, written),
-    )
+def expect(model: NumberModel, readings: Sequence[Reading]) -> list[Expected]:
+    """What was expected at the numerals of texts, one after another, by the grid of candidates."""
+    states = model.join([reading.states for reading in readings])
+    written = Written.of([token.text for reading in readings for token in reading.numerals])
+    return _expected(Grid(model.candidates, model.log_probs(states, model.candidates)), written)
 
 
 def look_closer(model: NumberModel, state: States, numeral: str) -> Expected:

@@ -23,6 +23,7 @@ from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.rank import Ranking
 from numerate.plausibility.source import ModelSource
+from numerate.pretrained.progress import PassProgress
 from numerate.tables import ResultTable, as_markdown, print_tables
 
 CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
@@ -122,7 +123,10 @@ def check_files(
     if not 0 < alarms < 1:
         raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
     documents = [read_document(file, input_format) for file in files]
-    report = check_documents(source.load(), documents, alarms, everything=everything)
+    model = source.load()
+    model.calibration.check_alarms(alarms)  # done now, what is not done yet has its own progress
+    with PassProgress() as progress:
+        report = check_documents(model, documents, alarms, everything=everything, progress=progress)
     if format == "terminal":
         console = Console(force_terminal=colour, no_color=None if colour is None else not colour)
         print_report(report, console, everything=everything)

@@ -1,19 +1,20 @@
 """What `numerate.load` gives: a model of which one asks about numbers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import Expected, assess, look_closer, strangeness_of
+from numerate.plausibility.assess import Expected, expect, look_closer, strangeness_of
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.gap import Gap, split_at_gap
-from numerate.plausibility.number_model import NextNumeral, NumberModel, Reading, States
+from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
+from numerate.plausibility.passages import Passage, Report, read_passages
 from numerate.plausibility.rank import Ranking, rank
 
 ALARMS = 0.01
@@ -84,18 +85,21 @@ class NumerateModel:
         """
         return self.sift(text, alarms)[0]
 
-    def sift(self, text: str, alarms: float = ALARMS) -> tuple[list[Finding], int]:
+    def sift(
+        self, text: str, alarms: float = ALARMS, report: Report | None = None
+    ) -> tuple[list[Finding], int]:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
         self.calibration.check_alarms(alarms)
         flagged: list[Finding] = []
         count = 0
-        for offset, paragraph, reading in self._read(text):
-            count += len(reading.positions)
-            plausibility = self.calibration.plausibility(strangeness_of(reading))
-            flagged += [
-                self._finding(paragraph, offset, reading, index, plausibility[index], alarms)
-                for index in np.flatnonzero(plausibility <= alarms).tolist()
-            ]
+        for passages in read_passages(self.model, text, report=report):
+            for passage in passages:
+                count += len(passage.reading.positions)
+                plausibility = self._plausibility(passage)
+                flagged += [
+                    self._finding(passage, index, plausibility[index], alarms)
+                    for index in np.flatnonzero(plausibility <= alarms).tolist()
+                ]
         return flagged, count
 
     def glance(self, text: str, alarms: float = ALARMS) -> list[Glance]:
@@ -103,19 +107,20 @@ class NumerateModel:
         self.calibration.check_alarms(alarms)
         return [
             Glance(
-                start=offset + token.start,
-                end=offset + token.end,
+                start=passage.offset + token.start,
+                end=passage.offset + token.end,
                 numeral=token.text,
-                written=paragraph[token.start : token.end],
+                written=passage.text[token.start : token.end],
                 surprisal=-float(log_prob),
                 plausibility=float(plausibility),
                 flagged=bool(plausibility <= alarms),
             )
-            for offset, paragraph, reading in self._read(text)
+            for passages in read_passages(self.model, text)
+            for passage in passages
             for token, log_prob, plausibility in zip(
-                reading.numerals,
-                reading.numeral_log_probs,
-                self.calibration.plausibility(strangeness_of(reading)),
+                passage.reading.numerals,
+                passage.reading.numeral_log_probs,
+                self._plausibility(passage),
                 strict=True,
             )
         ]
@@ -127,6 +132,7 @@ class NumerateModel:
         *,
         search: bool = False,
         at: int | None = None,
+        report: Report | None = None,
     ) -> list[Finding]:
         """Every numeral of the text, flagged or not; with `at`, only the one that begins there.
 
@@ -134,49 +140,41 @@ class NumerateModel:
         something is flagged, from the model's whole distribution.
         """
         self.calibration.check_alarms(alarms)
-        return [
-            finding
-            for offset, paragraph, reading in self._read(text, at)
-            for finding in self._findings(paragraph, offset, reading, alarms, search)
-        ]
+        found: list[Finding] = []
+        for passages in read_passages(self.model, text, at, report):
+            if not passages:
+                continue
+            expected = iter(expect(self.model, [passage.reading for passage in passages]))
+            for passage in passages:
+                for index, odds in enumerate(self._plausibility(passage)):
+                    usual = next(expected)
+                    closely = search and odds <= alarms
+                    found.append(
+                        self._finding(passage, index, odds, alarms, None if closely else usual)
+                    )
+        return found
 
-    def _read(self, text: str, at: int | None = None) -> Iterator[tuple[int, str, Reading]]:
-        """Paragraphs that have numerals: where they start, what they say, how they are read."""
-        parts = list(iter_paragraphs(text))
-        readings = self.model.read([part for _, part in parts]) if parts else []
-        for (offset, paragraph), reading in zip(parts, readings, strict=True):
-            chosen = reading if at is None else reading.only_at(at - offset)
-            if len(chosen.positions):
-                yield offset, paragraph, chosen
-
-    def _findings(
-        self, paragraph: str, offset: int, reading: Reading, alarms: float, search: bool
-    ) -> Iterator[Finding]:
-        found = assess(self.model, reading)
-        plausibility = self.calibration.plausibility(found.strangeness)
-        for index, odds in enumerate(plausibility):
-            expected = None if search and odds <= alarms else found.expected[index]
-            yield self._finding(paragraph, offset, reading, index, odds, alarms, expected)
+    def _plausibility(self, passage: Passage) -> np.ndarray:  # [N]
+        return self.calibration.plausibility(strangeness_of(passage.reading))
 
     def _finding(
         self,
-        paragraph: str,
-        offset: int,
-        reading: Reading,
+        passage: Passage,
         index: int,
         plausibility: float,
         alarms: float,
         expected: Expected | None = None,
     ) -> Finding:
         """One numeral of a paragraph; without what was `expected`, the model is asked closely."""
+        reading = passage.reading
         token = reading.tokens[reading.positions[index]]
         if expected is None:
             expected = look_closer(self.model, reading.states[index : index + 1], token.text)
         return Finding(
-            start=offset + token.start,
-            end=offset + token.end,
+            start=passage.offset + token.start,
+            end=passage.offset + token.end,
             numeral=token.text,
-            written=paragraph[token.start : token.end],
+            written=passage.text[token.start : token.end],
             surprisal=-float(reading.numeral_log_probs[index]),
             percentile=expected.percentile,
             interval=expected.interval,

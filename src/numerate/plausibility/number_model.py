@@ -101,6 +101,15 @@ class NumberModel(Protocol):
         """A fixed grid of numerals over the number line, for percentiles and ranges."""
         ...
 
+    @property
+    def paragraphs_at_once(self) -> int:
+        """How many it reads well together: more take more memory, and are no faster."""
+        ...
+
+    def join(self, states: Sequence[States]) -> States:
+        """Contexts one after another: [N₁], [N₂], … → [N₁ + N₂ + …]."""
+        ...
+
     def read(self, texts: Sequence[str]) -> list[Reading]:
         """Score every token of every text; each text is one sequence from its start."""
         ...

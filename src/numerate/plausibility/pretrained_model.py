@@ -58,6 +58,7 @@ class PretrainedModel:
 
     members: tuple[str, ...] = ()
     open_vocabulary = True
+    paragraphs_at_once = 8  # some seconds of a small model on two cores
     reads_details = False  # whether what it says of a numeral needs more than the state before it
 
     def __init__(
@@ -72,6 +73,9 @@ class PretrainedModel:
     @property
     def name(self) -> str:
         return self._lm.backbone.name
+
+    def join(self, states: Sequence[list[Context]]) -> list[Context]:
+        return [context for some in states for context in some]
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
         if not texts:

@@ -48,6 +48,8 @@ class Paragraphs:
 class RunModel:
     """A trained `LanguageModel`, with what is to be known of its training data."""
 
+    paragraphs_at_once = 4 * BATCH_SIZE  # enough of each length for batches of similar ones
+
     def __init__(self, model: LanguageModel, reference: Reference) -> None:
         self._model = model.eval()
         self._reference = reference
@@ -67,6 +69,9 @@ class RunModel:
     def members(self) -> tuple[str, ...]:
         head = self._head()
         return tuple(head.members) if isinstance(head, CombinationHead) else ()
+
+    def join(self, states: Sequence[Tensor]) -> Tensor:
+        return torch.cat(list(states))
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
         paragraphs = Paragraphs(texts, split_names=self._reference.split_names)

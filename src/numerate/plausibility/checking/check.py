@@ -7,6 +7,7 @@ from typing import Any
 from numerate.plausibility.checking.documents import CheckedDocument, Place
 from numerate.plausibility.finding import Finding
 from numerate.plausibility.model import NumerateModel
+from numerate.pretrained.store import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,22 @@ def check_documents(
     alarms: float,
     *,
     everything: bool = False,
+    progress: Progress | None = None,
 ) -> Report:
     """With `everything`, what is not flagged is looked at too, and takes most of the time."""
-    checked = [
-        Checked(document, model.assess(document.text, alarms, search=True))
-        if everything
-        else Checked(document, *model.sift(document.text, alarms))
-        for document in documents
-    ]
+    total = sum(len(document.paragraphs) for document in documents)
+    checked: list[Checked] = []
+    before = 0  # paragraphs of the documents that have been checked
+
+    def report(done: int) -> None:
+        if progress and total:
+            progress("checking", before + done, total)
+
+    for document in documents:
+        if everything:
+            findings = model.assess(document.text, alarms, search=True, report=report)
+            checked.append(Checked(document, findings))
+        else:
+            checked.append(Checked(document, *model.sift(document.text, alarms, report)))
+        before += len(document.paragraphs)
     return Report(model.name, alarms, checked)

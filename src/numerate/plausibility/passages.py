@@ -1,0 +1,44 @@
+"""The paragraphs of a text as a model reads them, some at a time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.plausibility.paragraphs import iter_paragraphs
+
+Report = Callable[[int], None]  # how many paragraphs of the text have been dealt with
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A paragraph with at least one numeral, where it starts, and how it is read."""
+
+    offset: int
+    text: str
+    reading: Reading
+
+
+def read_passages(
+    model: NumberModel, text: str, at: int | None = None, report: Report | None = None
+) -> Iterator[list[Passage]]:
+    """Paragraphs that have numerals; with `at`, only the numeral that begins there.
+
+    They come as many at a time as the model reads well together, so that memory does not grow
+    with the text, and who waits is told how far it is.
+    """
+    parts = list(iter_paragraphs(text))
+    if at is not None:
+        parts = [part for part in parts if part[0] <= at][-1:]
+    for begin in range(0, len(parts), model.paragraphs_at_once):
+        if report:
+            report(begin)
+        some = parts[begin : begin + model.paragraphs_at_once]
+        passages = [
+            Passage(offset, part, reading if at is None else reading.only_at(at - offset))
+            for (offset, part), reading in zip(
+                some, model.read([part for _, part in some]), strict=True
+            )
+        ]
+        yield [passage for passage in passages if len(passage.reading.positions)]
+    if report:
+        report(len(parts))
