@@ -22,7 +22,7 @@ def test_a_typed_text_gives_the_state_that_the_same_text_has_in_the_corpus(
         for token in numerals:
             before = text["text"][paragraph].as_py()[: starts[token]]
             if before.strip():
-                state = typed_context(before).state(run)
+                state = typed_context(before).situation(run).hidden
                 torch.testing.assert_close(state[0], run.dev_states[place], atol=1e-5, rtol=1e-4)
                 found += 1
             place += 1
@@ -38,7 +38,7 @@ def test_contexts_of_the_dev_split_know_their_numeral(runs: dict[str, Run]) -> N
         assert context.truth == run.dev.table.texts[rows[place]]
         assert any(f"{context.before}{context.truth}{context.after}" in text for text in texts)
         assert ". " not in context.before
-        torch.testing.assert_close(context.state(run), run.dev_states[place : place + 1])
+        torch.testing.assert_close(context.situation(run).hidden, run.dev_states[place : place + 1])
 
 
 def test_picked_contexts_take_turns_and_stay_the_same(runs: dict[str, Run]) -> None:

@@ -11,8 +11,9 @@ import pytest
 import torch
 from sklearn.metrics.pairwise import cosine_similarity
 
+from numerate.analysis.calibration import calibration
 from numerate.analysis.components import component_weights, gaussian_components
-from numerate.analysis.contexts import Context, dev_contexts, typed_context
+from numerate.analysis.contexts import Context, dev_contexts, picked_contexts, typed_context
 from numerate.analysis.digit_embeddings import digit_similarities
 from numerate.analysis.errors_by_magnitude import BASELINE, LEAST, errors_by_magnitude
 from numerate.analysis.learnt_digits import learnt_digits
@@ -107,7 +108,7 @@ def ask(run: Run, context: Context, text: str) -> float:
     batch = NumeralTable([text], run.model.vocabulary.numeral_ids()).batch(np.array([0]))
     assert run.head is not None
     with torch.no_grad():
-        return float(run.head.log_prob(context.state(run), batch).exp())
+        return float(run.head.log_prob(context.situation(run).hidden, batch).exp())
 
 
 def test_next_numeral_shows_the_models_own_probabilities(
@@ -135,10 +136,11 @@ def test_next_numeral_shows_the_models_own_probabilities(
 
 
 def test_a_long_grid_has_all_last_digits() -> None:
-    assert _spread(3, 7, False) == [3, 4, 5, 6, 7]
-    points = _spread(0, 123_456, False)
-    assert 500 < len(points) < 1200
-    assert {point % 10 for point in points} == set(range(10))
+    assert _spread(3, 7, False, 100) == [3, 4, 5, 6, 7]
+    for most in (250, 1000):
+        points = _spread(0, 123_456, False, most)
+        assert most / 2 < len(points) <= most + 1
+        assert {point % 10 for point in points} == set(range(10))
 
 
 def test_strategy_shares_are_averages_over_occurrences(runs: dict[str, Run]) -> None:
@@ -187,7 +189,7 @@ def test_components_are_those_of_the_head(runs: dict[str, Run], dev_context: Con
         assert sum(found) == pytest.approx(1)
         assert found == sorted(found, reverse=True)
         with torch.no_grad():
-            state = dev_context.state(run)[0].double()
+            state = dev_context.situation(run).hidden[0].double()
             scores = head.weights.double() @ state
         assert found[0] == pytest.approx(float(torch.softmax(scores, 0).max()), rel=1e-4)
 
@@ -261,26 +263,29 @@ def test_what_a_run_does_not_have_is_said(runs: dict[str, Run], dev_context: Con
             make()
 
 
-def exhibits(runs: dict[str, Run], context: Context) -> list[Exhibit]:
-    every = list(runs.values())
+def exhibits(runs: list[Run], context: Context) -> list[Exhibit]:
+    last = {run.name: run for run in runs}  # of each model
     return [
-        numeral_similarities(every),
-        numeral_similarities(every[:1]),
-        digit_similarities(runs["combination"]),
-        next_numeral(every, context),
-        strategy_shares(runs["combination"]),
-        learnt_digits(every),
-        gaussian_components(runs["mog"]),
-        component_weights(runs["mog"], context),
-        training_curves(every),
-        errors_by_magnitude(every),
+        numeral_similarities(runs),
+        numeral_similarities(runs[:1]),
+        digit_similarities(last["combination"]),
+        next_numeral(runs, context),
+        strategy_shares(last["combination"]),
+        learnt_digits(runs),
+        gaussian_components(last["mog"]),
+        component_weights(last["mog"], context),
+        training_curves(runs),
+        errors_by_magnitude(runs),
+        calibration(runs),
     ]
 
 
+@pytest.mark.parametrize("bench", ["runs", "mixed"])
 def test_figures_fit_a_column_and_labels_do_not_overlap(
-    runs: dict[str, Run], dev_context: Context
+    request: pytest.FixtureRequest, bench: str
 ) -> None:
-    for exhibit in exhibits(runs, dev_context):
+    runs = list(request.getfixturevalue(bench).values())
+    for exhibit in exhibits(runs, picked_contexts(runs)[0]):
         figure = exhibit.figure
         figure.align_ylabels()  # as when it is saved
         assert figure.get_size_inches()[0] == WIDTH

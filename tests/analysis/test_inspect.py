@@ -2,18 +2,21 @@
 
 import json
 import re
-import subprocess
-import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
+from tests.analysis.conftest import BACKBONE, LIMIT
+from typer.testing import CliRunner, Result
 
 from numerate.analysis.inspect import inspect_runs
+from numerate.cli import app
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import evaluate
+from numerate.evaluation.subject import Settings
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -29,9 +32,8 @@ EXHIBITS = {
 }
 
 
-def numerate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "-m", "numerate", *arguments]
-    return subprocess.run(call, capture_output=True, text=True, check=False)
+def numerate(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
 
 
 def names(out: Path) -> set[str]:
@@ -45,7 +47,7 @@ def report(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
         evaluate(folders[model], everything=model == "mog", device="cpu").save()
     out = tmp_path_factory.mktemp("report") / "out"
     done = numerate("inspect", *map(str, folders.values()), "--out", str(out), "--context", CONTEXT)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout.endswith(f"Report: {out / 'report.html'}\n")
     return out / "report.html"
@@ -53,7 +55,7 @@ def report(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
 
 def test_every_figure_is_there_as_png_svg_and_csv(report: Path, folders: dict[str, Path]) -> None:
     expected = EXHIBITS | {f"digit-similarities-{model}" for model in folders}
-    expected |= {"next-numeral-1", "component-weights-1"}
+    expected |= {"next-numeral-1", "component-weights-mog-1"}
     assert names(report.parent) == expected
     for name in expected:
         for kind in ("png", "svg", "csv"):
@@ -76,10 +78,9 @@ def test_the_report_says_of_what_it_is(report: Path, cardiac: Path) -> None:
 def test_one_run_shows_what_it_has_and_says_what_not(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    done = numerate("inspect", str(folders["h-softmax"]), "--out", str(out))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines() == [
+    out, heard = tmp_path / "out", list[str]()
+    inspect_runs([folders["h-softmax"]], out, say=heard.append)
+    assert heard == [
         "left out: strategy use: no combination among the runs",
         "left out: significant digits under a model: no d-rnn among the runs",
         "left out: Gaussian components: neither mog nor combination among the runs",
@@ -94,9 +95,9 @@ def test_one_run_shows_what_it_has_and_says_what_not(
 
 def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     out, heard = tmp_path / "out", list[str]()
-    inspect_runs([folders["mog"]], out)
+    inspect_runs([folders["h-softmax"]], out, say=heard.append)
     assert "next-numeral-2" in names(out)
-    inspect_runs([folders["mog"]], out, contexts=[CONTEXT])
+    inspect_runs([folders["h-softmax"]], out, contexts=[CONTEXT], say=heard.append)
     assert "next-numeral-2" not in names(out), "a figure that the report no longer has"
     (out / "tables.md").write_text("of a reproduction")
     record = json.loads((out / "report.json").read_text())
@@ -108,7 +109,7 @@ def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     assert record["contexts"] == [CONTEXT, "aged"]
     assert [(out / run).resolve() for run in record["runs"]] == [
         folders["softmax"].resolve(),
-        folders["mog"].resolve(),
+        folders["h-softmax"].resolve(),
     ]
     assert "What 2 models learnt" in (out / "report.html").read_text()
     assert {"next-numeral-1", "next-numeral-2"} <= names(out)
@@ -169,6 +170,55 @@ def test_a_corpus_of_a_few_sentences_and_runs_without_an_epoch(tmp_path: Path) -
         "left out: training curves: no run has completed an epoch",
     ]
     assert {"next-numeral-2", "calibration", "errors-by-magnitude"} <= names(out)
+
+
+@pytest.fixture(scope="module")
+def mixed_report(
+    folders: dict[str, Path],
+    headed_folders: dict[str, Path],
+    settings: Settings,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Of one model from scratch and two over a pretrained one, which was evaluated."""
+    run = headed_folders["combination"]
+    evaluate(run, device="cpu", limit=1, settings=settings).save()
+    out = tmp_path_factory.mktemp("report") / "mixed"
+    done = numerate(
+        *("inspect", str(headed_folders["d-rnn"]), str(folders["mog"]), str(run)),
+        *("--out", str(out), "--context", CONTEXT, "--limit", str(LIMIT)),
+        *("--cache", str(settings.cache)),
+    )
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr == "left out: numeral embeddings: no run with a softmax over numerals\n"
+    return out / "report.html"
+
+
+def test_a_report_of_runs_with_and_without_a_backbone(
+    mixed_report: Path, cardiac: Path, browser: Browser
+) -> None:
+    assert names(mixed_report.parent) == {
+        f"digit-similarities-{BACKBONE}-combination", f"digit-similarities-{BACKBONE}-d-rnn",
+        "digit-similarities-mog", "next-numeral-1", f"strategy-use-{BACKBONE}-combination",
+        "significant-digits", "gaussian-components-mog", "component-weights-mog-1",
+        f"component-weights-{BACKBONE}-combination-1", "training-curves", "errors-by-magnitude",
+        "calibration",
+    }  # fmt: skip
+    whole = json.loads((cardiac / "manifest.json").read_text())["splits"]["dev"]["paragraphs"]
+    with browser.new_context(viewport={"width": 400, "height": 800}) as context:
+        page = context.new_page()
+        page.goto(mixed_report.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        extent = f"Figures are of {LIMIT} of {whole} paragraphs of the dev split"
+        assert extent in page.inner_text("body")
+        label = f"{BACKBONE} · combination"
+        assert label in page.inner_text("#results")
+        options = page.inner_text("#options")
+        assert "backbone hash" in options
+        assert f"/{BACKBONE}" in options
+        assert version("transformers") in page.locator("#runs table").nth(1).inner_text()
+        runs = page.locator("#runs table").first.locator("tbody tr")
+        found = [row.split("\t")[0] for row in runs.all_inner_texts()]
+        assert found == ["mog", f"{BACKBONE} · d-rnn", label]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -208,7 +208,7 @@ def test_a_combination_has_the_language_model_as_a_member(
     model = models["combination"]
     assert isinstance(model.model, HeadedModel)
     assert model.members == ("h-softmax", "d-rnn", "mog", "lm")
-    assert model.name == "tiny combination"
+    assert model.name == "tiny · combination"
 
 
 def test_calibration_takes_some_paragraphs_once(

@@ -12,13 +12,13 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run
 from numerate.heads.combination import CombinationHead
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture import MixtureHead
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import INK, STYLES, look, new_figure
+from numerate.report.look import INK, STYLES, look, new_figure, wrapped
 from numerate.tables import ResultTable
 
 BINS = 20
@@ -43,10 +43,11 @@ def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
         raise NothingToShowError("calibration: no run with a distribution on the number line (mog)")
     rows: list[tuple[Cell, ...]] = []
     summary = []
-    heights = {}
+    heights, counts = {}, {}
     for label, (transformed, weights) in found.items():
         shares, edges = np.histogram(transformed, BINS, (0.0, 1.0), weights=weights)
         heights[label] = shares = shares / weights.sum()
+        counts[label] = f"{weights.sum():,.0f}"
         rows += [
             (label, float(low), float(high), float(share))
             for low, high, share in zip(edges, edges[1:], shares, strict=False)
@@ -55,15 +56,16 @@ def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
             float(weights[np.abs(transformed - 0.5) <= level / 2].sum() / weights.sum())
             for level in (0.5, 0.9)
         ]
-        cells = [f"{weights.sum():,.0f}", *(f"{100 * share:.1f} %" for share in inside)]
+        cells = [counts[label], *(f"{100 * share:.1f} %" for share in inside)]
         summary.append([label, *cells, f"{_distance(transformed, weights):.3f}"])
     return Exhibit(
         "calibration",
         "Calibration on the number line",
-        "Randomised probability integral transform of the dev numerals given their precision, in "
-        f"{BINS} bins: the share of numerals in each, against the line of a calibrated model. A "
-        "hump in the middle means predictions too wide, a sag too narrow.",
-        _draw(heights),
+        "Randomised probability integral transform of the numerals of "
+        f"{runs[0].bench.extent}, given their precision, in {BINS} bins: the share of numerals in "
+        "each, against the line of a calibrated model. A hump in the middle means predictions too "
+        "wide, a sag too narrow.",
+        _draw(heights, counts),
         Table(("head", "from", "to", "share"), rows),
         (
             ResultTable(
@@ -111,15 +113,16 @@ def _responsibility(run: Run, head: MixtureHead) -> np.ndarray:
     """The probability that this head wrote each dev numeral, given the numeral: [N]."""
     if not isinstance(run.head, CombinationHead):
         return np.ones(len(run.dev_rows))
+    member = run.head.heads().index(head)
     found = []
     with torch.no_grad():
         for start in range(0, len(run.dev_rows), BLOCK):
             hidden = run.dev_states[start : start + BLOCK]
             numerals = run.dev.table.batch(run.dev_rows[start : start + BLOCK])
-            member = list(run.head.members.values()).index(head)
             own = run.head.log_weights(hidden)[:, member] + head.log_prob(hidden, numerals)
-            found.append((own - run.head.log_prob(hidden, numerals)).exp().cpu().numpy())
-    return np.concatenate(found)
+            found.append(own.double().cpu().numpy())
+    shares: np.ndarray = np.exp(np.concatenate(found) - run.dev_log_probs())
+    return shares
 
 
 def _distance(transformed: np.ndarray, weights: np.ndarray) -> float:
@@ -131,14 +134,26 @@ def _distance(transformed: np.ndarray, weights: np.ndarray) -> float:
     return float(max(np.abs(reached - points).max(), np.abs(before - points).max()))
 
 
-def _draw(heights: dict[str, np.ndarray]) -> Figure:
+def _draw(heights: dict[str, np.ndarray], counts: dict[str, str]) -> Figure:
     with look():
-        figure = new_figure(1.9)
-        panels = figure.subplots(1, len(heights), squeeze=False, sharey=True)[0]
+        columns = min(2, len(heights))
+        rows = -(-len(heights) // columns)
+        figure = new_figure(0.3 + 1.6 * rows)
+        panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         edges = np.linspace(0, 1, BINS + 1)
-        for axes, (label, shares) in zip(panels, heights.items(), strict=True):
+        for axes, (label, shares) in zip(panels.flat, heights.items(), strict=False):
             axes.stairs(100 * shares, edges, fill=True, color=STYLES["mog"][0], alpha=0.75)
             axes.axhline(100 / BINS, color=INK, linewidth=0.8)
-            axes.set(title=label, xlabel="PIT of the true numeral", xlim=(0, 1))
-        panels[0].set_ylabel("numerals (%)")
+            axes.set(title=wrapped(label, 2.9 / columns), xlim=(0, 1))
+            place = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontsize": 6}
+            axes.annotate(f"{counts[label]} numerals", (1.0, 1.0), **place)
+        for axes in panels.flat[len(heights) :]:
+            axes.set_visible(False)
+        for axes in panels.flat[max(0, len(heights) - columns) : len(heights)]:
+            axes.set_xlabel("PIT of the true numeral")
+            axes.tick_params(labelbottom=True)
+        for axes in panels[:, 0]:
+            axes.set_ylabel("numerals (%)")
+        highest = max(float(shares.max()) for shares in heights.values())
+        panels[0, 0].set_ylim(0, 118 * highest)  # with room for how many there are
     return figure

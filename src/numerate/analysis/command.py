@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from numerate.analysis.inspect import FIGURES, inspect_runs
+from numerate.evaluation.subject import Settings
 
 
 def inspect_with_progress(
@@ -14,11 +15,17 @@ def inspect_with_progress(
     contexts: list[str],
     dataset: Path | None,
     device: str | None,
+    limit: int | None = None,
+    cache: Path | None = None,
+    trust_remote_code: bool = False,
 ) -> None:
     console = Console(stderr=True)
 
     def say(line: str) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def progress(what: str, done: int, total: int) -> None:
+        status.update(f"{what}: {done:,} of {total:,} paragraphs …")
 
     with console.status("opening runs …") as status:
         report = inspect_runs(
@@ -27,6 +34,8 @@ def inspect_with_progress(
             contexts=contexts,
             dataset=dataset,
             device=device,
+            limit=limit,
+            settings=Settings(cache, trust_remote_code=trust_remote_code, progress=progress),
             say=say,
             watch=lambda title: status.update(f"drawing: {title.lower()} …"),
         )

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import SymmetricalLogLocator
 
 from numerate.analysis.contexts import Context
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run
 from numerate.heads.mixture import MixtureHead
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import COLOURS, INK, look, new_figure
@@ -76,11 +76,11 @@ def gaussian_components(run: Run) -> Exhibit:
     )
 
 
-def component_weights(run: Run, context: Context, *, name: str = "component-weights") -> Exhibit:
+def component_weights(run: Run, context: Context, *, name: str | None = None) -> Exhibit:
     """The weight of every component in one context, and of every granularity."""
     head = _mixture(run)
     with torch.no_grad():
-        weights = head.log_weights(context.state(run))[0].exp().cpu().numpy()
+        weights = head.log_weights(context.situation(run).hidden)[0].exp().cpu().numpy()
     means, sds, sizes = (
         tensor.cpu().numpy() for tensor in (head.means, head.sds, head.granularity)
     )
@@ -91,7 +91,7 @@ def component_weights(run: Run, context: Context, *, name: str = "component-weig
         (int(sizes[k]), float(means[k]), float(sds[k]), float(weights[k])) for k in order
     ]
     heaviest = ResultTable(
-        f"The {HEAVIEST} components of most weight after “{context.ending(60)}”",
+        f"The {HEAVIEST} components of {run.label} of most weight after “{context.ending(60)}”",
         ["granularity", "mean", "sd", "weight"],
         [
             [
@@ -136,8 +136,8 @@ def component_weights(run: Run, context: Context, *, name: str = "component-weig
         "mean, and summed by granularity; colours as in the lower panel."
     )
     return Exhibit(
-        name,
-        f"Mixture weights: “{context.ending(40)} …”",
+        name or f"component-weights-{run.slug}",
+        f"Mixture weights of {run.label}: “{context.ending(40)} …”",
         caption,
         figure,
         Table(("granularity", "mean", "sd", "weight"), rows),

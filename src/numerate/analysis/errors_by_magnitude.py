@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run
 from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.number_line import number_line_errors, order_of_magnitude_accuracy
-from numerate.evaluation.score import rank_candidates
+from numerate.evaluation.score import rank_tables
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import INK, line_styles, look, new_figure
+from numerate.report.look import INK, legend_above, line_styles, look, new_figure
 from numerate.tables import ResultTable, format_figure
 
 LEAST = 10  # numbers of one order of magnitude; fewer are joined with their neighbours
@@ -23,17 +23,25 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
     Of the dev split. Zero has no order of magnitude and no percentage error: it is left out of
     the figure, and a row of its own in the table says how often zero was predicted.
     """
-    truth = runs[0].dev.table.values[runs[0].dev_rows]
+    dev, ranked = runs[0].dev, runs[0].bench.ranked
+    rows_of_truth = runs[0].dev_rows[ranked]  # [R]
+    truth = dev.table.values[rows_of_truth]
     if not (truth > 0).any():
         raise NothingToShowError("errors by magnitude: no number but zero in the dev split")
     bins = _magnitudes(truth)
     train = runs[0].corpora["train"]
     numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
     guesses = {BASELINE: np.full(len(truth), float(np.median(numbers)))}
-    candidates = candidate_numerals(train)
+    candidates = candidate_numerals(train).to(dev.table.device)
     for run in runs:
-        ranked = rank_candidates(run.model, run.dev, candidates, run.oov_numerals)
-        guesses[run.label] = ranked.values
+        guesses[run.label] = rank_tables(
+            run.tables(candidates, ranked),
+            dev.table,
+            rows_of_truth,
+            candidates,
+            run.oov_numerals,
+            open_vocabulary=run.open_vocabulary,
+        ).values
     rows: list[tuple[Cell, ...]] = []
     for label, guess in guesses.items():
         for name, members in bins.items():
@@ -46,9 +54,9 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
         "errors-by-magnitude",
         "Errors by magnitude",
         "Top: median absolute percentage error of the best candidate, by the order of magnitude "
-        "of the true number; bottom: how often its order of magnitude is right. Dev split; orders "
-        f"with fewer than {LEAST} numbers are joined with their neighbour. The constant is the "
-        "median of the training numbers.",
+        "of the true number; bottom: how often its order of magnitude is right. Of "
+        f"{runs[0].bench.ranked_extent}; orders with fewer than {LEAST} numbers are joined with "
+        "their neighbour. The constant is the median of the training numbers.",
         _draw(runs, table),
         table,
         (_shown(guesses, bins, table),),
@@ -85,21 +93,17 @@ def _power(order: int) -> str:
 def _shown(
     guesses: dict[str, np.ndarray], bins: dict[str, np.ndarray], table: Table
 ) -> ResultTable:
-    labels = list(guesses)
+    """Runs below each other, ranges side by side."""
     cells = {(row[0], row[1]): row for row in table.rows}
     rows = []
-    for name, members in bins.items():
-        index = 5 if name == "0" else 4
-        figures = [float(cells[label, name][index]) for label in labels]
-        unit = " % right" if name == "0" else ""
-        rows.append(
-            [name, f"{members.sum():,}", *(format_figure(figure) + unit for figure in figures)]
-        )
-    return ResultTable(
-        "Median absolute percentage error by the size of the true number",
-        ["true number", "count", *labels],
-        rows,
-    )
+    for label in guesses:
+        figures = [float(cells[label, name][5 if name == "0" else 4]) for name in bins]
+        rows.append([label, *map(format_figure, figures)])
+    title = "Median absolute percentage error by the size of the true number (and how many)"
+    if "0" in bins:
+        title += "; of zeros, how many per cent were right"
+    columns = [f"{name} ({members.sum():,})" for name, members in bins.items()]
+    return ResultTable(title, ["run", *columns], rows)
 
 
 def _draw(runs: Sequence[Run], table: Table) -> Figure:
@@ -129,7 +133,7 @@ def _draw(runs: Sequence[Run], table: Table) -> Figure:
         )
         bottom.set_xticks(range(len(names)), [_power_range(name) for name in names])
         handles, labels = top.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=3)
+        legend_above(figure, handles, labels)
     return figure
 
 

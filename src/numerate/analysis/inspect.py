@@ -18,7 +18,8 @@ from numerate.analysis.errors_by_magnitude import errors_by_magnitude
 from numerate.analysis.learnt_digits import learnt_digits
 from numerate.analysis.next_numeral import next_numeral
 from numerate.analysis.numeral_embeddings import numeral_similarities
-from numerate.analysis.runs import Run, open_runs
+from numerate.analysis.run import Run
+from numerate.analysis.runs import open_runs
 from numerate.analysis.sections import (
     corpus_section,
     options_section,
@@ -29,12 +30,13 @@ from numerate.analysis.strategies import strategy_shares
 from numerate.analysis.training_curves import training_curves
 from numerate.atomic import write_file
 from numerate.errors import NumerateError
+from numerate.evaluation.subject import Settings
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
 from numerate.model.language_model import read_json
 from numerate.model.names import MODELS
-from numerate.report.exhibit import KINDS, Exhibit, NothingToShowError
+from numerate.report.exhibit import KINDS, Cell, Exhibit, NothingToShowError
 from numerate.report.look import INK
 from numerate.report.page import Section, escape, figure, page, table
 
@@ -51,6 +53,8 @@ def inspect_runs(
     contexts: Sequence[str] = (),
     dataset: str | Path | None = None,
     device: str | None = None,
+    limit: int | None = None,
+    settings: Settings | None = None,
     among_others: bool = False,
     say: Say = print,
     watch: Say | None = None,
@@ -58,8 +62,8 @@ def inspect_runs(
     """Make every figure and table that applies and the report; returns the path of the latter.
 
     `out` is a new or empty folder, or one that has a report already; with `among_others`, any
-    folder, whose other files stay as they are. `say` hears, a line each, what was left out and
-    why; `watch` hears what is being made.
+    folder, whose other files stay as they are. `limit` and `settings` are those of `open_runs`.
+    `say` hears, a line each, what was left out and why; `watch` hears what is being made.
     """
     out = Path(out)
     occupied = out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists()
@@ -76,8 +80,8 @@ def inspect_runs(
             paths.append(path)
     texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
     typed = [typed_context(text) for text in texts]
-    runs = open_runs(paths, dataset, device)
-    runs.sort(key=lambda run: MODELS.index(run.name))  # the order of the paper
+    runs = open_runs(paths, dataset, device, limit=limit, settings=settings)
+    runs.sort(key=lambda run: (run.backbone or "", MODELS.index(run.name)))  # as in the paper
     out.mkdir(parents=True, exist_ok=True)
     figures: dict[str, list[str]] = {}  # by section
     tables: dict[str, list[str]] = {}
@@ -123,7 +127,7 @@ def _exhibits(
     """What goes under which heading, in the order of the paper; made when it is asked for."""
     contexts = typed or picked_contexts(runs)
     yield "Embeddings", map(numeral_similarities, [runs])
-    yield "Embeddings", map(digit_similarities, runs)
+    yield "Embeddings", _digit_embeddings(runs)
     yield "Next numeral", _predictions(runs, contexts)
     yield "Strategy use", _strategies(runs)
     yield "Significant digits", _digits(runs)
@@ -131,6 +135,16 @@ def _exhibits(
     yield "Training and errors", map(training_curves, [runs])
     yield "Training and errors", map(errors_by_magnitude, [runs])
     yield "Training and errors", map(calibration, [runs])
+
+
+def _digit_embeddings(runs: Sequence[Run]) -> Iterator[Exhibit]:
+    """Of every run; of those with nothing but the digits of one pretrained model, the first."""
+    seen: list[Sequence[Sequence[Cell]]] = []
+    for run in runs:
+        exhibit = digit_similarities(run)
+        if exhibit.table.rows not in seen:
+            seen.append(exhibit.table.rows)
+            yield exhibit
 
 
 def _predictions(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
@@ -152,16 +166,21 @@ def _digits(runs: Sequence[Run]) -> Iterator[Exhibit]:
 
 
 def _components(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
-    """Of one run: all fit their components to the same numbers."""
+    """Components of one run, since all fit them to the same numbers; weights of one run from
+    scratch and of one over each pretrained model."""
     mixtures = [
         run for run in runs if any(isinstance(head, MixtureHead) for head in run.heads().values())
     ]
     if not mixtures:
         raise NothingToShowError("Gaussian components: neither mog nor combination among the runs")
-    run = min(mixtures, key=lambda run: run.name != "mog")
-    yield gaussian_components(run)
-    for number, context in enumerate(contexts, 1):
-        yield component_weights(run, context, name=f"component-weights-{number}")
+    mixtures.sort(key=lambda run: run.name != "mog")
+    yield gaussian_components(mixtures[0])
+    chosen = {run.backbone: run for run in reversed(mixtures)}
+    for run in mixtures:
+        if run is chosen[run.backbone]:
+            for number, context in enumerate(contexts, 1):
+                name = f"component-weights-{run.slug}-{number}"
+                yield component_weights(run, context, name=name)
 
 
 def _article(exhibit: Exhibit, svg: str) -> str:
@@ -191,14 +210,14 @@ def _report(runs: Sequence[Run], sections: list[Section], skipped: list[str]) ->
         everything.append(Section("Left out", f"<ul>{items}</ul>"))
     lead = (
         f"What {len(runs)} model{'s' * (len(runs) > 1)} learnt from "
-        f"<strong>{escape(name)}</strong>. Figures are of its dev split, results of its test "
-        "split. Click the name of a column to sort by it."
+        f"<strong>{escape(name)}</strong>. Figures are of {runs[0].bench.extent}, results of the "
+        "test split. Click the name of a column to sort by it."
     )
     return page(f"numerate: {name}", lead, everything)
 
 
 def _vocabulary_size(run: Run) -> int:
-    known = run.model.vocabulary
+    known = run.vocabulary
     size: int = run.record.get("training", {}).get("vocabulary") or (
         len(known.words) + len(known.numerals) - 3  # without unknowns and the end
     )

@@ -12,16 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run, Situation
 from numerate.evaluation.candidates import candidate_numerals, covering_decimals
 from numerate.evaluation.distribution import quantiles
 from numerate.numeral import MAX_DIGITS, count_digits
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import COLOURS, INK, look, new_figure
+from numerate.report.look import COLOURS, INK, legend_above, look, new_figure
 
 SHOWN = ("h-softmax", "d-rnn", "mog", "combination")
 MOST = 1000  # numerals of one precision; of more, as many are taken at even distances
+FEW = 250  # the same where a pretrained model has to read every one
 WIDEST = 300.0  # so many times its lower end, or 1, and the number line is logarithmic
 TAIL = 0.05  # probability left out at either end of the number line
 _CURVES = [COLOURS[name] for name in ("blue", "orange", "green", "pink", "amber", "sky", "grey")]
@@ -46,11 +47,13 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
     if not shown:
         raise NothingToShowError("next numeral: none of " + ", ".join(SHOWN))
     candidates = candidate_numerals(shown[0].corpora["train"]).to(shown[0].dev.table.device)
-    low, high = _range(shown, context, candidates)
+    places = [context.situation(run) for run in shown]
+    low, high = _range(shown, places, context, candidates)
     decimals = covering_decimals(shown[0].corpora["train"])
     logarithmic = high / max(low, 1.0) > WIDEST
-    grid = _grid(low, high, decimals, shown[0], logarithmic)
-    predictions = [_predict(run, context, grid) for run in shown]
+    most = FEW if any(run.ranks_slowly for run in shown) else MOST
+    grid = _grid(low, high, decimals, shown[0], logarithmic, most)
+    predictions = [_predict(run, place, grid) for run, place in zip(shown, places, strict=True)]
     rows: list[tuple[Cell, ...]] = [
         (prediction.run.label, text, int(precision), float(np.exp(log_prob)))
         for prediction in predictions
@@ -80,17 +83,21 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
 
 def _can_be_shown(run: Run) -> bool:
     """One of the heads of the paper's figure, with a numeral to its name."""
-    knows_any = run.model.output.open_vocabulary or len(run.model.vocabulary.numerals) > 1
+    knows_any = run.open_vocabulary or len(run.vocabulary.numerals) > 1
     return run.name in SHOWN and knows_any
 
 
-def _range(runs: Sequence[Run], context: Context, candidates: NumeralTable) -> tuple[float, float]:
+def _range(
+    runs: Sequence[Run],
+    places: Sequence[Situation],
+    context: Context,
+    candidates: NumeralTable,
+) -> tuple[float, float]:
     """The part of the number line that matters to one of the models, or to the truth."""
     ends = []
-    for run in runs:
-        with torch.no_grad():
-            scores = run.model.output.numeral_table(context.state(run), candidates).double()
-        if not run.model.output.open_vocabulary:
+    for run, place in zip(runs, places, strict=True):
+        scores = place.table(candidates)
+        if not run.open_vocabulary:
             known = torch.from_numpy(candidates.known > 0).to(scores.device)
             scores = scores.masked_fill(~known, -torch.inf)
         shares = torch.softmax(scores, dim=1).cpu().numpy()
@@ -101,43 +108,43 @@ def _range(runs: Sequence[Run], context: Context, candidates: NumeralTable) -> t
     return low, high if high > low else low + 1
 
 
-def _grid(low: float, high: float, decimals: int, run: Run, logarithmic: bool) -> NumeralTable:
+def _grid(
+    low: float, high: float, decimals: int, run: Run, logarithmic: bool, most: int
+) -> NumeralTable:
     """All numerals of 0 to `decimals` decimals in the range, and those of the vocabulary."""
     texts: dict[str, None] = {}
     for precision in range(decimals + 1):
         first = int(np.floor(low * 10**precision))
         last = int(np.ceil(high * 10**precision))
-        for scaled in _spread(first, last, logarithmic):
+        for scaled in _spread(first, last, logarithmic, most):
             texts[f"{Decimal(scaled).scaleb(-precision):f}"] = None
-    for text in run.model.vocabulary.numerals[1:]:
+    for text in run.vocabulary.numerals[1:]:
         if low <= float(text) <= high and len(text.partition(".")[2]) <= decimals:
             texts[text] = None
     kept = [text for text in texts if count_digits(text) <= MAX_DIGITS]
-    table = NumeralTable(kept, run.model.vocabulary.numeral_ids())
+    table = NumeralTable(kept, run.vocabulary.numeral_ids())
     return table.to(run.dev.table.device)
 
 
-def _spread(first: int, last: int, logarithmic: bool) -> list[int]:
-    """Whole numbers from first to last, not too many.
+def _spread(first: int, last: int, logarithmic: bool, most: int) -> list[int]:
+    """Whole numbers from first to last, not many more than `most`.
 
     Their distance has no common divisor with ten: else they would all end with the same digit.
     """
-    if last - first < MOST:
+    if last - first < most:
         return list(range(first, last + 1))
     if logarithmic:
-        points = np.geomspace(max(first, 1), last, MOST)
+        points = np.geomspace(max(first, 1), last, most)
         return sorted({int(point) for point in points})
-    distance = -(-(last - first) // MOST)
+    distance = -(-(last - first) // most)
     while gcd(distance, 10) > 1:
         distance += 1
     return list(range(first, last + 1, distance))
 
 
-def _predict(run: Run, context: Context, grid: NumeralTable) -> _Prediction:
-    output = run.model.output
-    with torch.no_grad():
-        scores = output.numeral_table(context.state(run), grid)[0].double().cpu().numpy()
-    if output.open_vocabulary:
+def _predict(run: Run, place: Situation, grid: NumeralTable) -> _Prediction:
+    scores = place.table(grid)[0].cpu().numpy()
+    if run.open_vocabulary:
         return _Prediction(run, scores, None)
     unknown = scores[grid.known == 0]
     return _Prediction(
@@ -154,7 +161,7 @@ def _draw(
     floor = max(_FLOOR, np.exp(np.nanmin(everything)) / 3)
     positive = grid.values[grid.values > 0]
     with look():
-        figure = new_figure(0.55 + 1.05 * len(predictions))
+        figure = new_figure(0.55 + 1.1 * len(predictions))
         panels = figure.subplots(len(predictions), 2, squeeze=False, sharex=True)
         for row, prediction in zip(panels, predictions, strict=True):
             for axes, scale in zip(row, ("linear", "log"), strict=True):
@@ -167,11 +174,12 @@ def _draw(
                 if logarithmic:
                     axes.set_xlim(positive.min(), positive.max())
                     axes.set_xscale("log")
-            row[0].set_ylabel(f"{prediction.run.label}\nprobability")
+            row[0].set_title(prediction.run.label, loc="left")
+            row[0].set_ylabel("probability")
         for axes in panels[-1]:
             axes.set_xlabel("number")
         handles, labels = panels[-1][0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(4, len(labels)))
+        legend_above(figure, handles, labels)
     return figure
 
 
@@ -190,7 +198,7 @@ def _draw_curves(
             "color": _CURVES[int(precision) % len(_CURVES)],
             "label": f"{precision} decimal{'' if precision == 1 else 's'}",
         }
-        if prediction.run.model.output.open_vocabulary:
+        if prediction.run.open_vocabulary:
             axes.plot(numbers, probabilities, linewidth=0.7, **style)
         elif scale == "linear":
             axes.vlines(numbers, 0, probabilities, linewidth=0.7, **style)

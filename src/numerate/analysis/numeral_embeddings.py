@@ -6,12 +6,10 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run
 from numerate.analysis.similarity import cosine_similarities, draw_similarities
-from numerate.heads.softmax import SoftmaxHead
-from numerate.model.output import FlatOutput
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
-from numerate.report.look import look, new_figure
+from numerate.report.look import look, new_figure, wrapped
 from numerate.vocabulary import UNKNOWN_NUMERAL
 
 MOST = 200  # numerals in a figure: more would be less than a dot each
@@ -28,7 +26,7 @@ def numeral_similarities(runs: Sequence[Run], *, most: int = MOST) -> Exhibit:
     shown = [(run, weight) for run in runs if (weight := _output_embeddings(run)) is not None]
     if not shown:
         raise NothingToShowError("numeral embeddings: no run with a softmax over numerals")
-    numerals = shown[0][0].model.vocabulary.numerals
+    numerals = shown[0][0].vocabulary.numerals
     if len(numerals) < 3:
         raise NothingToShowError("numeral embeddings: fewer than two numerals in the vocabulary")
     frequent = np.arange(1, min(len(numerals), most + 1))
@@ -61,13 +59,10 @@ def numeral_similarities(runs: Sequence[Run], *, most: int = MOST) -> Exhibit:
 
 def _output_embeddings(run: Run) -> np.ndarray | None:
     """[numerals, D] as the output layer scores with; row 0 is the unknown's."""
-    output = run.model.output
+    if run.numeral_embedding is None:
+        return None
     with torch.no_grad():
-        if isinstance(output, FlatOutput):
-            return output.numerals().double().cpu().numpy()  # type: ignore[no-any-return]
-        if isinstance(run.head, SoftmaxHead):
-            return run.head.embedding().double().cpu().numpy()  # type: ignore[no-any-return]
-    return None
+        return run.numeral_embedding().double().cpu().numpy()  # type: ignore[no-any-return]
 
 
 def _draw(matrices: dict[str, np.ndarray], texts: list[str]) -> Figure:
@@ -84,7 +79,7 @@ def _draw(matrices: dict[str, np.ndarray], texts: list[str]) -> Figure:
         names = ["unknown", *(texts[place] for place in places)]
         for axes, (label, matrix) in zip(grid.flat, matrices.items(), strict=False):
             images.append(draw_similarities(axes, _set_apart(matrix, band)))
-            axes.set_title(label)
+            axes.set_title(wrapped(label, 2.6 / columns))
             axes.set_yticks(ticks, names if axes in grid[:, 0] else [""] * len(ticks))
             axes.set_xticks(ticks, ["unk.", *names[1:]], rotation=90)
         for axes in grid.flat[len(matrices) :]:

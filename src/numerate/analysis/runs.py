@@ -1,18 +1,17 @@
-"""Trained runs opened for a look inside: models, dataset, and states before the dev numerals."""
+"""Trained runs opened together: of one dataset and one vocabulary, so that they can be compared."""
 
-import json
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
+import torch
 
+from numerate.analysis.headed_run import HeadedRun
+from numerate.analysis.own_run import OwnRun
+from numerate.analysis.run import Bench, Run
 from numerate.batching import Corpus, load_corpora
-from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
 from numerate.errors import DatasetError, RunError
 from numerate.evaluation.guards import (
     open_dataset,
@@ -20,117 +19,126 @@ from numerate.evaluation.guards import (
     refuse_training_documents,
     trained_record,
 )
-from numerate.evaluation.score import Targets, numeral_states
-from numerate.heads.base import NumeralHead
-from numerate.heads.combination import CombinationHead
+from numerate.evaluation.head_on_states import HeadOnStates
+from numerate.evaluation.score import Targets
+from numerate.evaluation.subject import Settings
 from numerate.model.device import usable_device
 from numerate.model.language_model import LanguageModel
-from numerate.model.output import HierarchicalOutput
-from numerate.training.loop import LOG
+from numerate.model.stored import StoredParts
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.store import Store, default_cache
+from numerate.vocabulary import Vocabulary
 
+__all__ = ["Run", "open_runs"]
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One trained model. Runs opened together share the dataset and its corpora."""
-
-    label: str  # the model's name, with the folder's where several have one name
-    folder: Path
-    record: dict[str, Any]  # config.json
-    model: LanguageModel
-    dataset: Dataset
-    corpora: dict[str, Corpus]
-
-    @property
-    def name(self) -> str:
-        return self.model.config.model
-
-    @property
-    def slug(self) -> str:
-        """The label as a part of a file's name."""
-        return re.sub(r"[^\w+.-]+", "-", self.label).strip("-")
-
-    @property
-    def dev(self) -> Corpus:
-        return self.corpora["dev"]
-
-    @cached_property
-    def dev_states(self) -> Tensor:
-        """The hidden state before each numeral of the dev split: [N, D]."""
-        return numeral_states(self.model, self.dev)
-
-    @cached_property
-    def dev_rows(self) -> np.ndarray:
-        """The numerals of the dev split as rows of the corpora's table: [N]."""
-        return Targets.of(self.dev).rows
-
-    @property
-    def head(self) -> NumeralHead | None:
-        """What puts a distribution on numerals; the flat softmax has no such part."""
-        output = self.model.output
-        return output.head if isinstance(output, HierarchicalOutput) else None
-
-    def heads(self) -> dict[str, NumeralHead]:
-        """The head by the run's label, and the members of a combination by their names in it."""
-        if self.head is None:
-            return {}
-        found = {self.label: self.head}
-        if isinstance(self.head, CombinationHead):
-            members = zip(self.head.members, self.head.heads(), strict=True)
-            found |= {f"{name} in {self.label}": member for name, member in members}
-        return found
-
-    @cached_property
-    def oov_numerals(self) -> int:
-        """Distinct numerals of the dataset outside the vocabulary; they share one symbol."""
-        types = [type for name in SPLITS for type in self.dataset.split(name).encode().types]
-        return len(self.model.vocabulary.unknown(types)[1])
-
-    @property
-    def history(self) -> list[dict[str, Any]]:
-        """One record per epoch."""
-        path = self.folder / LOG
-        if not path.exists():
-            raise RunError(f"{self.folder}: incomplete run: {LOG} is missing")
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+READ = 200  # paragraphs of the dev split that a pretrained model reads
+RANKED = {"cpu": 120, "cuda": 4000}  # numerals whose candidates one ranks, a second or two each
 
 
 def open_runs(
     folders: Iterable[str | Path],
     dataset: str | Path | None = None,
     device: str | None = None,
+    *,
+    limit: int | None = None,
+    settings: Settings | None = None,
 ) -> list[Run]:
-    """Open runs of one dataset and one vocabulary, so that what they learnt can be compared."""
+    """Open runs of one dataset and one vocabulary, also over pretrained models.
+
+    `limit` takes so many paragraphs of the dev split, always the same: by default all, or
+    `READ` where a pretrained model has to read them. `settings` are for these.
+    """
     paths = [Path(folder) for folder in folders]
     if not paths:
         raise RunError("runs: got none, expected at least one folder")
     for index, path in enumerate(paths):
         if path.resolve() in [other.resolve() for other in paths[:index]]:
             raise RunError(f"{path}: given twice")
-    records = [trained_record(path) for path in paths]
-    models = [LanguageModel.load(path) for path in paths]
+    settings = settings or Settings()
     target = usable_device(device)
+    records = [trained_record(path) for path in paths]
     opened = open_dataset(paths[0], records[0], dataset)
-    _refuse_strangers(paths, records, models, opened if dataset is not None else None)
+    vocabulary = _common_vocabulary(paths, records, opened if dataset is not None else None)
     ids = set(opened.split("dev").read(["document"])["document"].to_pylist())
-    corpora = load_corpora(opened, models[0].vocabulary)
-    corpora["train"].table.to(target)
     for path, record in zip(paths, records, strict=True):
         refuse_training_documents(path, opened, "dev", ids)
-        refuse_foreign_vocabulary(path, record, opened, models[0].vocabulary)
-    if not (corpora["dev"].tokens < 0).any():
-        raise DatasetError(f"{opened.folder}: no numeral in the dev split to look at")
-    labels = _labels([model.config.model for model in models], paths)
-    return [
-        Run(
-            label=label,
-            folder=path,
-            record=record,
-            model=model.to(target),
-            dataset=opened,
-            corpora=corpora,
-        )
-        for label, path, record, model in zip(labels, paths, records, models, strict=True)
-    ]
+        refuse_foreign_vocabulary(path, record, opened, vocabulary)
+    models = list(_load(paths, records, target, settings))
+    headed = [model for model in models if isinstance(model, BackboneRun)]
+    bench = _bench(opened, vocabulary, headed, target, limit)
+    stores: dict[int, Store] = {}  # by language model
+    runs: list[Run] = []
+    labels = _labels([_name(model) for model in models], paths)
+    for label, path, record, model in zip(labels, paths, records, models, strict=True):
+        if isinstance(model, LanguageModel):
+            runs.append(OwnRun(label, path, record, bench, model))
+            continue
+        if id(model.lm) not in stores:
+            stores[id(model.lm)] = Store(settings.cache or default_cache(), model.lm, opened)
+        detailed = any(other.lm is model.lm and other.head.adapter for other in headed)
+        reader = HeadOnStates(model, stores[id(model.lm)], settings.progress, detailed)
+        runs.append(HeadedRun(label, path, record, bench, reader))
+    return runs
+
+
+def _load(
+    paths: Sequence[Path],
+    records: Sequence[dict[str, Any]],
+    device: torch.device,
+    settings: Settings,
+) -> Iterator[LanguageModel | BackboneRun]:
+    """Of runs over one frozen model, that model is loaded once."""
+    headed: list[BackboneRun] = []
+    trust = settings.trust_remote_code
+    for path, record in zip(paths, records, strict=True):
+        if "backbone" not in record:
+            yield LanguageModel.load(path).to(device)
+        else:
+            headed.append(
+                BackboneRun.load(path, device, trust_remote_code=trust, beside=tuple(headed))
+            )
+            yield headed[-1]
+
+
+def _bench(
+    dataset: Dataset,
+    vocabulary: Vocabulary,
+    headed: Sequence[BackboneRun],
+    device: torch.device,
+    limit: int | None,
+) -> Bench:
+    """The corpora, with no more of the dev split than pretrained models can be asked about."""
+    corpora = load_corpora(dataset, vocabulary)
+    corpora["train"].table.to(device)
+    whole = corpora["dev"]
+    if limit is None and headed:
+        limit = READ
+    corpora["dev"] = whole.take(some_paragraphs(len(whole), limit))
+    count = int((corpora["dev"].tokens < 0).sum())
+    if not count:
+        some = "the dev split" if limit is None else f"{len(corpora['dev'])} dev paragraphs"
+        raise DatasetError(f"{dataset.folder}: no numeral in {some} to look at")
+    ranked = np.arange(count)
+    if any(run.head.needs_lm for run in headed):
+        ranked = _some_numerals(corpora["dev"], whole, RANKED.get(device.type, RANKED["cpu"]))
+    return Bench(dataset, corpora, ranked)
+
+
+def _some_numerals(dev: Corpus, whole: Corpus, most: int) -> np.ndarray:
+    """Places of the numerals of whole paragraphs that together have at most so many: [R].
+
+    The first paragraph with any is there even if it has more.
+    """
+    targets = Targets.of(dev)
+    owners = dev.sources[targets.paragraphs[targets.is_numeral]]  # [N]
+    order = order_of_sampling(len(whole))[: len(dev)]
+    reached = np.cumsum(np.bincount(owners, minlength=len(whole))[order])
+    size = max(np.searchsorted(reached, most, "right"), np.argmax(reached > 0) + 1)
+    return np.flatnonzero(np.isin(owners, order[:size]))
+
+
+def _name(model: LanguageModel | BackboneRun) -> str:
+    return model.config.model if isinstance(model, LanguageModel) else model.name
 
 
 def _labels(names: list[str], paths: list[Path]) -> list[str]:
@@ -146,15 +154,15 @@ def _labels(names: list[str], paths: list[Path]) -> list[str]:
     return labels
 
 
-def _refuse_strangers(
-    paths: list[Path],
-    records: list[dict[str, Any]],
-    models: list[LanguageModel],
-    given: Dataset | None,
-) -> None:
-    for path, record, model in zip(paths[1:], records[1:], models[1:], strict=True):
+def _common_vocabulary(
+    paths: list[Path], records: list[dict[str, Any]], given: Dataset | None
+) -> Vocabulary:
+    """That of all runs; those of another dataset or vocabulary are refused."""
+    vocabulary = StoredParts.read(paths[0]).vocabulary
+    for path, record in zip(paths[1:], records[1:], strict=True):
         hashes = [found.get("dataset", {}).get("content_hash") for found in (records[0], record)]
         if given is None and hashes[0] != hashes[1]:
             raise RunError(f"{paths[0]} and {path}: trained on different datasets")
-        if model.vocabulary != models[0].vocabulary:
+        if StoredParts.read(path).vocabulary != vocabulary:
             raise RunError(f"{paths[0]} and {path}: different vocabularies")
+    return vocabulary

@@ -1,9 +1,10 @@
 """The parts of a report that say of what it is: results, runs, options, corpus."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import Description, describe, description_rows
 from numerate.evaluation.evaluate import METRICS, Evaluation
@@ -22,7 +23,7 @@ def results_section(runs: Sequence[Run]) -> Section | None:
     for run in runs:
         found = read_evaluation(run.folder)
         if found is not None and (found.dataset, found.split) == (content, "test"):
-            evaluations.append(found)
+            evaluations.append(replace(found, name=run.label))
     if not evaluations:
         return None
     text = (
@@ -78,6 +79,10 @@ def options_section(runs: Sequence[Run]) -> Section:
 def _options(run: Run) -> dict[str, Any]:
     record = run.record
     chosen = {name: record[name] for name in ("model", "hidden", "dropout", "truncate")}
+    if run.backbone is not None:
+        about = record["backbone"]
+        chosen |= {"backbone": about["path"], "backbone_hash": about["digest"][:12]}
+        chosen |= {"finetune": about["finetune"]}
     return {**chosen, **record.get("training", {}), "best_epoch": record.get("best_epoch")}
 
 
@@ -129,6 +134,8 @@ def _training_table(runs: Sequence[Run]) -> ResultTable:
 
 def _environment_table(runs: Sequence[Run]) -> ResultTable:
     columns = ["started", "finished", "numerate", "torch", "python", "device", "threads"]
+    if any(run.backbone for run in runs):
+        columns.insert(columns.index("python"), "transformers")
     rows = []
     for run in runs:
         environment = {"numerate": run.record.get("numerate"), **read_environment(run.folder)}

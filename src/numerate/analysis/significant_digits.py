@@ -12,7 +12,7 @@ from numerate.analysis.digit_laws import (
     conformity,
 )
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import COLOURS, INK, look, new_figure
+from numerate.report.look import COLOURS, INK, legend_above, look, new_figure
 from numerate.tables import ResultTable, format_figure
 
 _BARS = (COLOURS["blue"], COLOURS["amber"], COLOURS["green"], COLOURS["pink"])
@@ -99,5 +99,5 @@ def _draw(counted: Sequence[DigitShares]) -> Figure:
             axes.set(ylabel="share (%)", xlabel=f"{name} significant digit")
             axes.grid(axis="x", visible=False)
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        legend_above(figure, handles, labels)
     return figure

@@ -5,7 +5,7 @@ import torch
 from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context, dev_contexts
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run
 from numerate.heads.combination import CombinationHead
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import STYLES, look, new_figure
@@ -26,7 +26,7 @@ def strategy_shares(run: Run) -> Exhibit:
     head = run.head
     if not isinstance(head, CombinationHead):
         raise NothingToShowError(f"strategy use: {run.label} is no combination")
-    members = list(head.members)
+    members = list(head.names)
     with torch.no_grad():
         shares = head.log_weights(run.dev_states).exp().double().cpu().numpy()  # [N, M]
     texts, counts, means = _by_numeral(run, shares)
@@ -47,19 +47,20 @@ def strategy_shares(run: Run) -> Exhibit:
     return Exhibit(
         f"strategy-use-{run.slug}",
         f"Strategy use of {run.label}",
-        "Numerals of the dev split with the highest average share of each member, among those "
-        f"that occur at least {LEAST_OCCURRENCES} times. The share is the weight that the "
+        f"Numerals of {run.bench.extent} with the highest average share of each member, among "
+        f"those that occur at least {LEAST_OCCURRENCES} times. The share is the weight that the "
         f"context gives to a member before the numeral is seen; on average {average}.",
         _draw(members, texts, means, top),
         Table(("numeral", "occurrences", *members), rows),
         (
             ResultTable(
-                "Dev examples with the highest share of each member",
+                f"Dev examples with the highest share of each member of {run.label}",
                 ["member", "share", "sentence"],
                 examples,
             ),
             ResultTable(
-                "Numerals with the highest average share of each member, highest first",
+                f"Numerals with the highest average share of each member of {run.label}, highest "
+                "first",
                 ["member", "numerals"],
                 named,
             ),
@@ -77,7 +78,7 @@ def _by_numeral(run: Run, shares: np.ndarray) -> tuple[list[str], np.ndarray, np
 
 def _examples(run: Run, members: list[str], shares: np.ndarray) -> list[list[str]]:
     ids = run.dataset.split("dev").read(["document"])["document"].to_pylist()
-    paragraphs = np.repeat(np.arange(len(run.dev)), run.dev.lengths)[run.dev.tokens < 0]  # [N]
+    paragraphs = np.repeat(run.dev.sources, run.dev.lengths)[run.dev.tokens < 0]  # [N]
     found = []
     for index, member in enumerate(members):
         places: dict[str, int] = {}  # by document

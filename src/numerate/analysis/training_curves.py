@@ -5,9 +5,9 @@ from typing import Any
 
 from matplotlib.ticker import MaxNLocator
 
-from numerate.analysis.runs import Run
+from numerate.analysis.run import Run
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
-from numerate.report.look import line_styles, look, new_figure
+from numerate.report.look import legend_above, line_styles, look, new_figure
 
 
 def training_curves(runs: Sequence[Run]) -> Exhibit:
@@ -33,12 +33,21 @@ def training_curves(runs: Sequence[Run]) -> Exhibit:
             axes.plot(epochs[best], losses[best], "o", color=style["color"], markersize=3)
         axes.set(xlabel="epoch", ylabel="dev loss (nats per token)")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.legend()
+        legend_above(figure, *axes.get_legend_handles_labels())
     return Exhibit(
         "training-curves",
         "Training curves",
         "Dev loss after each epoch; a dot marks the epoch that was kept. Models with a closed "
-        "vocabulary lie lower because they count all unknown numerals as one.",
+        "vocabulary lie lower because they count all unknown numerals as one." + _on_words(runs),
         figure,
         Table(["run", *columns], rows),
+    )
+
+
+def _on_words(runs: Sequence[Run]) -> str:
+    if len({run.backbone is None for run in runs}) == 1:
+        return ""
+    return (
+        " So do models from scratch beside those over a pretrained model, to which no word is "
+        "unknown."
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import app
-from numerate.cli.options import Device
+from numerate.cli.options import Cache, Device, TrustRemoteCode
 
 
 @app.command()
@@ -26,6 +26,16 @@ def inspect(
         Path | None,
         typer.Option(help="Dataset; by default the one the runs were trained on."),
     ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            help="Look at so many paragraphs of the dev split, always the same; by default all, "
+            "or 200 where a pretrained model reads them.",
+            show_default=False,
+        ),
+    ] = None,
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
 ) -> None:
     """Show what the models learnt: figures and tables of embeddings, predictions and errors.
@@ -34,7 +44,16 @@ def inspect(
     """
     from numerate.analysis.command import inspect_with_progress
 
-    inspect_with_progress(runs, out, contexts=context or [], dataset=dataset, device=device)
+    inspect_with_progress(
+        runs,
+        out,
+        contexts=context or [],
+        dataset=dataset,
+        device=device,
+        limit=limit,
+        cache=cache,
+        trust_remote_code=trust_remote_code,
+    )
 
 
 @app.command()

@@ -134,8 +134,12 @@ def some_paragraphs(count: int, limit: int | None) -> np.ndarray:
         return np.arange(count)
     if limit < 1:
         raise NumerateError(f"limit: got {limit}, expected 1 paragraph or more")
-    chosen = np.random.default_rng(SAMPLE_SEED).permutation(count)[:limit]
-    return np.sort(chosen)
+    return np.sort(order_of_sampling(count)[:limit])
+
+
+def order_of_sampling(count: int) -> np.ndarray:
+    """Which paragraph is taken first, second …: a small sample is part of every larger one."""
+    return np.random.default_rng(SAMPLE_SEED).permutation(count)
 
 
 def _batches(

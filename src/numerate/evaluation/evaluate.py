@@ -153,7 +153,8 @@ def evaluate(
     candidates = candidate_numerals(corpora["train"]).to(target_device)
     predictions = rank_tables(
         subject.tables(corpus, candidates),
-        corpus,
+        corpus.table,
+        targets.rows,
         candidates,
         oov_numerals,
         open_vocabulary=subject.open_numerals,

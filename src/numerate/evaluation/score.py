@@ -22,7 +22,7 @@ TABLE_ROWS = 64  # numerals ranked at a time: their prefix states fit the cache
 LEVELS = (0.5, 0.9)
 
 Tables = Iterator[tuple[np.ndarray, torch.Tensor]]
-"""Places among the numerals of a corpus, and log p of every candidate there: [n], [n, C]."""
+"""Places among the numerals asked for, and log p of every candidate there: [n], [n, C]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ def rank_candidates(
     candidates.to(corpus.table.device)
     return rank_tables(
         numeral_tables(model, corpus, candidates),
-        corpus,
+        corpus.table,
+        Targets.of(corpus).rows,
         candidates,
         oov_numerals,
         open_vocabulary=model.output.open_vocabulary,
@@ -105,20 +106,23 @@ def rank_candidates(
 
 def rank_tables(
     tables: Tables,
-    corpus: Corpus,
+    numerals: NumeralTable,
+    rows: np.ndarray,
     candidates: NumeralTable,
     oov_numerals: int,
     *,
     open_vocabulary: bool,
     distribution: bool = False,
 ) -> Predictions:
-    """The best candidate before each numeral; with `distribution`, also how good all of it is."""
-    targets = Targets.of(corpus)
-    count = len(targets.rows)
+    """The best candidate before each numeral; with `distribution`, also how good all of it is.
+
+    What truly stands there are `rows` [N] of the table `numerals`.
+    """
+    count = len(rows)
     best = np.empty(count, dtype=np.int64)
     scores = np.full(count, np.nan)
     covered = {level: np.zeros(count, dtype=bool) for level in LEVELS}
-    truth = corpus.table.values[targets.rows]
+    truth = numerals.values[rows]
     shares = numeral_shares(candidates.known, oov_numerals, open_vocabulary=open_vocabulary)
     penalty = torch.from_numpy(shares)
     for places, log_probs in tables:
@@ -132,7 +136,7 @@ def rank_tables(
                     probabilities, candidates.values, truth[places], level
                 )
     texts = np.array(candidates.texts, dtype=object)[best]
-    true_texts = np.array(corpus.table.texts, dtype=object)[targets.rows]
+    true_texts = np.array(numerals.texts, dtype=object)[rows]
     return Predictions(candidates.values[best], texts == true_texts, scores, covered)
 
 

@@ -16,13 +16,14 @@ from numerate.evaluation.guards import (
     refuse_training_documents,
     trained_record,
 )
-from numerate.evaluation.score import TABLE_ROWS, Tables, exactly, numeral_tables, token_log_probs
+from numerate.evaluation.head_on_states import HeadOnStates
+from numerate.evaluation.score import TABLE_ROWS, Tables, numeral_tables, token_log_probs
 from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import PREFIX, open_backbone, parse_reference
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.store import Progress, SplitStore, Store, default_cache
+from numerate.pretrained.store import Progress, Store, default_cache
 from numerate.vocabulary import Vocabulary
 
 VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the candidates
@@ -104,7 +105,7 @@ def _pretrained(
     def log_probs(corpus: Corpus) -> np.ndarray:
         split = store.split(corpus.name)
         split.fill(corpus.sources, settings.progress)
-        return _of_targets(split.targets, split, corpus)
+        return np.array(split.targets[split.targets_of(corpus.sources)])
 
     def tables(corpus: Corpus, candidates: NumeralTable) -> Tables:
         split = store.split(corpus.name)
@@ -128,49 +129,14 @@ def _pretrained(
 
 def _over_backbone(run: BackboneRun, folder: Path, dataset: Dataset, settings: Settings) -> Subject:
     store = Store(settings.cache or default_cache(), run.lm, dataset)
-    device = run.lm.scorer.device
-
-    def states(split: SplitStore, places: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(split.states[places].astype(np.float32)).to(device)
-
-    def log_probs(corpus: Corpus) -> np.ndarray:
-        split = store.split(corpus.name)
-        split.fill(corpus.sources, settings.progress, detailed=run.reads_details)
-        result = _of_targets(split.targets, split, corpus)
-        places = split.numerals_of(corpus.sources)
-        rows = -1 - corpus.tokens[corpus.tokens < 0]
-        with exactly():
-            found = run.stored_log_probs(split, places, corpus.table, rows)
-        is_numeral = np.insert(corpus.tokens, corpus.offsets[1:], 1) < 0
-        result[is_numeral] += found - split.numerals[places]
-        return result
-
-    def tables(corpus: Corpus, candidates: NumeralTable) -> Tables:
-        split = store.split(corpus.name)
-        places = split.numerals_of(corpus.sources)
-        own = None
-        if run.head.needs_lm:
-            own = split.table(candidates, corpus.sources, settings.progress, run.head.adapter)
-        with exactly():
-            for begin in range(0, len(places), TABLE_ROWS):
-                some = places[begin : begin + TABLE_ROWS]
-                given = torch.zeros(0)
-                if own is not None:
-                    given = torch.from_numpy(own[some].astype(np.float64)).to(device)
-                table = run.head.numeral_table(states(split, some), candidates, given)
-                yield np.arange(begin, begin + len(some)), table.double()
-
+    reader = HeadOnStates(run, store, settings.progress)
     return Subject(
-        name=f"{run.lm.backbone.name} {run.head.config.model}",
+        name=run.name,
         folder=folder,
         dataset=dataset,
         vocabulary=run.head.vocabulary,
         open_words=True,
         open_numerals=run.head.open_vocabulary,
-        log_probs=log_probs,
-        tables=tables,
+        log_probs=reader.log_probs,
+        tables=reader.tables,
     )
-
-
-def _of_targets(values: np.ndarray, split: SplitStore, corpus: Corpus) -> np.ndarray:
-    return np.array(values[split.targets_of(corpus.sources)])

@@ -43,6 +43,14 @@ class Context:
     index: int
 
 
+def plan_before_numeral(lm: PretrainedLM, text: str, split_names: bool) -> Plan:
+    """A window whose one numeral comes after the text."""
+    before = before_numeral(text)
+    some_numeral = Token("0", len(before), len(before) + 1, True)  # only its place counts
+    tokens = [*tokenize(before, split_names=split_names), some_numeral]
+    return lm.planner.before(Paragraph.of(before + "0", tokens), len(tokens) - 1)
+
+
 class ParagraphScorer(Protocol):
     """What scores paragraphs and candidates: a language model, or a head over it."""
 
@@ -107,13 +115,8 @@ class PretrainedModel:
         )
 
     def contexts(self, texts: Sequence[str]) -> list[Context]:
-        return [Context(self._plan_before_numeral(text), 0) for text in texts]
-
-    def _plan_before_numeral(self, text: str) -> Plan:
-        before = before_numeral(text)
-        some_numeral = Token("0", len(before), len(before) + 1, True)  # only its place counts
-        tokens = [*tokenize(before, split_names=self._split_names), some_numeral]
-        return self._lm.planner.before(Paragraph.of(before + "0", tokens), len(tokens) - 1)
+        plans = [plan_before_numeral(self._lm, text, self._split_names) for text in texts]
+        return [Context(plan, 0) for plan in plans]
 
     def log_probs(self, states: list[Context], numerals: NumeralTable) -> np.ndarray:
         known = self._known(numerals)
@@ -173,7 +176,7 @@ class HeadedModel(PretrainedModel):
 
     @property
     def name(self) -> str:
-        return f"{super().name} {self._run.head.config.model}"
+        return self._run.name
 
     def shares(self, states: list[Context]) -> np.ndarray:
         if not isinstance(self._head, CombinationHead):

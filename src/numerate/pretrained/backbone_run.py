@@ -32,8 +32,21 @@ class BackboneRun:
     head: HeadModel
     lm: PretrainedLM
 
+    @property
+    def name(self) -> str:
+        """For tables and figures."""
+        return f"{self.lm.backbone.name} · {self.head.config.model}"
+
     @classmethod
-    def load(cls, folder: Path, device: Any, *, trust_remote_code: bool = False) -> "BackboneRun":
+    def load(
+        cls,
+        folder: Path,
+        device: Any,
+        *,
+        trust_remote_code: bool = False,
+        beside: Sequence["BackboneRun"] = (),
+    ) -> "BackboneRun":
+        """Runs opened `beside` it that stand on the same frozen model share it."""
         parts = StoredParts.read(folder)
         try:
             about = parts.record["backbone"]
@@ -46,18 +59,23 @@ class BackboneRun:
                 f"{folder}: its pretrained model is not at {path} any more; move it back, or "
                 f"change the path in config.json"
             )
-        backbone = open_backbone(
-            path, device=device, trust_remote_code=trust_remote_code, digest=digest
-        )
         tuned = finetune != "none"
-        if tuned:
-            add_adapters(backbone.model, finetune)
-        lm = PretrainedLM(backbone, start)
+        same = (path.absolute(), digest, start)
+        shared = [run.lm for run in beside if run.frozen_model == same]
+        if shared and not tuned:
+            lm = shared[0]
+        else:
+            backbone = open_backbone(
+                path, device=device, trust_remote_code=trust_remote_code, digest=digest
+            )
+            if tuned:
+                add_adapters(backbone.model, finetune)
+            lm = PretrainedLM(backbone, start)
         head = HeadModel(
             parts.config,
             parts.vocabulary,
             parts.components,
-            backbone.hidden_size,
+            lm.backbone.hidden_size,
             lm.scorer.classes,
             lm if tuned else None,
         )
@@ -71,6 +89,12 @@ class BackboneRun:
     def reads_details(self) -> bool:
         """Whether what it says of a numeral needs more than the state before it."""
         return self.head.adapter is not None
+
+    @property
+    def frozen_model(self) -> tuple[Path, str, int | None] | None:
+        """Path, digest and start of what it stands on; None where that was trained too."""
+        backbone = self.lm.backbone
+        return None if self.head.lm else (backbone.path, backbone.digest, self.lm.start)
 
     def score(self, paragraphs: Sequence[Paragraph]) -> list[ParagraphScores]:
         """As the language model does, but with the head's numerals."""
@@ -112,11 +136,22 @@ class BackboneRun:
         """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
         if not plan.numerals:
             return np.empty((0, len(candidates)))
-        device = self.lm.scorer.device
         with torch.no_grad():
             states = self.lm.scorer.score([plan]).states.float()
-            states = states if which is None else states[list(which)]
-            own = torch.empty(0)
+        states = states if which is None else states[list(which)]
+        return self.table_of(states, plan, candidates, which)
+
+    def table_of(
+        self,
+        states: Tensor,
+        plan: Plan,
+        candidates: NumeralTable,
+        which: Sequence[int] | None = None,
+    ) -> np.ndarray:
+        """The same where the states before these numerals are known: [N, D] → [N, C]."""
+        device = self.lm.scorer.device
+        own = torch.empty(0)
+        with torch.no_grad():
             if self.head.needs_lm:
                 table = self.lm.candidate_table(candidates, self.head.adapter)
                 own = torch.from_numpy(table.table(plan.with_roots(which))).to(device)

@@ -28,6 +28,7 @@ from numerate.pretrained.plan import Paragraph
 
 FORMAT = "numerate states 2"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
+RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
 
 Progress = Callable[[str, int, int], None]  # what, done, of how many
 
@@ -139,7 +140,8 @@ class SplitStore:
         done = self.details.done if detailed else self.done
         arrays = [self.targets, self.gates, self.numerals, self.states]
         arrays += self.details.arrays if detailed else []
-        for some in self._portions(wanted[~done[wanted]], f"reading {self.name}", progress):
+        waiting, what = wanted[~done[wanted]], f"reading {self.name}"
+        for some in self._portions(waiting, what, progress, PARAGRAPHS):
             chosen = [self.paragraphs[index] for index in some]
             scores = self.store.model.score(chosen, detailed=detailed)
             for index, score in zip(some, scores, strict=True):
@@ -182,7 +184,8 @@ class SplitStore:
         waiting = wanted[~done[wanted]]
         model = self.store.model
         scorer = model.candidate_table(candidates, adapter)
-        for some in self._portions(waiting, f"ranking candidates in {self.name}", progress):
+        what = f"ranking candidates in {self.name}"
+        for some in self._portions(waiting, what, progress, RANKED):
             for index, plans in zip(
                 some, model.planner.plans([self.paragraphs[i] for i in some]), strict=True
             ):
@@ -195,9 +198,13 @@ class SplitStore:
         return table
 
     def _portions(
-        self, waiting: np.ndarray, what: str, progress: Progress | None
+        self,
+        waiting: np.ndarray,
+        what: str,
+        progress: Progress | None,
+        at_once: dict[str, int],
     ) -> Iterator[list[int]]:
-        count = PARAGRAPHS.get(self.store.model.scorer.device.type, 8)
+        count = at_once.get(self.store.model.scorer.device.type, at_once["cpu"])
         for begin in range(0, len(waiting), count):
             if progress:
                 progress(what, begin, len(waiting))

@@ -57,6 +57,7 @@ class Exhibit:
         folder.mkdir(parents=True, exist_ok=True)
         images = {}
         self.figure.align_ylabels()
+        layout = self.figure.get_layout_engine()
         with look():
             for format, about in (("png", {"Software": None}), ("svg", {"Date": None})):
                 stream = io.BytesIO()
@@ -65,5 +66,7 @@ class Exhibit:
                 )
                 images[format] = stream.getvalue()
                 write_file(folder / f"{self.name}.{format}", images[format])
+                self.figure.set_layout_engine("none")  # all is in its place, in every format
+        self.figure.set_layout_engine(layout)
         write_file(folder / f"{self.name}.csv", self.table.csv().encode())
         return images["svg"].decode()

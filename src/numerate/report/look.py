@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any
 
 from matplotlib import rc_context
@@ -26,8 +27,12 @@ STYLES: dict[str, tuple[str, str]] = {  # dashes: digits at the output
     "d-rnn": (COLOURS["green"], "-"),
     "mog": (COLOURS["orange"], "-"),
     "combination": (COLOURS["pink"], "-"),
+    "lm": (COLOURS["sky"], "-"),  # a pretrained model's digits, as a member of the combination
 }
 _DASHES = ("-", ":", "-.", (0, (5, 1)), (0, (1, 3)), (0, (3, 1, 1, 1)))
+_LETTER, _TITLE_LETTER = 3.6, 4.2  # points: the width of most letters of a legend, of a title
+_LEGEND_LINE = 0.125  # inches
+_LEGEND_MARK = 28.0  # points: what stands before a label of a legend, and the gap after it
 _LOOK: Any = {
     "font.size": 7,
     "axes.titlesize": 7,
@@ -68,6 +73,25 @@ def look() -> Iterator[None]:
 def new_figure(height: float, width: float = WIDTH) -> Figure:
     """An empty figure, in inches."""
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def legend_above(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """One legend for the whole figure, in as many columns as its width holds.
+
+    Lines beyond the second make the figure taller.
+    """
+    room = int(72 * figure.get_figwidth() / (_LEGEND_MARK + _LETTER * max(map(len, labels))))
+    columns = max(1, min(4, len(labels), room))
+    lines = -(-len(labels) // columns)
+    figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * max(0, lines - 2))
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+
+
+def wrapped(label: str, width: float) -> str:
+    """The title of a panel, broken into lines of so many inches, first between its parts."""
+    letters = max(8, int(72 * width / _TITLE_LETTER))
+    parts = [label] if len(label) <= letters else label.split(" · ")
+    return "\n".join(line for part in parts for line in wrap(part, letters))
 
 
 def line_styles(models: Sequence[str]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import json
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,14 +17,16 @@ from numerate.model.language_model import read_json
 ENVIRONMENT = "environment.json"
 
 
-def record_environment(folder: Path, device: torch.device) -> None:
+def record_environment(
+    folder: Path, device: torch.device, packages: Sequence[str] = ("torch",)
+) -> None:
     """Note it down as training begins; a run that goes on keeps its first date."""
     path = folder / ENVIRONMENT
     started = read_json(path)["started"] if path.exists() else _date(datetime.now(UTC))
     record = {
         "started": started,
         "numerate": numerate.__version__,
-        "torch": version("torch"),
+        **{package: version(package) for package in packages},
         "python": platform.python_version(),
         "device": device.type,
         "threads": torch.get_num_threads(),

@@ -121,7 +121,8 @@ def train(
     _write_state(folder, network, record, "training", trainer, accelerator)
     if accelerator.is_main_process:
         _write_documents(folder, opened)
-        record_environment(folder, accelerator.device)
+        packages = ("torch", "transformers") if backbone else ("torch",)
+        record_environment(folder, accelerator.device, packages)
     state = "failed"
     try:
         trainer.train()
