@@ -48,7 +48,8 @@ def strategy_shares(run: Run) -> Exhibit:
         f"strategy-use-{run.slug}",
         f"Strategy use of {run.label}",
         f"Numerals of {run.bench.extent} with the highest average share of each member, among "
-        f"those that occur at least {LEAST_OCCURRENCES} times. The share is the weight that the "
+        f"those that occur at least {LEAST_OCCURRENCES} times"
+        f"{'' if len(frequent) else ' (none does)'}. The share is the weight that the "
         f"context gives to a member before the numeral is seen; on average {average}.",
         _draw(members, texts, means, top),
         Table(("numeral", "occurrences", *members), rows),

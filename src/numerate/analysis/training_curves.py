@@ -32,6 +32,7 @@ def training_curves(runs: Sequence[Run]) -> Exhibit:
             best = losses.index(min(losses))
             axes.plot(epochs[best], losses[best], "o", color=style["color"], markersize=3)
         axes.set(xlabel="epoch", ylabel="dev loss (nats per token)")
+        axes.set_xlim(0, 1.03 * max(len(history) for _, history in histories))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         legend_above(figure, *axes.get_legend_handles_labels())
     return Exhibit(
