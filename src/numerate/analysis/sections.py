@@ -83,7 +83,8 @@ def _options(run: Run) -> dict[str, Any]:
         about = record["backbone"]
         chosen |= {"backbone": about["path"], "backbone_hash": about["digest"][:12]}
         chosen |= {"finetune": about["finetune"]}
-    return {**chosen, **record.get("training", {}), "best_epoch": record.get("best_epoch")}
+    chosen |= {**record.get("training", {}), "best_epoch": record.get("best_epoch")}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def corpus_section(dataset: Dataset, vocabulary: int) -> Section:
