@@ -264,6 +264,21 @@ def test_late_answers_are_dropped(open_page: Open) -> None:
     expect(page.locator("#problem")).to_be_empty()
 
 
+def test_who_waits_for_the_model_is_told(open_page: Open) -> None:
+    page = open_page()
+    write(page, WRONG)
+    held: list[Any] = []
+    page.route("**/v1/predict", lambda route: held.append(route), times=1)
+    page.locator("#numerals button", has_text="9000").click()
+    panel = page.locator("#panel")
+    expect(panel.locator(".waiting")).to_have_text("Asking the model …")
+    expect(panel).to_have_attribute("aria-busy", "true")
+    held[0].fulfill(status=503, json={"error": "not done within 60 s"})
+    expect(panel.locator(".failed")).to_have_text("Not done within 60 s.")
+    expect(panel.locator(".waiting")).to_have_count(0)
+    expect(panel).to_have_attribute("aria-busy", "false")
+
+
 def test_the_panel_closes_with_its_numeral(open_page: Open) -> None:
     page = open_page()
     write(page, WRONG)

@@ -9,6 +9,7 @@ const STRATEGIES = {
   "h-softmax": "from memory",
   "d-rnn": "digit by digit",
   mog: "number line",
+  lm: "language model",
 };
 const OTHERS = 8; // numerals to choose from
 const WIDE = 10; // a range over so many times its lower end is read best on a logarithmic line
@@ -44,13 +45,17 @@ export class Panel {
     this.root.setAttribute("aria-busy", String(!prediction));
     this.root.replaceChildren(
       this.#head(),
-      ...(prediction ? [this.#line(), this.#others(), this.#facts(), this.#shares()] : []),
+      ...(prediction
+        ? [this.#line(), this.#others(), this.#facts(), this.#shares()]
+        : [element("p", { className: "waiting" }, "Asking the model …")]),
     );
     this.#drawLine();
     if (focused !== false) (document.getElementById(focused) ?? this.root).focus();
   }
 
   fail(message) {
+    this.root.setAttribute("aria-busy", "false");
+    this.root.querySelector(".waiting")?.remove();
     this.root.append(element("p", { className: "failed", role: "alert" }, message));
   }
 
