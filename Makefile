@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
+# Processes that run the tests.
+WORKERS ?= 2
 
 .PHONY: demo test lint types clean
 
@@ -16,7 +18,7 @@ demo: $(VENV)/.installed
 		$(BIN)/numerate check $(DEMO)/reproduction/runs/combination - || test $$? -eq 1
 
 test: $(VENV)/.installed-dev lint types
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -25,15 +27,20 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-# torch first and pinned: another request for it could bring gigabytes of CUDA packages.
-$(VENV)/.installed: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+# torch is pinned: another request for it could bring gigabytes of CUDA packages.
+INSTALL = $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) .
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	touch $@
+# All that .installed stands for, and more: one installation is enough for both.
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) '.[dev]'
+	touch $(VENV)/.installed $@
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist

@@ -9,20 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.plausibility.test_command import numerate
 
 from numerate.analysis.benford import count_digits_of, print_benford
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.numeral import is_numeral
-
-
-def numerate(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "numerate", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def first_digits(source: Path | str) -> dict[int, int]:
@@ -43,7 +34,7 @@ def test_text_is_tokenised(tmp_path: Path) -> None:
     assert first_digits(path) == {1: 1, 2: 1, 5: 2}
 
 
-def test_json_lines_are_read_by_field(tmp_path: Path) -> None:
+def test_json_lines_are_read_by_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "lines.jsonl.gz"
     lines = [
         json.dumps({"body": "It was 37.5 degrees."}),
@@ -51,12 +42,12 @@ def test_json_lines_are_read_by_field(tmp_path: Path) -> None:
         json.dumps({"body": "8 of 9"}),
     ]
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
-    done = numerate("benford", str(path), "--field", "body", "--format", "csv")
-    assert done.returncode == 0
-    assert "skipped lines.jsonl:2: not JSON" in done.stderr
+    status, out, err = numerate(capsys, "benford", str(path), "--field", "body", "--format", "csv")
+    assert status == 0
+    assert "skipped lines.jsonl:2: not JSON" in err
     shares = {
         int(row["digit"]): float(row["share"])
-        for row in csv.DictReader(io.StringIO(done.stdout))
+        for row in csv.DictReader(io.StringIO(out))
         if row["of"] == path.name and row["place"] == "first"
     }
     assert {digit for digit, share in shares.items() if share} == {3, 8, 9}
@@ -73,12 +64,19 @@ def test_a_dataset_is_counted_over_all_splits(cardiac: Path) -> None:
     assert first_digits(cardiac) == {digit: count for digit, count in expected.items() if count}
 
 
-def test_standard_input_and_figure(tmp_path: Path) -> None:
-    numbers = "\n".join(str(2**n) for n in range(300))
-    done = numerate("benford", "-", "--out", str(tmp_path / "out"), stdin=numbers)
-    assert done.returncode == 0, done.stderr
-    assert "300 numbers in standard input" in done.stdout
-    assert "close" in done.stdout  # powers of two follow the law
+@pytest.fixture
+def written_to_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Powers of two, one a line."""
+    numbers = "\n".join(str(2**n) for n in range(300)).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(numbers)))
+
+
+@pytest.mark.usefixtures("written_to_stdin")
+def test_standard_input_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = numerate(capsys, "benford", "-", "--out", str(tmp_path / "out"))
+    assert (status, err) == (0, "")
+    assert "300 numbers in standard input" in out
+    assert "close" in out  # powers of two follow the law
     for kind in ("png", "svg", "csv"):
         assert (tmp_path / "out" / f"significant-digits.{kind}").stat().st_size > 0
 
@@ -118,18 +116,20 @@ def test_it_needs_no_torch(tmp_path: Path) -> None:
         (None, "n.txt: no such file or folder"),
     ],
 )
-def test_bad_sources_get_one_line(tmp_path: Path, content: str | None, message: str) -> None:
+def test_bad_sources_get_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None, message: str
+) -> None:
     path = tmp_path / "n.txt"
     if content is not None:
         path.write_text(content)
-    done = numerate("benford", str(path))
-    assert done.returncode == 1
-    assert done.stderr.startswith("numerate: ")
-    assert done.stderr.rstrip().endswith(message)
-    assert done.stderr.count("\n") == 1
+    status, _, err = numerate(capsys, "benford", str(path))
+    assert status == 1
+    assert err.startswith("numerate: ")
+    assert err.rstrip().endswith(message)
+    assert err.count("\n") == 1
 
 
-def test_an_unknown_format_is_told_what_it_meant(tmp_path: Path) -> None:
-    done = numerate("benford", "-", "--format", "latx", stdin="1")
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "did you mean latex?" in done.stderr
+def test_an_unknown_format_is_told_what_it_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = numerate(capsys, "benford", "-", "--format", "latx")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "did you mean latex?" in err

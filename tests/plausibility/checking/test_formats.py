@@ -159,6 +159,15 @@ def test_the_terminal_shows_the_sentence(report: Report) -> None:
     assert "45" in printed(report, everything=True)
 
 
+def test_a_place_is_one_line_however_narrow_the_terminal() -> None:
+    name = "a/long/path/" * 10 + "notes.txt"
+    document = CheckedDocument(name, TEXT, is_file=True)
+    stream = io.StringIO()
+    found = Report("combination", 0.01, [Checked(document, FOUND)])
+    print_report(found, Console(file=stream, width=40))
+    assert stream.getvalue().splitlines()[0] == f"{name}:2:14"
+
+
 def test_control_characters_do_not_reach_the_terminal() -> None:
     text = "Dose \x1b[2J\x07 5,000 [red]mg[/red]"
     document = CheckedDocument("a.txt", text, is_file=True)

@@ -57,7 +57,8 @@ def as_csv(report: Report, *, everything: bool = False) -> str:
 
 def print_report(report: Report, console: Console, *, everything: bool = False) -> None:
     for checked, finding in report.findings(everything=everything):
-        console.print(Text(_where(checked, finding), style="bold"))
+        # One line however long, for whoever clicks on it or cuts it out.
+        console.print(Text(_where(checked, finding), style="bold"), soft_wrap=True)
         for text in (_sentence(checked, finding), Text(explain(finding), style="dim")):
             console.print(Padding.indent(text, 2))
         console.print()
