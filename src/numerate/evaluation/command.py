@@ -4,12 +4,13 @@ from pathlib import Path
 
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import Evaluation, compare, evaluate
-from numerate.evaluation.guards import trained_record
 from numerate.evaluation.subject import Settings
 from numerate.evaluation.tables import as_csv, as_json, comparison_table, result_tables
+from numerate.model.stored import StoredParts
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.progress import PassProgress
 from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
+from numerate.vocabulary import Vocabulary
 
 
 def evaluate_runs(
@@ -74,10 +75,7 @@ def evaluate_runs(
             print(as_markdown(tables) if format == "markdown" else as_latex(tables))
 
 
-def _vocabulary_of(runs: list[str]) -> int | None:
-    """The vocabulary size of the first run of our own: all are to rank the same candidates."""
-    for run in runs:
-        if parse_reference(run) is None:
-            size: int | None = trained_record(Path(run)).get("training", {}).get("vocabulary")
-            return size
-    return None
+def _vocabulary_of(runs: list[str]) -> Vocabulary | None:
+    """That of the first run of our own: all are to rank the same candidates."""
+    own = (Path(run) for run in runs if parse_reference(run) is None)
+    return next((StoredParts.read(run).vocabulary for run in own), None)

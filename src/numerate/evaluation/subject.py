@@ -48,7 +48,7 @@ class Settings:
     """What pretrained models need beyond a path."""
 
     cache: Path | None = None
-    vocabulary: int | None = None  # None: that of the run they stand beside, or 1,000
+    vocabulary: Vocabulary | int | None = None  # that of the run they stand beside, or a size
     trust_remote_code: bool = False
     progress: Progress | None = None
 
@@ -99,8 +99,11 @@ def _pretrained(
     backbone = open_backbone(path, device=device, trust_remote_code=settings.trust_remote_code)
     lm = PretrainedLM(backbone)
     store = Store(settings.cache or default_cache(), lm, opened)
-    encoded = opened.split("train").encode()
-    size = min(settings.vocabulary or VOCABULARY, len(encoded.types))
+    vocabulary = settings.vocabulary
+    if not isinstance(vocabulary, Vocabulary):
+        encoded = opened.split("train").encode()
+        size = min(vocabulary or VOCABULARY, len(encoded.types))
+        vocabulary = Vocabulary.build(encoded.types, encoded.counts, size)
 
     def log_probs(corpus: Corpus) -> np.ndarray:
         split = store.split(corpus.name)
@@ -119,7 +122,7 @@ def _pretrained(
         name=backbone.name,
         folder=Path(f"{PREFIX}{path}"),
         dataset=opened,
-        vocabulary=Vocabulary.build(encoded.types, encoded.counts, size),
+        vocabulary=vocabulary,
         open_words=True,
         open_numerals=True,
         log_probs=log_probs,
