@@ -15,15 +15,19 @@ from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.subject import Settings
+from numerate.heads.combination import CombinationHead
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.corpora import StateCorpus
 from numerate.pretrained.digits import DigitAdapter, DigitBatch
 from numerate.pretrained.head_model import HEADS
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.store import Store
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
+from numerate.vocabulary import Vocabulary
 
 KINDS = ("single", "glued", "metaspace", "mixed")
 TEXT = (
@@ -76,7 +80,7 @@ def opened(folder: Path) -> PretrainedLM:
 
 def shaken(lm: PretrainedLM) -> DigitAdapter:
     torch.manual_seed(1)
-    adapter = DigitAdapter(lm.backbone.hidden_size, 8, 0.0).eval()
+    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
     with torch.no_grad():
         for weight in adapter.parameters():
             weight.normal_(0, 0.5)
@@ -96,7 +100,7 @@ def test_untrained_offsets_leave_the_digits_as_they_are(
         assert None in trees, "the list 1,23 has no tree of its own"
         batch = DigitBatch.of(trees, scores.details)
         assert batch is not None
-        fresh = DigitAdapter(lm.backbone.hidden_size, 8, 0.0).eval()
+        fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
         same = fresh.log_prob(scores.numerals, batch, lm.scorer.classes)
         moved = shaken(lm).log_prob(scores.numerals, batch, lm.scorer.classes)
     torch.testing.assert_close(same, scores.numerals, rtol=1e-5, atol=1e-5)
@@ -179,7 +183,34 @@ def test_the_combination_gains_on_what_it_was_trained_on(
     ours = np.concatenate([score.numerals for score in run.score(some)])
     own = np.concatenate([score.numerals for score in run.lm.score(some)])
     assert ours.mean() > own.mean() + 0.1
-    assert run.head.shares(torch.zeros(3, run.lm.backbone.hidden_size)).shape == (3, 4)
+    assert run.head.shares(torch.zeros(3, run.lm.scorer.state_size)).shape == (3, 4)
+
+
+def test_the_digits_learn_where_they_have_no_share(
+    runs: dict[str, Path], cardiac: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loss is that of the combination; its gradient also teaches the digits alone."""
+    run = BackboneRun.load(runs["combination"], torch.device("cpu"))
+    dataset = Dataset.open(cardiac)
+    split = Store(cache, run.lm, dataset).split("dev")
+    corpus = load_corpora(dataset, run.head.vocabulary)["dev"]
+    states = StateCorpus(corpus, dataset.split("dev"), split, detailed=True)
+    batch = states.collate(np.arange(1))
+    assert batch.digits is not None
+    weights = torch.tensor([0.0, 0.0, 0.0, -1e4]).log_softmax(0)  # the last is the language model
+    monkeypatch.setattr(CombinationHead, "log_weights", lambda self, hidden: weights)
+    loss = run.head(batch)
+    with torch.no_grad():
+        assert float(loss) == pytest.approx(-float(run.head.log_prob(batch).sum()), rel=1e-6)
+    loss.backward()
+    found = [weight.grad.clone() for weight in run.head.adapter.parameters()]
+    run.head.zero_grad()
+    alone = run.head.adapter.log_prob(batch.own, batch.digits, run.head.classes)
+    (-alone.sum()).backward()
+    expected = [weight.grad for weight in run.head.adapter.parameters()]
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5)
+    assert max(float(gradient.abs().max()) for gradient in found) > 1e-3
 
 
 def test_states_are_read_once(
@@ -267,6 +298,12 @@ def test_evaluation_puts_all_in_the_same_tables(
     again = evaluate(reference, cardiac, **options)
     assert again.figures == bare.figures
     assert set(bare.figures["beyond"]) >= {"crps", "coverage_90", "accuracy"}
+    beside = Settings(cache=cache, vocabulary=Vocabulary(("a", "b"), ("<unk-numeral>", "7")))
+    fewer = evaluate(reference, cardiac, **{**options, "settings": beside})
+    assert fewer.figures["perplexity"]["numerals"]["pp"] == pytest.approx(
+        bare.figures["perplexity"]["numerals"]["pp"]
+    )
+    assert fewer.figures["number_line"] != bare.figures["number_line"], "other candidates"
     bare.save()  # there is no run to write into
     assert not Path(reference).exists()
 

@@ -54,13 +54,19 @@ def test_logits_in_chunks_are_the_same(language_models: Models, monkeypatch) -> 
 
 
 def test_states_are_those_before_the_first_digit(language_models: Models) -> None:
+    """Those of an inner layer, brought to scale, and the last one."""
     lm = language_models["single"]
     text = "the mean was 12.5"
     ids = lm.backbone.tokenizer("the mean was ", add_special_tokens=False)["input_ids"]
     with torch.no_grad():
-        states = lm.backbone.model.base_model(torch.tensor([[lm.start, *ids]])).last_hidden_state
+        read = lm.backbone.model.base_model(
+            torch.tensor([[lm.start, *ids]]), output_hidden_states=True
+        )
+    inner, last = (states[0, -1].numpy() for states in read.hidden_states[1:])
+    inner = (inner - inner.mean()) / inner.std()
     found = lm.score([paragraph(text)])[0].states
-    np.testing.assert_allclose(found[0], states[0, -1], atol=1e-4)
+    assert lm.scorer.state_size == 64
+    np.testing.assert_allclose(found[0], [*inner, *last], atol=1e-3)
 
 
 def test_gradients_reach_the_model(language_models: Models) -> None:

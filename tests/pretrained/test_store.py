@@ -58,7 +58,7 @@ def test_what_is_stored_is_what_the_model_says(tmp_path: Path, lm, dataset) -> N
     np.testing.assert_allclose(split.states, states, atol=5e-3)
     assert split.states.dtype == np.float16
     assert isinstance(split.states, np.memmap)
-    assert split.states.shape == (len(split.numerals), lm.backbone.hidden_size)
+    assert split.states.shape == (len(split.numerals), lm.scorer.state_size)
 
 
 def test_an_interrupted_pass_goes_on(tmp_path: Path, lm, dataset, monkeypatch) -> None:

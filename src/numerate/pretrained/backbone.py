@@ -28,7 +28,6 @@ class Backbone:
     window: int  # most positions the model can take
     end_ids: tuple[int, ...]  # every token that ends a text
     adds_start: int | None  # what the tokenizer itself puts before a text
-    hidden_size: int  # width of the states that the output layer reads
 
     @property
     def name(self) -> str:
@@ -81,7 +80,6 @@ def open_backbone(
         window=_window(text_config),
         end_ids=_end_ids(model, tokenizer),
         adds_start=_added_start(path, tokenizer),
-        hidden_size=_hidden_size(model, text_config),
     )
 
 
@@ -100,12 +98,6 @@ def _check_installed(path: Path) -> None:
 def _window(config: Any) -> int:
     stated = (getattr(config, name, None) for name in WINDOW_NAMES)
     return next((n for n in stated if isinstance(n, int) and n > 0), WINDOW)
-
-
-def _hidden_size(model: "PreTrainedModel", config: Any) -> int:
-    """What the output layer reads: in a few models narrower than the layers before it."""
-    output = model.get_output_embeddings()
-    return int(output.weight.shape[1] if output is not None else config.hidden_size)
 
 
 def _end_ids(model: "PreTrainedModel", tokenizer: Any) -> tuple[int, ...]:

@@ -75,7 +75,7 @@ class BackboneRun:
             parts.config,
             parts.vocabulary,
             parts.components,
-            lm.backbone.hidden_size,
+            lm.scorer.state_size,
             lm.scorer.classes,
             lm if tuned else None,
         )

@@ -59,8 +59,8 @@ class CandidateTable:
         chain = self.scorer.index(np.array([plan.tokens[: plan.length]]))
         past = states = None
         if self.scorer.takes_masks:
-            found = self.scorer.hidden(chain, use_cache=True)
-            past, states = found.past_key_values, found.last_hidden_state[0]
+            states, past = self.scorer.hidden(chain, use_cache=True)
+            states = states[0]
         for space in sorted({space for _, space in plan.roots}):
             places = [i for i, (_, other) in enumerate(plan.roots) if other == space]
             for tree in self._trees_after(space):
@@ -94,7 +94,7 @@ class CandidateTable:
         return _Tree(candidates, spelling, seen[1:, 1:])
 
     def _read(self, past: object, states: Tensor, tree: _Tree, roots: np.ndarray) -> Tensor:
-        """The states of the tree after each root: [n, K, D]."""
+        """The states of the tree after each root: [n, K, S]."""
         scorer, count, length = self.scorer, len(roots), len(states)
         shared = copy.deepcopy(past)
         shared.batch_repeat_interleave(count)  # type: ignore[attr-defined]
@@ -108,14 +108,14 @@ class CandidateTable:
             ],
             dim=2,
         )
-        found = scorer.hidden(
+        below, _ = scorer.hidden(
             scorer.index(tree.spelling.tokens[1:]).expand(count, size),
             attention_mask=mask[:, None],
             position_ids=root[:, None] + scorer.index(tree.spelling.depths[1:]),
             past_key_values=shared,
             use_cache=True,
         )
-        return torch.cat([states[root][:, None], found.last_hidden_state], dim=1)
+        return torch.cat([states[root][:, None], below], dim=1)
 
     def _read_by_path(self, plan: Plan, tree: _Tree, roots: np.ndarray) -> Tensor:
         parts = []

@@ -59,7 +59,7 @@ class StateCorpus(NumeralCorpus):
             torch.from_numpy(words).to(device),
             torch.from_numpy(self.rest[numerals]).to(device),
             torch.from_numpy(self.own[numerals]).to(device),
-            torch.from_numpy(self.states[numerals].astype(np.float32)).to(device),
+            torch.from_numpy(self.states[numerals]).to(device).float(),
             self.table.batch(self.rows[numerals]) if len(numerals) else None,
             self.details.gather(numerals, device) if self.details else None,
         )

@@ -1,6 +1,6 @@
 """What adapting a language model's digits needs of a split, on disk beside its scores."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -57,13 +57,13 @@ class DetailStore:
         nodes = ranges(self.starts[numerals], self.starts[numerals + 1])
         closings = ranges(self.closing_starts[numerals], self.closing_starts[numerals + 1])
 
-        def tensor(array: np.ndarray, rows: np.ndarray, dtype: Any) -> Tensor:
-            return torch.from_numpy(array[rows].astype(dtype)).to(device)
+        def tensor(array: np.ndarray, rows: np.ndarray, dtype: torch.dtype) -> Tensor:
+            return torch.from_numpy(array[rows]).to(device).to(dtype)
 
         details = NodeDetails(
-            tensor(self.states, nodes, np.float32),
-            tensor(self.masses, nodes, np.float64),
-            tensor(self.costs, nodes, np.float64),
-            tensor(self.closings, closings, np.float64),
+            tensor(self.states, nodes, torch.float32),
+            tensor(self.masses, nodes, torch.float64),
+            tensor(self.costs, nodes, torch.float64),
+            tensor(self.closings, closings, torch.float64),
         )
         return DigitBatch.of(trees, details)

@@ -39,7 +39,7 @@ LEAST = -60.0  # the logarithm of no mass at all
 class NodeDetails:
     """What a model says at the nodes of spelling trees, one tree after another."""
 
-    states: Tensor  # [M, D]
+    states: Tensor  # [M, S]
     masses: Tensor  # float64 [M, MASSES] log p of classes of tokens
     costs: Tensor  # float64 [M] log p of each node's token after its parent; 0 for roots
     closings: Tensor  # float64 [Q] log p of tokens that end a numeral with something else in them
@@ -141,7 +141,7 @@ class DigitAdapter(nn.Module):
         return spelled.numerals, spelled.gates
 
     def adapt(self, states: Tensor, logits: Tensor, classes: TokenClasses) -> Tensor:
-        """The same for all tokens at once: [M, D], [M, V] → [M, V]."""
+        """The same for all tokens at once: [M, S], [M, V] → [M, V]."""
         offsets = self.offsets(states.float())
         moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)
         return logits + moves[:, _to(np.array([*_OFFSET_OF, OFFSETS])[classes.of], logits)]

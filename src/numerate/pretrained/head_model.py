@@ -26,7 +26,7 @@ from numerate.vocabulary import Vocabulary
 
 HEADS = ("h-softmax", "h-softmax+rnn", "d-rnn", "mog", "combination")
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.1, 0.01  # parts of the learning rate of the head
-ADAPTER_SIZE = 512  # hidden units between states and offsets of digits
+ADAPTER_SIZE, ADAPTER_DROPOUT = 512, 0.3  # between states and offsets of digits
 LM = "lm"  # the language model's own digits, as a member of the combination
 
 
@@ -37,7 +37,7 @@ class StateBatch:
     words: Tensor  # float64 [W] log p, the language model's own
     rest: Tensor  # float64 [N] log p of a numeral's token, but for which numeral it is
     own: Tensor  # float64 [N] log p(this numeral | a numeral), the language model's own
-    states: Tensor  # [N, D]
+    states: Tensor  # [N, S]
     numerals: NumeralBatch | None
     digits: DigitBatch | None = None  # for the language model's digits to be adapted
 
@@ -116,7 +116,7 @@ class HeadModel(StoredModel):
         self.head = build_head(config, vocabulary, components, given=(LM,))
         self.adapter: DigitAdapter | None = None
         if lm is None and isinstance(self.head, CombinationHead):
-            self.adapter = DigitAdapter(state_size, ADAPTER_SIZE, config.dropout)
+            self.adapter = DigitAdapter(state_size, ADAPTER_SIZE, ADAPTER_DROPOUT)
         self.lm = lm
         self.backbone: nn.Module | None = lm.backbone.model if lm else None
 
@@ -135,16 +135,19 @@ class HeadModel(StoredModel):
         own: Tensor,
         digits: DigitBatch | None,
     ) -> Tensor:
-        """log p(numeral | a numeral): [N, D] → [N]."""
+        """log p(numeral | a numeral): [N, S] → [N]; `own` is the language model's."""
+        if self.adapter is not None and digits is not None:
+            own = self.adapter.log_prob(own, digits, self.classes)
+        return self._head_log_prob(states, numerals, own)
+
+    def _head_log_prob(self, states: Tensor, numerals: NumeralBatch, own: Tensor) -> Tensor:
         hidden = self.project(states)
         if isinstance(self.head, CombinationHead):
-            if self.adapter is not None and digits is not None:
-                own = self.adapter.log_prob(own, digits, self.classes)
             return self.head.log_prob(hidden, numerals, own)
         return self.head.log_prob(hidden, numerals)
 
     def numeral_table(self, states: Tensor, candidates: NumeralTable, own: Tensor) -> Tensor:
-        """log p of every candidate: [N, D] → [N, C]; `own` [N, C] is the member `lm`."""
+        """log p of every candidate: [N, S] → [N, C]; `own` [N, C] is the member `lm`."""
         hidden = self.project(states)
         if isinstance(self.head, CombinationHead):
             return self.head.log_prob_table(hidden, candidates, own)
@@ -157,19 +160,33 @@ class HeadModel(StoredModel):
 
     def log_prob(self, batch: StateBatch | PlanBatch) -> Tensor:
         """log p of the batch's targets, words first: [W + N]."""
-        if isinstance(batch, PlanBatch):
-            assert self.lm is not None
-            batch = batch.read(self.lm.scorer.score(batch.plans))
+        batch = self._read(batch)
         if batch.numerals is None:
             return batch.words
         numerals = self.numeral_log_prob(batch.states, batch.numerals, batch.own, batch.digits)
         return torch.cat([batch.words, batch.rest + numerals])
 
     def forward(self, batch: StateBatch | PlanBatch) -> Tensor:
-        """The summed negative log-probability of the batch's tokens."""
-        loss = -self.log_prob(batch).sum()
-        # Without numerals there would be nothing to differentiate.
-        return loss + 0.0 * self.head_weights()[0].sum()
+        """The summed negative log-probability of the batch's tokens.
+
+        Its gradient has one part more. In a mixture a member learns most from what it has the
+        largest share of; the language model's digits shall learn from every numeral.
+        """
+        batch = self._read(batch)
+        if batch.numerals is None:  # then there is nothing to differentiate
+            return -batch.words.sum() + 0.0 * self.head_weights()[0].sum()
+        own, extra = batch.own, batch.own.new_zeros(())
+        if self.adapter is not None and batch.digits is not None:
+            own = self.adapter.log_prob(own, batch.digits, self.classes)
+            extra = own.sum() - own.sum().detach()
+        numerals = self._head_log_prob(batch.states, batch.numerals, own)
+        return -batch.words.sum() - (batch.rest + numerals).sum() - extra
+
+    def _read(self, batch: StateBatch | PlanBatch) -> StateBatch:
+        if isinstance(batch, StateBatch):
+            return batch
+        assert self.lm is not None
+        return batch.read(self.lm.scorer.score(batch.plans))
 
     def head_weights(self) -> list[nn.Parameter]:
         adapter = [] if self.adapter is None else [*self.adapter.parameters()]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from numerate.errors import BackboneError
@@ -22,6 +23,8 @@ from numerate.pretrained.spelling import TEXT_END, NumeralTokens
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
+# Inner layers know what the last one, bound to say the next token, has let go of.
+DEPTHS = (0.53, 0.8)  # parts of the layers after which states are read, beside the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Scores:
     targets: Tensor  # float64 [T] log p of every target
     gates: Tensor  # float64 [N] log p(a numeral comes)
     numerals: Tensor  # float64 [N] log p(this one | a numeral comes)
-    states: Tensor  # [N, D] the hidden state before each numeral
+    states: Tensor  # [N, S] the states before each numeral
     details: NodeDetails | None = None  # at the nodes of the numerals' trees, if asked for
 
 
@@ -108,6 +111,7 @@ class Scorer:
         self.model = model
         self.kinds = [torch.from_numpy(ids).to(self.device) for ids in tokens.kinds]
         self.classes = TokenClasses(tokens, model.get_output_embeddings().weight.shape[0])
+        self.layers, self.state_size = self._find_layers()
         self._check_logits()
         self.takes_masks = self._find_whether_masks_work()
 
@@ -167,14 +171,24 @@ class Scorer:
         rows = np.concatenate([places for _, places in found])
         return self.details(states[self.index(rows)], Forest.of([tree for tree, _ in found]))
 
-    def hidden(self, tokens: Tensor, **inputs: Any) -> Any:
-        """What the model without its output layer says. Masks are boolean: who sees whom."""
+    def hidden(self, tokens: Tensor, **inputs: Any) -> tuple[Tensor, Any]:
+        """The states after tokens, [B, L] → [B, L, S], and what the model keeps of them.
+
+        Those of inner layers, each brought to the same scale, stand before the last ones, which
+        are what the output layer reads. Masks are boolean: who sees whom.
+        """
         mask = inputs.get("attention_mask")
         if mask is not None:
             inputs["attention_mask"] = torch.zeros(
                 mask.shape, dtype=self.model.dtype, device=mask.device
             ).masked_fill_(~mask, torch.finfo(self.model.dtype).min)
-        return self.model.base_model(input_ids=tokens, **inputs)
+        found = self.model.base_model(
+            input_ids=tokens, output_hidden_states=bool(self.layers), **inputs
+        )
+        inner = (found.hidden_states[layer] for layer in self.layers)
+        scaled = [F.layer_norm(states, states.shape[-1:]) for states in inner]
+        states = torch.cat([*scaled, found.last_hidden_state], dim=-1)
+        return states, getattr(found, "past_key_values", None)
 
     def log_probs(
         self, states: Tensor, edges: np.ndarray, requests: Sequence[Request]
@@ -216,8 +230,9 @@ class Scorer:
         return results[0], results[1:]
 
     def logits(self, states: Tensor) -> Tensor:
-        """What the model's own forward pass makes of its last states."""
-        logits: Tensor = self.model.get_output_embeddings()(states).float()
+        """What the model's own forward pass makes of its last states: [..., S] → [..., V]."""
+        output = self.model.get_output_embeddings()
+        logits: Tensor = output(states[..., -output.weight.shape[1] :]).float()
         config = self.model.config
         logits = logits * (getattr(config, "logit_scale", None) or 1.0)
         logits = logits / (getattr(config, "logits_scaling", None) or 1.0)
@@ -228,17 +243,17 @@ class Scorer:
         return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(self.device)
 
     def states(self, nodes: Nodes) -> Tensor:
-        """The hidden state of every node: [B * L, D]."""
+        """The states of every node: [B * L, S]."""
         return self._states(nodes) if self.takes_masks else self._states_by_path(nodes)
 
     def _states(self, nodes: Nodes) -> Tensor:
-        found = self.hidden(
+        states, _ = self.hidden(
             self.index(nodes.tokens),
             attention_mask=nodes.mask(self.device),
             position_ids=self.index(nodes.positions),
             use_cache=False,
         )
-        return found.last_hidden_state.flatten(0, 1)  # type: ignore[no-any-return]
+        return states.flatten(0, 1)
 
     def _states_by_path(self, nodes: Nodes) -> Tensor:
         """The same, from one plain sequence for each leaf."""
@@ -252,7 +267,7 @@ class Scorer:
                     path.append(plan.parents[path[-1]])
                 path.reverse()
                 tokens = self.index(np.array([[plan.tokens[node] for node in path]]))
-                states = self.hidden(tokens, use_cache=False).last_hidden_state[0]
+                states = self.hidden(tokens, use_cache=False)[0][0]
                 new = [step for step, node in enumerate(path) if node not in done]
                 parts.append(states[new])
                 places += [start + path[step] for step in new]
@@ -261,12 +276,26 @@ class Scorer:
         everything = states.new_zeros(nodes.shape[0] * nodes.shape[1], states.shape[1])
         return everything.index_copy(0, self.index(np.array(places)), states)
 
+    def _find_layers(self) -> tuple[list[int], int]:
+        """Which inner layers are read, and the size of all states together."""
+        tokens = torch.arange(1, 5, device=self.device)[None]
+        with torch.no_grad():
+            found = self.model.base_model(
+                input_ids=tokens, use_cache=False, output_hidden_states=True
+            )
+        states = found.hidden_states or ()
+        count = len(states) - 1
+        layers = {round(depth * count) for depth in DEPTHS}
+        inner = sorted(layer for layer in layers if 0 < layer < count)
+        read = [*(states[layer] for layer in inner), found.last_hidden_state]
+        return inner, sum(state.shape[-1] for state in read)
+
     def _check_logits(self) -> None:
         """Whether the output layer is one this class knows how to apply."""
         tokens = torch.arange(1, 5, device=self.device)[None]
         with torch.no_grad():
             own = self.model(input_ids=tokens).logits.float()
-            ours = self.logits(self.hidden(tokens, use_cache=False).last_hidden_state)
+            ours = self.logits(self.hidden(tokens, use_cache=False)[0])
         if not torch.allclose(own, ours, atol=1e-3, rtol=1e-3):
             name = type(self.model).__name__
             raise BackboneError(f"{name}: its output layer is of a kind numerate does not know")

@@ -26,7 +26,7 @@ from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.plan import Paragraph
 
-FORMAT = "numerate states 2"
+FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
 
@@ -94,7 +94,7 @@ class SplitStore:
         numerals = [len(paragraph.numerals) for paragraph in self.paragraphs]
         self.target_starts = np.cumsum([0, *lengths])
         self.numeral_starts = np.cumsum([0, *numerals])
-        count, size = int(self.numeral_starts[-1]), store.model.backbone.hidden_size
+        count, size = int(self.numeral_starts[-1]), store.model.scorer.state_size
         self.targets = self.array("targets", np.float64, (int(self.target_starts[-1]),))
         self.gates = self.array("gates", np.float64, (count,))
         self.numerals = self.array("numerals", np.float64, (count,))

@@ -64,12 +64,14 @@ class Branches:
         self._tokens: list[int] = []
         self._paths: list[list[int]] = []  # of each node: the nodes from the context to it
         with torch.no_grad():
-            found = scorer.hidden(scorer.index(np.array([chain])), use_cache=scorer.takes_masks)
-        self._past = found.past_key_values if scorer.takes_masks else None
-        self.root: Tensor = found.last_hidden_state[0, -1:]  # [1, D]
+            states, past = scorer.hidden(
+                scorer.index(np.array([chain])), use_cache=scorer.takes_masks
+            )
+        self._past = past if scorer.takes_masks else None
+        self.root = states[0, -1:]  # [1, S]
 
     def read(self, parents: Sequence[int], tokens: Sequence[int]) -> Tensor:
-        """The states of new nodes: [n, D].
+        """The states of new nodes: [n, S].
 
         Nodes are numbered as they are read. A parent has been read, or stands before the node
         in the list; −1 is the end of the context.
@@ -86,20 +88,19 @@ class Branches:
             seen[:, :length] = True
             for row, path in zip(seen, paths, strict=True):
                 row[length + np.array(path)] = True
-            found = self._scorer.hidden(
+            states, self._past = self._scorer.hidden(
                 self._scorer.index(np.array([tokens])),
                 attention_mask=torch.from_numpy(seen)[None, None].to(self._scorer.device),
                 position_ids=self._scorer.index(np.array([[length - 1 + len(p) for p in paths]])),
                 past_key_values=self._past,
                 use_cache=True,
             )
-        self._past = found.past_key_values
-        return found.last_hidden_state[0]  # type: ignore[no-any-return]
+        return states[0]
 
     def _read_alone(self, path: list[int]) -> Tensor:
         tokens = [*self._chain, *(self._tokens[node] for node in path)]
-        found = self._scorer.hidden(self._scorer.index(np.array([tokens])), use_cache=False)
-        return found.last_hidden_state[0, -1:]  # type: ignore[no-any-return]
+        states, _ = self._scorer.hidden(self._scorer.index(np.array([tokens])), use_cache=False)
+        return states[0, -1:]
 
 
 @dataclass(frozen=True, slots=True)

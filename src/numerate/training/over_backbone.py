@@ -65,7 +65,7 @@ def over_backbone(
         config,
         corpora["train"].vocabulary,
         components,
-        opened.hidden_size,
+        lm.scorer.state_size,
         lm.scorer.classes,
         None if choice.finetune == "none" else lm,
     )
