@@ -179,9 +179,10 @@ def mixed_report(
     settings: Settings,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """Of one model from scratch and two over a pretrained one, which was evaluated."""
+    """Of one model from scratch and two over a pretrained one, evaluated but for one."""
     run = headed_folders["combination"]
     evaluate(run, device="cpu", limit=1, settings=settings).save()
+    evaluate(headed_folders["d-rnn"], device="cpu", settings=settings).save()
     out = tmp_path_factory.mktemp("report") / "mixed"
     done = numerate(
         *("inspect", str(headed_folders["d-rnn"]), str(folders["mog"]), str(run)),
@@ -211,7 +212,9 @@ def test_a_report_of_runs_with_and_without_a_backbone(
         extent = f"Figures are of {LIMIT} of {whole} paragraphs of the dev split"
         assert extent in page.inner_text("body")
         label = f"{BACKBONE} · combination"
-        assert label in page.inner_text("#results")
+        results = page.inner_text("#results")
+        assert f"{BACKBONE} · d-rnn" in results
+        assert f"evaluated on a part of the split: {label} (--limit 1)." in results
         options = page.inner_text("#options")
         assert "backbone hash" in options
         assert f"/{BACKBONE}" in options

@@ -27,6 +27,7 @@ def evaluation(name: str, folder: str = "runs/one", **changes: Any) -> Evaluatio
     fields: dict[str, Any] = {
         "figures": {"perplexity": perplexities, "number_line": errors},
         "intervals": {},
+        "limit": None,
         "counts": {"tokens": 10},
         "baselines": {"mean": errors, "median": errors | {"rmse": 9.5}},
         "oracle": None,

@@ -17,13 +17,21 @@ from numerate.training.environment import read_environment
 
 
 def results_section(runs: Sequence[Run]) -> Section | None:
-    """What each run's `metrics.json` says, of runs that were evaluated on this dataset."""
+    """What each run's `metrics.json` says, of runs that were evaluated on this dataset.
+
+    Figures of a part of the test split are of another sample: they cannot stand beside the rest.
+    """
     content = runs[0].dataset.manifest["content_hash"]
     evaluations: list[Evaluation] = []
+    partial = []
     for run in runs:
         found = read_evaluation(run.folder)
-        if found is not None and (found.dataset, found.split) == (content, "test"):
+        if found is None or (found.dataset, found.split) != (content, "test"):
+            continue
+        if found.limit is None:
             evaluations.append(replace(found, name=run.label))
+        else:
+            partial.append(f"{run.label} (--limit {found.limit})")
     if not evaluations:
         return None
     text = (
@@ -38,6 +46,8 @@ def results_section(runs: Sequence[Run]) -> Section | None:
             " The oracle is the process that wrote the corpus: no model can do better in "
             "expectation."
         )
+    if partial:
+        text += f" Not shown, since evaluated on a part of the split: {', '.join(partial)}."
     tables = result_tables(evaluations)
     return Section("Results", f"<p>{escape(text)}</p>" + "".join(map(table, tables)))
 

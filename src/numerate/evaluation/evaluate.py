@@ -31,6 +31,7 @@ from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
 from numerate.evaluation.score import Predictions, Targets, rank_tables
 from numerate.evaluation.subject import Settings, open_subject
 from numerate.model.device import usable_device
+from numerate.model.language_model import read_json
 from numerate.packing import ranges
 from numerate.pretrained.backbone import parse_reference
 
@@ -49,6 +50,7 @@ class Evaluation:
     folder: Path  # of the run; the reference of a pretrained model
     dataset: str
     split: str
+    limit: int | None  # so many paragraphs of it; None: all
     figures: Figures
     intervals: Figures  # the same names → [low, high]; empty without `confidence`
     counts: dict[str, int]
@@ -66,6 +68,7 @@ class Evaluation:
                 "numerate": numerate.__version__,
                 "dataset": self.dataset,
                 "split": self.split,
+                "limit": self.limit,
                 **self.figures,
                 "intervals": self.intervals,
                 "baselines": self.baselines,
@@ -76,10 +79,13 @@ class Evaluation:
         return record
 
     def save(self) -> None:
-        """Write `metrics.json` into the run, if there is one."""
+        """Write `metrics.json` into the run, if there is one; a part never replaces a whole."""
         if parse_reference(str(self.folder)) is not None:
             return
-        write_file(self.folder / METRICS, (json.dumps(self.record(), indent=2) + "\n").encode())
+        path = self.folder / METRICS
+        if self.limit is not None and path.exists() and read_json(path).get("limit") is None:
+            return
+        write_file(path, (json.dumps(self.record(), indent=2) + "\n").encode())
 
 
 def strict(value: Any) -> Any:
@@ -123,7 +129,9 @@ def evaluate(
     corpus = corpora[split]
     ids = opened.split(split).read(["document"])["document"].to_pylist()
     if limit is not None:
-        corpus = corpus.take(some_paragraphs(len(corpus), limit))
+        whole = len(corpus)
+        corpus = corpus.take(some_paragraphs(whole, limit))
+        limit = limit if len(corpus) < whole else None
         ids = [ids[index] for index in corpus.sources]
         if not (corpus.tokens < 0).any():
             raise DatasetError(f"{opened.folder}: no numeral in these {len(corpus)} paragraphs")
@@ -171,6 +179,7 @@ def evaluate(
         folder=subject.folder,
         dataset=opened.manifest["content_hash"],
         split=split,
+        limit=limit,
         figures=figures,
         intervals=intervals,
         counts={

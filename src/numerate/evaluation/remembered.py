@@ -28,6 +28,7 @@ def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
         folder=folder,
         dataset=record["dataset"],
         split=record["split"],
+        limit=record.get("limit"),
         figures=_figures({name: record[name] for name in parts if name in record}),
         intervals=_figures(record["intervals"]),
         counts=record["counts"],
