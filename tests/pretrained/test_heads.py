@@ -2,6 +2,8 @@
 
 import json
 import math
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.subject import Settings
 from numerate.heads.combination import CombinationHead
+from numerate.model.language_model import read_json
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.backbone_run import BackboneRun
@@ -183,7 +186,7 @@ def test_the_combination_gains_on_what_it_was_trained_on(
     ours = np.concatenate([score.numerals for score in run.score(some)])
     own = np.concatenate([score.numerals for score in run.lm.score(some)])
     assert ours.mean() > own.mean() + 0.1
-    assert run.head.shares(torch.zeros(3, run.lm.scorer.state_size)).shape == (3, 4)
+    assert run.head.head.names == ("h-softmax", "d-rnn", "mog", "lm")
 
 
 def test_the_digits_learn_where_they_have_no_share(
@@ -304,8 +307,27 @@ def test_evaluation_puts_all_in_the_same_tables(
         bare.figures["perplexity"]["numerals"]["pp"]
     )
     assert fewer.figures["number_line"] != bare.figures["number_line"], "other candidates"
+    # A part of the split is remembered as one, and never replaces the whole.
+    metrics = runs["combination"] / "metrics.json"
+    assert (bare.limit, ours.limit) == (1, 1)
+    ours.save()
+    assert read_json(metrics)["limit"] == 1
+    replace(ours, limit=None).save()
+    ours.save()
+    assert read_json(metrics)["limit"] is None
     bare.save()  # there is no run to write into
     assert not Path(reference).exists()
+
+
+def test_states_of_other_layers_are_refused(runs: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(runs["mog"], folder)
+    record = read_json(folder / "config.json")
+    assert record["backbone"]["layers"] == [1]
+    record["backbone"]["layers"] = [2, 3]
+    (folder / "config.json").write_text(json.dumps(record))
+    with pytest.raises(RunError, match=r"reads the states of layers \[2, 3\], this version those"):
+        BackboneRun.load(folder, torch.device("cpu"))
 
 
 def test_bad_input_is_one_line(

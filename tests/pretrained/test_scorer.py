@@ -1,5 +1,9 @@
 """One pass with masks says what many plain passes say."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -67,6 +71,41 @@ def test_states_are_those_before_the_first_digit(language_models: Models) -> Non
     found = lm.score([paragraph(text)])[0].states
     assert lm.scorer.state_size == 64
     np.testing.assert_allclose(found[0], [*inner, *last], atol=1e-3)
+
+
+def test_inner_layers_stand_before_the_last(make_tiny: Callable[..., Path]) -> None:
+    """Two of ten, from the outside in; what the output layer reads is the last part."""
+    lm = PretrainedLM(open_backbone(make_tiny(num_hidden_layers=10)), start=1)
+    assert (lm.scorer.layers, lm.scorer.state_size) == ([5, 8], 96)
+    tokens = torch.tensor([[1, 7, 9]])
+    with torch.no_grad():
+        states, _ = lm.scorer.hidden(tokens, use_cache=False)
+        read = lm.backbone.model.base_model(tokens, output_hidden_states=True)
+    for place, layer in enumerate((5, 8)):
+        inner = read.hidden_states[layer]
+        scaled = (inner - inner.mean(-1, keepdim=True)) / inner.std(-1, correction=0, keepdim=True)
+        torch.testing.assert_close(
+            states[..., 32 * place : 32 * place + 32], scaled, rtol=1e-3, atol=1e-3
+        )
+    torch.testing.assert_close(states[..., 64:], read.last_hidden_state)
+
+
+def test_inner_states_of_another_shape_are_not_read(
+    language_models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some models keep several streams: [streams, B, L, D]."""
+    lm = language_models["single"]
+    known = type(lm.backbone.model.base_model).forward
+
+    def forward(*args: Any, **inputs: Any) -> Any:
+        found = known(*args, **inputs)
+        if found.hidden_states is not None:
+            found.hidden_states = tuple(states[None] for states in found.hidden_states)
+        return found
+
+    monkeypatch.setattr(type(lm.backbone.model.base_model), "forward", forward)
+    scorer = Scorer(lm.backbone.model, lm.tokens)
+    assert (scorer.layers, scorer.state_size) == ([], 32)
 
 
 def test_gradients_reach_the_model(language_models: Models) -> None:

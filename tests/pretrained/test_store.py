@@ -12,6 +12,7 @@ from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained import store as stores
 from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.details import as_half
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.store import Store, default_cache
 
@@ -59,6 +60,11 @@ def test_what_is_stored_is_what_the_model_says(tmp_path: Path, lm, dataset) -> N
     assert split.states.dtype == np.float16
     assert isinstance(split.states, np.memmap)
     assert split.states.shape == (len(split.numerals), lm.scorer.state_size)
+
+
+def test_states_beyond_half_precision_stay_finite() -> None:
+    found = as_half(np.array([1.5, 1e6, -1e6], dtype=np.float32)).astype(np.float16)
+    assert found.tolist() == [1.5, 65504, -65504]
 
 
 def test_an_interrupted_pass_goes_on(tmp_path: Path, lm, dataset, monkeypatch) -> None:

@@ -87,7 +87,7 @@ class HeadedRun(Run):
         return self._situation(states, lambda: (plan, 0))
 
     def _situation(self, states: Tensor, place: Callable[[], Place]) -> Situation:
-        """From the language model's state [1, D]; where the text is planned if need be."""
+        """From the language model's states [1, S]; where the text is planned if need be."""
 
         def table(candidates: NumeralTable) -> Tensor:
             plan, which = place()

@@ -32,7 +32,7 @@ class HeadOnStates:
         return split
 
     def states(self, corpus: Corpus, places: np.ndarray) -> Tensor:
-        """The language model's, before some numerals: [n, D]."""
+        """The language model's, before some numerals: [n, S]."""
         split = self.read(corpus)
         return self._states(split, split.numerals_of(corpus.sources)[places])
 

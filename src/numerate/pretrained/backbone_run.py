@@ -51,7 +51,7 @@ class BackboneRun:
         try:
             about = parts.record["backbone"]
             path, digest, start = Path(about["path"]), about["digest"], about["start"]
-            finetune = about["finetune"]
+            finetune, layers = about["finetune"], about["layers"]
         except (KeyError, TypeError) as error:
             raise RunError(f"{folder}: incomplete run over a pretrained model: {error}") from None
         if not path.exists():
@@ -71,6 +71,11 @@ class BackboneRun:
             if tuned:
                 add_adapters(backbone.model, finetune)
             lm = PretrainedLM(backbone, start)
+        if layers != lm.scorer.layers:
+            raise RunError(
+                f"{folder}: reads the states of layers {layers}, this version those of "
+                f"{lm.scorer.layers}; train it again"
+            )
         head = HeadModel(
             parts.config,
             parts.vocabulary,
@@ -148,7 +153,7 @@ class BackboneRun:
         candidates: NumeralTable,
         which: Sequence[int] | None = None,
     ) -> np.ndarray:
-        """The same where the states before these numerals are known: [N, D] → [N, C]."""
+        """The same where the states before these numerals are known: [N, S] → [N, C]."""
         device = self.lm.scorer.device
         own = torch.empty(0)
         with torch.no_grad():

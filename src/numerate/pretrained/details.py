@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 PARAGRAPHS = 256  # planned at a time
 
 
+def as_half(states: np.ndarray) -> np.ndarray:
+    """Fit for float16: what is beyond its range is as large as it can be, not infinite."""
+    largest = float(np.finfo(np.float16).max)
+    return states.clip(-largest, largest)
+
+
 class DetailStore:
     """The nodes of every numeral's tree, one tree after another: states, masses, costs.
 
@@ -46,7 +52,7 @@ class DetailStore:
         nodes = slice(self.starts[numerals.start], self.starts[numerals.stop])
         closings = slice(self.closing_starts[numerals.start], self.closing_starts[numerals.stop])
         if nodes.start < nodes.stop:
-            self.states[nodes] = score.node_states
+            self.states[nodes] = as_half(score.node_states)
             self.masses[nodes] = score.node_masses
             self.costs[nodes] = score.node_costs
             self.closings[closings] = score.node_closings

@@ -136,9 +136,12 @@ class HeadModel(StoredModel):
         digits: DigitBatch | None,
     ) -> Tensor:
         """log p(numeral | a numeral): [N, S] → [N]; `own` is the language model's."""
-        if self.adapter is not None and digits is not None:
-            own = self.adapter.log_prob(own, digits, self.classes)
-        return self._head_log_prob(states, numerals, own)
+        return self._head_log_prob(states, numerals, self._adapted(own, digits))
+
+    def _adapted(self, own: Tensor, digits: DigitBatch | None) -> Tensor:
+        if self.adapter is None or digits is None:
+            return own
+        return self.adapter.log_prob(own, digits, self.classes)
 
     def _head_log_prob(self, states: Tensor, numerals: NumeralBatch, own: Tensor) -> Tensor:
         hidden = self.project(states)
@@ -152,11 +155,6 @@ class HeadModel(StoredModel):
         if isinstance(self.head, CombinationHead):
             return self.head.log_prob_table(hidden, candidates, own)
         return self.head.log_prob_table(hidden, candidates)
-
-    def shares(self, states: Tensor) -> Tensor:
-        """The share of each member of a combination: [N, M]."""
-        assert isinstance(self.head, CombinationHead)
-        return self.head.log_weights(self.project(states)).exp()
 
     def log_prob(self, batch: StateBatch | PlanBatch) -> Tensor:
         """log p of the batch's targets, words first: [W + N]."""
@@ -175,12 +173,10 @@ class HeadModel(StoredModel):
         batch = self._read(batch)
         if batch.numerals is None:  # then there is nothing to differentiate
             return -batch.words.sum() + 0.0 * self.head_weights()[0].sum()
-        own, extra = batch.own, batch.own.new_zeros(())
-        if self.adapter is not None and batch.digits is not None:
-            own = self.adapter.log_prob(own, batch.digits, self.classes)
-            extra = own.sum() - own.sum().detach()
+        own = self._adapted(batch.own, batch.digits)
         numerals = self._head_log_prob(batch.states, batch.numerals, own)
-        return -batch.words.sum() - (batch.rest + numerals).sum() - extra
+        loss: Tensor = -batch.words.sum() - (batch.rest + numerals).sum()
+        return loss if self.adapter is None else loss - (own.sum() - own.sum().detach())
 
     def _read(self, batch: StateBatch | PlanBatch) -> StateBatch:
         if isinstance(batch, StateBatch):

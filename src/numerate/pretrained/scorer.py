@@ -283,11 +283,12 @@ class Scorer:
             found = self.model.base_model(
                 input_ids=tokens, use_cache=False, output_hidden_states=True
             )
-        states = found.hidden_states or ()
+        states, last = found.hidden_states or (), found.last_hidden_state
         count = len(states) - 1
-        layers = {round(depth * count) for depth in DEPTHS}
-        inner = sorted(layer for layer in layers if 0 < layer < count)
-        read = [*(states[layer] for layer in inner), found.last_hidden_state]
+        layers = sorted({round(depth * count) for depth in DEPTHS})
+        # A few models have inner states of another shape: they are not read.
+        inner = [n for n in layers if 0 < n < count and states[n].shape[:-1] == last.shape[:-1]]
+        read = [*(states[layer] for layer in inner), last]
         return inner, sum(state.shape[-1] for state in read)
 
     def _check_logits(self) -> None:

@@ -21,7 +21,7 @@ from numerate.errors import BackboneError, one_line
 from numerate.model.language_model import read_json
 from numerate.numeral_table import NumeralTable
 from numerate.packing import ranges
-from numerate.pretrained.details import DetailStore
+from numerate.pretrained.details import DetailStore, as_half
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.plan import Paragraph
@@ -59,6 +59,7 @@ class Store:
             "dataset": content,
             "window": model.window,
             "start": model.start,
+            "layers": model.scorer.layers,
         }
         if not about.exists():
             write_file(about, (json.dumps(identity, indent=2) + "\n").encode())
@@ -149,7 +150,7 @@ class SplitStore:
                 self.targets[slice(*self.target_starts[index : index + 2])] = score.targets
                 self.gates[numerals] = score.gates
                 self.numerals[numerals] = score.numerals
-                self.states[numerals] = score.states
+                self.states[numerals] = as_half(score.states)
                 if detailed:
                     self.details.put(numerals, score)
             for array in arrays:

@@ -73,6 +73,7 @@ def over_backbone(
         "path": str(opened.path),
         "digest": opened.digest,
         "start": lm.start,
+        "layers": lm.scorer.layers,
         "finetune": choice.finetune,
     }
     return network, found, {"backbone": about}
