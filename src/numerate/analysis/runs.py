@@ -58,7 +58,7 @@ def open_runs(
     target = usable_device(device)
     records = [trained_record(path) for path in paths]
     opened = open_dataset(paths[0], records[0], dataset)
-    vocabulary = _common_vocabulary(paths, records, opened if dataset is not None else None)
+    vocabulary = _common_vocabulary(paths, records, one_dataset=dataset is None)
     ids = set(opened.split("dev").read(["document"])["document"].to_pylist())
     for path, record in zip(paths, records, strict=True):
         refuse_training_documents(path, opened, "dev", ids)
@@ -155,13 +155,13 @@ def _labels(names: list[str], paths: list[Path]) -> list[str]:
 
 
 def _common_vocabulary(
-    paths: list[Path], records: list[dict[str, Any]], given: Dataset | None
+    paths: list[Path], records: list[dict[str, Any]], *, one_dataset: bool
 ) -> Vocabulary:
-    """That of all runs; those of another dataset or vocabulary are refused."""
+    """That of all runs. Another vocabulary is refused, and with `one_dataset` another dataset."""
     vocabulary = StoredParts.read(paths[0]).vocabulary
     for path, record in zip(paths[1:], records[1:], strict=True):
         hashes = [found.get("dataset", {}).get("content_hash") for found in (records[0], record)]
-        if given is None and hashes[0] != hashes[1]:
+        if one_dataset and hashes[0] != hashes[1]:
             raise RunError(f"{paths[0]} and {path}: trained on different datasets")
         if StoredParts.read(path).vocabulary != vocabulary:
             raise RunError(f"{paths[0]} and {path}: different vocabularies")

@@ -38,6 +38,7 @@ def evaluate_runs(
     if compared and len(runs) != 2:
         raise NumerateError(f"a comparison needs two runs: got {len(runs)}")
     evaluations = []
+    known = vocabulary if vocabulary is not None else _vocabulary_of(runs)
     with PassProgress() as progress:
         for run in runs:
             evaluation = evaluate(
@@ -49,9 +50,7 @@ def evaluate_runs(
                 confidence=confidence,
                 device=device,
                 limit=limit,
-                settings=Settings(
-                    cache, vocabulary or _vocabulary_of(runs), trust_remote_code, progress
-                ),
+                settings=Settings(cache, known, trust_remote_code, progress),
             )
             evaluations.append(evaluation)
     results = compare(evaluations[0], evaluations[1], confidence or 0.95) if compared else None

@@ -102,7 +102,7 @@ def _pretrained(
     vocabulary = settings.vocabulary
     if not isinstance(vocabulary, Vocabulary):
         encoded = opened.split("train").encode()
-        size = min(vocabulary or VOCABULARY, len(encoded.types))
+        size = min(VOCABULARY if vocabulary is None else vocabulary, len(encoded.types))
         vocabulary = Vocabulary.build(encoded.types, encoded.counts, size)
 
     def log_probs(corpus: Corpus) -> np.ndarray:

@@ -1,12 +1,15 @@
 """The benchmark measures what it says, against scikit-learn and against reading errors in place."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from numerate.corpus.dataset import Dataset
+from numerate.errors import DatasetError
 from numerate.plausibility.benchmark.benchmark import (
     Scores,
     area_under_roc,
@@ -77,6 +80,12 @@ def test_the_median_is_that_of_the_training_numbers(dataset: Path) -> None:
     tokens = Dataset.open(dataset).split("train").read(["tokens"])["tokens"].to_pylist()
     numbers = sorted(float(t) for text in tokens for t in text if is_numeral(t))
     assert training_median(Dataset.open(dataset)) == numbers[(len(numbers) - 1) // 2]
+
+
+def test_without_numerals_there_is_nothing_to_find(dataset: Path) -> None:
+    blind: Any = SimpleNamespace(model=SimpleNamespace(read=lambda texts: []))
+    with pytest.raises(DatasetError, match="no numeral in these 3 paragraphs"):
+        run_benchmark(blind, Dataset.open(dataset), limit=3)
 
 
 def test_a_model_beats_the_baselines(models: dict[str, NumerateModel], dataset: Path) -> None:

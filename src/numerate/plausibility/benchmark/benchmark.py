@@ -124,6 +124,8 @@ def run_benchmark(
     texts = columns["text"].to_pylist()
     readings = model.model.read(texts)
     numerals = [token.text for reading in readings for token in reading.numerals]
+    if not numerals:
+        raise DatasetError(f"{dataset.folder}: no numeral in these {len(texts)} paragraphs")
     ids = np.unique(np.array(columns["document"].to_pylist(), dtype=object), return_inverse=True)[1]
     documents = np.repeat(ids, [len(reading.positions) for reading in readings])
     errors = make_errors(numerals, documents, seed)
