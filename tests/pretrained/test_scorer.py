@@ -1,13 +1,14 @@
 """One pass with masks says what many plain passes say."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tests.pretrained.conftest import paragraph
+from transformers import Gemma3nForCausalLM, Gemma3nTextConfig
 
 from numerate.errors import BackboneError
 from numerate.pretrained.backbone import open_backbone
@@ -90,22 +91,43 @@ def test_inner_layers_stand_before_the_last(make_tiny: Callable[..., Path]) -> N
     torch.testing.assert_close(states[..., 64:], read.last_hidden_state)
 
 
-def test_inner_states_of_another_shape_are_not_read(
-    language_models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Some models keep several streams: [streams, B, L, D]."""
+def test_inner_states_of_another_shape_are_not_read(language_models: Models) -> None:
+    """This one has several streams between its layers: [streams, B, L, D]."""
     lm = language_models["single"]
-    known = type(lm.backbone.model.base_model).forward
+    layers = 4
+    config = Gemma3nTextConfig(
+        vocab_size=len(lm.backbone.tokenizer),
+        vocab_size_per_layer_input=len(lm.backbone.tokenizer),
+        hidden_size=16,
+        hidden_size_per_layer_input=4,
+        intermediate_size=[32] * layers,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=8,
+        num_kv_shared_layers=0,
+        laurel_rank=2,
+        layer_types=["full_attention"] * layers,
+        activation_sparsity_pattern=[0.0] * layers,
+    )
+    scorer = Scorer(Gemma3nForCausalLM(config).eval(), lm.tokens)
+    assert (scorer.layers, scorer.state_size) == ([], 16)
 
-    def forward(*args: Any, **inputs: Any) -> Any:
-        found = known(*args, **inputs)
-        if found.hidden_states is not None:
-            found.hidden_states = tuple(states[None] for states in found.hidden_states)
-        return found
 
-    monkeypatch.setattr(type(lm.backbone.model.base_model), "forward", forward)
-    scorer = Scorer(lm.backbone.model, lm.tokens)
-    assert (scorer.layers, scorer.state_size) == ([], 32)
+def test_threads_do_not_hear_each_other(language_models: Models) -> None:
+    """As those of the server, which share a model."""
+    scorer = language_models["single"].scorer
+    texts = [torch.arange(1, size)[None] for size in range(5, 25)]
+
+    def states(tokens: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            return scorer.hidden(tokens, use_cache=False)[0]
+
+    expected = [states(text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(states, texts * 5))
+    for ours, theirs in zip(found, expected * 5, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_gradients_reach_the_model(language_models: Models) -> None:

@@ -5,14 +5,16 @@ own ancestors; so the words, the numerals in every spelling, and what could carr
 cost one pass. Models that cannot be masked so are given every path as a sequence of its own.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from numerate.errors import BackboneError
 from numerate.pretrained.digits import NodeDetails, TokenClasses
@@ -104,6 +106,27 @@ class Nodes:
         return seen[:, None]
 
 
+@contextmanager
+def outputs_of(modules: Iterable[nn.Module]) -> Iterator[list[Tensor]]:
+    """What some layers put out in a pass within, in the order they run.
+
+    A model can return the states of all its layers, but then it holds all of them. Passes of
+    other threads over the same model are not listened to.
+    """
+    thread, caught = threading.get_ident(), list[Tensor]()
+
+    def catch(module: nn.Module, inputs: Any, output: Any) -> None:
+        if threading.get_ident() == thread:
+            caught.append(output[0] if isinstance(output, tuple) else output)
+
+    handles = [module.register_forward_hook(catch) for module in modules]
+    try:
+        yield caught
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 class Scorer:
     """A causal language model that is asked for targets instead of tokens."""
 
@@ -111,8 +134,10 @@ class Scorer:
         self.model = model
         self.kinds = [torch.from_numpy(ids).to(self.device) for ids in tokens.kinds]
         self.classes = TokenClasses(tokens, model.get_output_embeddings().weight.shape[0])
-        self.layers, self.state_size = self._find_layers()
-        self._check_logits()
+        probe = torch.arange(1, 5, device=self.device)[None]
+        self._inner = self._find_layers(probe)
+        self.layers = list(self._inner)  # their numbers
+        self.state_size = self._check_logits(probe)
         self.takes_masks = self._find_whether_masks_work()
 
     @property
@@ -182,11 +207,9 @@ class Scorer:
             inputs["attention_mask"] = torch.zeros(
                 mask.shape, dtype=self.model.dtype, device=mask.device
             ).masked_fill_(~mask, torch.finfo(self.model.dtype).min)
-        found = self.model.base_model(
-            input_ids=tokens, output_hidden_states=bool(self.layers), **inputs
-        )
-        inner = (found.hidden_states[layer] for layer in self.layers)
-        scaled = [F.layer_norm(states, states.shape[-1:]) for states in inner]
+        with outputs_of(self._inner.values()) as caught:
+            found = self.model.base_model(input_ids=tokens, **inputs)
+        scaled = [F.layer_norm(states, states.shape[-1:]) for states in caught]
         states = torch.cat([*scaled, found.last_hidden_state], dim=-1)
         return states, getattr(found, "past_key_values", None)
 
@@ -276,30 +299,39 @@ class Scorer:
         everything = states.new_zeros(nodes.shape[0] * nodes.shape[1], states.shape[1])
         return everything.index_copy(0, self.index(np.array(places)), states)
 
-    def _find_layers(self) -> tuple[list[int], int]:
-        """Which inner layers are read, and the size of all states together."""
-        tokens = torch.arange(1, 5, device=self.device)[None]
+    def _find_layers(self, tokens: Tensor) -> dict[int, nn.Module]:
+        """Inner layers by number, where what they put out is what the model calls its states."""
+        base = self.model.base_model
         with torch.no_grad():
-            found = self.model.base_model(
-                input_ids=tokens, use_cache=False, output_hidden_states=True
-            )
-        states, last = found.hidden_states or (), found.last_hidden_state
+            found = base(input_ids=tokens, use_cache=False, output_hidden_states=True)
+        states = found.hidden_states or ()
         count = len(states) - 1
-        layers = sorted({round(depth * count) for depth in DEPTHS})
-        # A few models have inner states of another shape: they are not read.
-        inner = [n for n in layers if 0 < n < count and states[n].shape[:-1] == last.shape[:-1]]
-        read = [*(states[layer] for layer in inner), last]
-        return inner, sum(state.shape[-1] for state in read)
+        stacks = [part for part in base.modules() if isinstance(part, nn.ModuleList)]
+        stack = next((part for part in stacks if len(part) == count), None)
+        if stack is None:
+            return {}
+        depths = sorted({round(depth * count) for depth in DEPTHS})
+        layers = {depth: stack[depth - 1] for depth in depths if 0 < depth < count}
+        with torch.no_grad(), outputs_of(layers.values()) as caught:
+            base(input_ids=tokens, use_cache=False)
+        shape = found.last_hidden_state.shape[:-1]  # of a few models inner states have another
+        pairs = zip(layers.items(), caught, strict=True)
+        return {
+            depth: layer
+            for (depth, layer), output in pairs
+            if output.shape[:-1] == shape and torch.allclose(output, states[depth])
+        }
 
-    def _check_logits(self) -> None:
-        """Whether the output layer is one this class knows how to apply."""
-        tokens = torch.arange(1, 5, device=self.device)[None]
+    def _check_logits(self, tokens: Tensor) -> int:
+        """Whether the output layer is one this class knows how to apply; the size of states."""
         with torch.no_grad():
             own = self.model(input_ids=tokens).logits.float()
-            ours = self.logits(self.hidden(tokens, use_cache=False)[0])
+            states, _ = self.hidden(tokens, use_cache=False)
+            ours = self.logits(states)
         if not torch.allclose(own, ours, atol=1e-3, rtol=1e-3):
             name = type(self.model).__name__
             raise BackboneError(f"{name}: its output layer is of a kind numerate does not know")
+        return states.shape[-1]
 
     def _find_whether_masks_work(self) -> bool:
         """A sequence with a branch must give the same states as two without."""
