@@ -97,7 +97,7 @@ def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     out, heard = tmp_path / "out", list[str]()
     inspect_runs([folders["h-softmax"]], out, say=heard.append)
     assert "next-numeral-2" in names(out)
-    inspect_runs([folders["h-softmax"]], out, contexts=[CONTEXT], say=heard.append)
+    inspect_runs([folders["h-softmax"]], out, contexts=[CONTEXT], limit=3, say=heard.append)
     assert "next-numeral-2" not in names(out), "a figure that the report no longer has"
     (out / "tables.md").write_text("of a reproduction")
     record = json.loads((out / "report.json").read_text())
@@ -111,7 +111,9 @@ def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
         folders["softmax"].resolve(),
         folders["h-softmax"].resolve(),
     ]
-    assert "What 2 models learnt" in (out / "report.html").read_text()
+    page = (out / "report.html").read_text()
+    assert "What 2 models learnt" in page
+    assert "Figures are of 3 of" in page, "the limit is remembered"
     assert {"next-numeral-1", "next-numeral-2"} <= names(out)
     assert (out / "tables.md").read_text() == "of a reproduction"
 

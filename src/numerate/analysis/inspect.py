@@ -62,8 +62,9 @@ def inspect_runs(
     """Make every figure and table that applies and the report; returns the path of the latter.
 
     `out` is a new or empty folder, or one that has a report already; with `among_others`, any
-    folder, whose other files stay as they are. `limit` and `settings` are those of `open_runs`.
-    `say` hears, a line each, what was left out and why; `watch` hears what is being made.
+    folder, whose other files stay as they are. `limit` and `settings` are those of `open_runs`; a
+    limit goes for later calls too. `say` hears, a line each, what was left out and why; `watch`
+    hears what is being made.
     """
     out = Path(out)
     occupied = out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists()
@@ -78,6 +79,7 @@ def inspect_runs(
             say(f"left out: {path} is no longer there")
         elif path.resolve() not in known:
             paths.append(path)
+    limit = memory.get("limit") if limit is None else limit
     texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
     typed = [typed_context(text) for text in texts]
     runs = open_runs(paths, dataset, device, limit=limit, settings=settings)
@@ -101,7 +103,7 @@ def inspect_runs(
     sections = [Section(title, _body(figures[title], tables[title])) for title in figures]
     write_file(out / REPORT, _report(runs, sections, skipped).encode())
     inside = [os.path.relpath(path.resolve(), out.resolve()) for path in paths]
-    record = {**_FORMAT, "runs": inside, "contexts": texts, "figures": made}
+    record = {**_FORMAT, "runs": inside, "contexts": texts, "limit": limit, "figures": made}
     write_file(out / MEMORY, (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
     for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
         for kind in KINDS:
