@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from numerate.pretrained.dropout import ByteDropout
 from numerate.pretrained.forest import Forest, spell_out
 from numerate.pretrained.spelling import (
     COMMA_DIGIT,
@@ -100,10 +101,10 @@ class DigitAdapter(nn.Module):
         nn.init.zeros_(last.bias)
         self.offsets = nn.Sequential(
             nn.LayerNorm(state_size),
-            nn.Dropout(dropout),
+            ByteDropout(dropout),
             nn.Linear(state_size, hidden),
             nn.GELU(),
-            nn.Dropout(dropout),
+            ByteDropout(dropout),
             last,
         )
 

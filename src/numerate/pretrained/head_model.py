@@ -18,6 +18,7 @@ from numerate.model.language_model import build_head
 from numerate.model.stored import ModelConfig, StoredModel
 from numerate.numeral_table import NumeralBatch, NumeralTable
 from numerate.pretrained.digits import DigitAdapter, DigitBatch, TokenClasses
+from numerate.pretrained.dropout import ByteDropout
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.scorer import Scores
@@ -108,10 +109,10 @@ class HeadModel(StoredModel):
         self.classes = classes
         self.project = nn.Sequential(
             nn.LayerNorm(state_size),
-            nn.Dropout(config.dropout),
+            ByteDropout(config.dropout),
             nn.Linear(state_size, config.hidden),
             nn.Tanh(),
-            nn.Dropout(config.dropout),
+            ByteDropout(config.dropout),
         )
         self.head = build_head(config, vocabulary, components, given=(LM,))
         self.adapter: DigitAdapter | None = None
