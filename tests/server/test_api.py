@@ -7,8 +7,10 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from tests.server.conftest import Serving
 
-from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.calibration import Calibration
+from numerate.plausibility.model import ALARMS, NumerateModel
 
 TEXT = "LV ejection fraction is 61% with volumes of 150 and 9000 mL."
 
@@ -35,6 +37,23 @@ def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: Numerat
 
 def test_alarms_set_how_much_is_flagged(client: httpx.Client) -> None:
     assert ask(client, "check", text=TEXT, alarms=0.999)["flagged"] == 3
+
+
+def test_a_small_dev_split_allows_no_finer_rate(serving: Serving, model: NumerateModel) -> None:
+    """Who names no rate is answered all the same."""
+    few = Calibration(model.calibration.strangeness[::40])
+    assert few.finest > ALARMS
+    with serving(NumerateModel(model.model, lambda: few)) as client:
+        text = "Left ventricular ejection fraction is 5 %."
+        for details in (False, True):
+            answer = client.post("/v1/check", json={"text": text, "details": details})
+            assert answer.status_code == 200, answer.text
+        start = text.index("5")
+        asked = {"text": text, "start": start, "end": start + 1}
+        assert client.post("/v1/predict", json=asked).status_code == 200
+        refused = client.post("/v1/check", json={"text": text, "alarms": ALARMS})
+        assert refused.status_code == 422
+        assert "expected at least" in refused.text
 
 
 def test_offsets_count_code_points(client: httpx.Client) -> None:

@@ -23,6 +23,7 @@ class Fake:
 
     name = "fake"
     members = ()
+    usual_alarms = 0.01
 
     def __init__(self, act: Callable[[str], Any] = lambda text: None) -> None:
         self.act = act

@@ -41,6 +41,11 @@ class NumerateModel:
         """How odd the numerals of the dev split are; computed when first needed."""
         return self._calibrated()
 
+    @property
+    def usual_alarms(self) -> float:
+        """The rate of false alarms for those who name none: a small dev split allows no finer."""
+        return max(ALARMS, self.calibration.finest)
+
     def predict(self, text: str) -> NumeralDistribution:
         """The distribution over the numeral that comes next, or stands in the gap `___`."""
         before, after = split_at_gap(text)

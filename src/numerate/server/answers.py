@@ -3,14 +3,14 @@
 from numerate.errors import NumerateError
 from numerate.numeral import Numeral
 from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.model import ALARMS, NumerateModel
+from numerate.plausibility.model import NumerateModel
 from numerate.server import schema
 from numerate.server.bars import linear_bars, log_bars
 
 
 def checked(model: NumerateModel, asked: schema.CheckRequest) -> schema.CheckAnswer:
     look = model.assess if asked.details else model.glance
-    findings = look(asked.text, ALARMS if asked.alarms is None else asked.alarms)
+    findings = look(asked.text, model.usual_alarms if asked.alarms is None else asked.alarms)
     numerals = [schema.Checked.model_validate(finding) for finding in findings]
     return schema.CheckAnswer(
         numerals=numerals, flagged=sum(finding.flagged for finding in findings)
@@ -26,7 +26,7 @@ def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.Pred
     else:
         numeral = _numeral_at(asked.text, asked.start, asked.end)
         distribution = model.predict_at(asked.text, asked.start)
-        found = model.assess(asked.text, at=asked.start)
+        found = model.assess(asked.text, model.usual_alarms, at=asked.start)
         if not found:
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
         written = _written(distribution, numeral, found[0].reason)

@@ -113,7 +113,7 @@ def _serve(source: ModelSource, listener: socket.socket, access: "Access", quiet
     limits = Limits(seconds=LARGE_SECONDS) if is_large else Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     examples = (example_texts(Path(run), source.dataset) if access.loopback else []) or [EXAMPLE]
-    model.glance(examples[0])  # what is computed once is computed now
+    model.glance(examples[0], model.usual_alarms)  # what is computed once is computed now
     log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
     app = create_app(
         model,

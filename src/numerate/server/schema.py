@@ -37,7 +37,8 @@ class CheckRequest(Asked):
     text: Text = Field(description="The text to check.", examples=["The ejection fraction is 5 %."])
     alarms: Alarms | None = Field(
         None,
-        description="Rate of false alarms on text like the training data; by default 0.01.",
+        description="Rate of false alarms on text like the training data; by default 0.01, or the "
+        "finest that a small dev split allows.",
     )
     details: bool = Field(False, description="Also what was expected instead, which takes longer.")
 
