@@ -41,6 +41,12 @@ def test_nothing_is_dropped_in_evaluation_or_at_rate_zero() -> None:
     assert ByteDropout(0.0).train()(values) is values
 
 
+def test_something_is_kept_at_any_rate_below_one() -> None:
+    torch.manual_seed(1)
+    found = ByteDropout(0.999).train()(torch.ones(100, 100))
+    assert set(found.unique().tolist()) == {0.0, 256.0}
+
+
 def test_seeds_decide() -> None:
     layer, values = ByteDropout(0.5).train(), torch.ones(9, 9)
     torch.manual_seed(3)

@@ -32,8 +32,9 @@ def results_section(runs: Sequence[Run]) -> Section | None:
             evaluations.append(replace(found, name=run.label))
         else:
             partial.append(f"{run.label} (--limit {found.limit})")
+    unshown = f"Not shown, since evaluated on a part of the split: {', '.join(partial)}."
     if not evaluations:
-        return None
+        return Section("Results", f"<p>{escape(unshown)}</p>") if partial else None
     text = (
         "Lower is better for perplexities and errors. Perplexity (PP) takes the class of all "
         "unknown tokens for a hit, which flatters a small vocabulary; adjusted perplexity (APP) "
@@ -47,7 +48,7 @@ def results_section(runs: Sequence[Run]) -> Section | None:
             "expectation."
         )
     if partial:
-        text += f" Not shown, since evaluated on a part of the split: {', '.join(partial)}."
+        text += f" {unshown}"
     tables = result_tables(evaluations)
     return Section("Results", f"<p>{escape(text)}</p>" + "".join(map(table, tables)))
 

@@ -51,7 +51,7 @@ class BackboneRun:
         try:
             about = parts.record["backbone"]
             path, digest, start = Path(about["path"]), about["digest"], about["start"]
-            finetune, layers = about["finetune"], about["layers"]
+            finetune, layers = about["finetune"], about.get("layers")
         except (KeyError, TypeError) as error:
             raise RunError(f"{folder}: incomplete run over a pretrained model: {error}") from None
         if not path.exists():

@@ -8,13 +8,13 @@ from torch import Tensor, nn
 class ByteDropout(nn.Module):
     """As `nn.Dropout`, the rate rounded to 1/256.
 
-    A CPU draws one random number for every element, which for wide states is most of a training
+    A CPU draws one random number for every element, which for wide states is a third of a training
     step; here one draw of 64 bits is enough for eight.
     """
 
     def __init__(self, rate: float) -> None:
         super().__init__()
-        self.dropped = round(256 * rate)  # of 256 values of a byte
+        self.dropped = min(round(256 * rate), 255)  # of 256 values of a byte
 
     def forward(self, values: Tensor) -> Tensor:
         if not self.training or not self.dropped:
