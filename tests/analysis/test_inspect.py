@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,39 @@ def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     assert "Figures are of 3 of" in page, "the limit is remembered"
     assert {"next-numeral-1", "next-numeral-2"} <= names(out)
     assert (out / "tables.md").read_text() == "of a reproduction"
+
+
+def test_a_run_that_lost_its_backbone_is_left_out_until_it_is_back(
+    folders: dict[str, Path], headed_folders: dict[str, Path], settings: Settings, tmp_path: Path
+) -> None:
+    run, backbone = tmp_path / "smol", tmp_path / "model"
+    shutil.copytree(headed_folders["h-softmax"], run)
+    record = json.loads((run / "config.json").read_text())
+    backbone.symlink_to(record["backbone"]["path"])
+    record["backbone"]["path"] = str(backbone)
+    (run / "config.json").write_text(json.dumps(record))
+    out, choices = tmp_path / "out", {"limit": LIMIT, "settings": settings, "contexts": [CONTEXT]}
+
+    def inspected() -> tuple[list[str], str]:
+        heard = list[str]()
+        inspect_runs([folders["mog"]], out, say=heard.append, **choices)
+        lost = [line for line in heard if "smol" in line]
+        return lost, (out / "report.html").read_text()
+
+    inspect_runs([folders["mog"], run], out, say=print, **choices)
+    moved = backbone.rename(tmp_path / "elsewhere")
+    lines, page = inspected()
+    (line,) = lines
+    assert line.endswith(
+        f"smol: its pretrained model is not at {backbone} any more; move it back, or change the "
+        "path in config.json"
+    )
+    assert "What 1 model learnt" in page
+    assert f"<li>{line.removeprefix('left out: ')}</li>" in page
+    moved.rename(backbone)
+    lines, page = inspected()
+    assert not lines
+    assert "What 2 models learnt" in page
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,3 +89,36 @@ def test_nothing_and_twice_are_refused(folders: dict[str, Path], tmp_path: Path)
         open_runs([folders["mog"], folders["mog"]])
     with pytest.raises(NumerateError, match="not a run"):
         open_runs([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        ({"backbone": None}, "incomplete run over a pretrained model"),
+        ({"state": "training"}, "still being trained"),
+        ({"digest": "0" * 64}, "not the pretrained model this run was made with"),
+    ],
+)
+def test_a_remembered_run_may_have_lost_what_it_needs(
+    folders: dict[str, Path],
+    headed_folders: dict[str, Path],
+    tmp_path: Path,
+    damage: dict[str, Any],
+    reason: str,
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(headed_folders["mog"], run)
+    record = json.loads((run / "config.json").read_text())
+    record["backbone"] |= {name: value for name, value in damage.items() if name == "digest"}
+    record |= {name: value for name, value in damage.items() if name != "digest"}
+    (run / "config.json").write_text(json.dumps(record))
+    heard: list[str] = []
+    opened = open_runs([folders["mog"]], remembered=[run], leave_out=heard.append)
+    assert [found.label for found in opened] == ["mog"]
+    (line,) = heard
+    assert line.startswith(f"{run}: ")
+    assert reason in line
+    with pytest.raises(NumerateError, match=reason):
+        open_runs([folders["mog"], run])
+    with pytest.raises(NumerateError, match="got none that opens"):
+        open_runs([], remembered=[run], leave_out=heard.append)

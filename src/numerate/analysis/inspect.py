@@ -63,7 +63,8 @@ def inspect_runs(
 
     `out` is a new or empty folder, or one that has a report already; with `among_others`, any
     folder, whose other files stay as they are. `limit` and `settings` are those of `open_runs`; a
-    limit goes for later calls too. `say` hears, a line each, what was left out and why; `watch`
+    limit goes for later calls too. A run of the report's that cannot be opened any more is left
+    out, and tried again next time. `say` hears, a line each, what was left out and why; `watch`
     hears what is being made.
     """
     out = Path(out)
@@ -73,21 +74,36 @@ def inspect_runs(
     memory = _remembered(out)
     paths = [Path(folder) for folder in folders]
     known = {path.resolve() for path in paths}
+    left_out: list[str] = []
+
+    def leave_out(reason: str) -> None:
+        left_out.append(reason)
+        say(f"left out: {reason}")
+
+    remembered: list[Path] = []
     for folder in memory.get("runs", []):
         path = out / folder
         if not path.is_dir():
-            say(f"left out: {path} is no longer there")
+            leave_out(f"{path} is no longer there")
         elif path.resolve() not in known:
-            paths.append(path)
+            remembered.append(path)
     limit = memory.get("limit") if limit is None else limit
     texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
     typed = [typed_context(text) for text in texts]
-    runs = open_runs(paths, dataset, device, limit=limit, settings=settings)
+    runs = open_runs(
+        paths,
+        dataset,
+        device,
+        limit=limit,
+        settings=settings,
+        remembered=remembered,
+        leave_out=leave_out,
+    )
     runs.sort(key=lambda run: (run.backbone or "", MODELS.index(run.name)))  # as in the paper
     out.mkdir(parents=True, exist_ok=True)
     figures: dict[str, list[str]] = {}  # by section
     tables: dict[str, list[str]] = {}
-    skipped, made = [], []
+    made = []
     for title, exhibits in _exhibits(runs, typed):
         if watch:
             watch(title)
@@ -98,11 +114,10 @@ def inspect_runs(
                 figures.setdefault(title, []).append(_article(exhibit, svg))
                 tables.setdefault(title, []).extend(map(table, exhibit.shown))
         except NothingToShowError as nothing:
-            skipped.append(str(nothing))
-            say(f"left out: {nothing}")
+            leave_out(str(nothing))
     sections = [Section(title, _body(figures[title], tables[title])) for title in figures]
-    write_file(out / REPORT, _report(runs, sections, skipped).encode())
-    inside = [os.path.relpath(path.resolve(), out.resolve()) for path in paths]
+    write_file(out / REPORT, _report(runs, sections, left_out).encode())
+    inside = [os.path.relpath(path.resolve(), out.resolve()) for path in [*paths, *remembered]]
     record = {**_FORMAT, "runs": inside, "contexts": texts, "limit": limit, "figures": made}
     write_file(out / MEMORY, (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
     for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
@@ -196,7 +211,7 @@ def _body(figures: list[str], tables: list[str]) -> str:
     return f'<div class="exhibits">\n{"".join(figures)}</div>\n{"".join(tables)}'
 
 
-def _report(runs: Sequence[Run], sections: list[Section], skipped: list[str]) -> str:
+def _report(runs: Sequence[Run], sections: list[Section], left_out: list[str]) -> str:
     dataset = runs[0].dataset
     name = dataset.folder.resolve().name
     results = results_section(runs)
@@ -207,8 +222,8 @@ def _report(runs: Sequence[Run], sections: list[Section], skipped: list[str]) ->
         options_section(runs),
         corpus_section(dataset, _vocabulary_size(runs[0])),
     ]
-    if skipped:
-        items = "".join(f"<li>{escape(reason)}</li>" for reason in skipped)
+    if left_out:
+        items = "".join(f"<li>{escape(reason)}</li>" for reason in left_out)
         everything.append(Section("Left out", f"<ul>{items}</ul>"))
     lead = (
         f"What {len(runs)} model{'s' * (len(runs) > 1)} learnt from "

@@ -1,8 +1,9 @@
 """Trained runs opened together: of one dataset and one vocabulary, so that they can be compared."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from numerate.analysis.own_run import OwnRun
 from numerate.analysis.run import Bench, Run
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
-from numerate.errors import DatasetError, RunError
+from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.evaluation.guards import (
     open_dataset,
     refuse_foreign_vocabulary,
@@ -31,6 +32,8 @@ from numerate.vocabulary import Vocabulary
 
 __all__ = ["Run", "open_runs"]
 
+T = TypeVar("T")
+
 READ = 200  # paragraphs of the dev split that a pretrained model reads
 RANKED = {"cpu": 120, "cuda": 4000}  # numerals whose candidates one ranks, a second or two each
 
@@ -42,34 +45,61 @@ def open_runs(
     *,
     limit: int | None = None,
     settings: Settings | None = None,
+    remembered: Iterable[Path] = (),
+    leave_out: Callable[[str], None] = print,
 ) -> list[Run]:
     """Open runs of one dataset and one vocabulary, also over pretrained models.
 
     `limit` takes so many paragraphs of the dev split, always the same: by default all, or
-    `READ` where a pretrained model has to read them. `settings` are for these.
+    `READ` where a pretrained model has to read them. `settings` are for these. Runs that are
+    only `remembered` may have lost what they need: `leave_out` hears, a line each, which and why.
     """
-    paths = [Path(folder) for folder in folders]
-    if not paths:
-        raise RunError("runs: got none, expected at least one folder")
+    optional = list(remembered)
+    paths = [*(Path(folder) for folder in folders), *optional]
     for index, path in enumerate(paths):
         if path.resolve() in [other.resolve() for other in paths[:index]]:
             raise RunError(f"{path}: given twice")
+
+    def those_that_open(paths: Iterable[Path], opener: Callable[[Path], T]) -> dict[Path, T]:
+        found = {}
+        for path in paths:
+            try:
+                found[path] = opener(path)
+            except NumerateError as error:
+                if path not in optional:
+                    raise
+                leave_out(str(error) if str(path) in str(error) else f"{path}: {error}")
+        if not found:
+            raise RunError("runs: got none that opens, expected at least one folder")
+        return found
+
     settings = settings or Settings()
     target = usable_device(device)
-    records = [trained_record(path) for path in paths]
-    opened = open_dataset(paths[0], records[0], dataset)
-    vocabulary = _common_vocabulary(paths, records, one_dataset=dataset is None)
+    abouts = those_that_open(paths, _About.read)
+    first = next(iter(abouts))
+    opened = open_dataset(first, abouts[first].record, dataset)
+    vocabulary = _common_vocabulary(abouts, one_dataset=dataset is None)
     ids = set(opened.split("dev").read(["document"])["document"].to_pylist())
-    for path, record in zip(paths, records, strict=True):
+    for path, about in abouts.items():
         refuse_training_documents(path, opened, "dev", ids)
-        refuse_foreign_vocabulary(path, record, opened, vocabulary)
-    models = list(_load(paths, records, target, settings))
-    headed = [model for model in models if isinstance(model, BackboneRun)]
+        refuse_foreign_vocabulary(path, about.record, opened, vocabulary)
+    headed: list[BackboneRun] = []
+
+    def load(path: Path) -> LanguageModel | BackboneRun:
+        """Of runs over one frozen model, that model is loaded once."""
+        if "backbone" not in abouts[path].record:
+            return LanguageModel.load(path).to(target)
+        trust = settings.trust_remote_code
+        headed.append(BackboneRun.load(path, target, trust_remote_code=trust, beside=headed))
+        return headed[-1]
+
+    models = those_that_open(abouts, load)
     bench = _bench(opened, vocabulary, headed, target, limit)
     stores: dict[int, Store] = {}  # by language model
     runs: list[Run] = []
-    labels = _labels([_name(model) for model in models], paths)
-    for label, path, record, model in zip(labels, paths, records, models, strict=True):
+    labels = _labels([_name(model) for model in models.values()], list(models))
+    for label, (path, model) in zip(labels, models.items(), strict=True):
+        record = abouts[path].record
         if isinstance(model, LanguageModel):
             runs.append(OwnRun(label, path, record, bench, model))
             continue
@@ -81,23 +111,16 @@ def open_runs(
     return runs
 
 
-def _load(
-    paths: Sequence[Path],
-    records: Sequence[dict[str, Any]],
-    device: torch.device,
-    settings: Settings,
-) -> Iterator[LanguageModel | BackboneRun]:
-    """Of runs over one frozen model, that model is loaded once."""
-    headed: list[BackboneRun] = []
-    trust = settings.trust_remote_code
-    for path, record in zip(paths, records, strict=True):
-        if "backbone" not in record:
-            yield LanguageModel.load(path).to(device)
-        else:
-            headed.append(
-                BackboneRun.load(path, device, trust_remote_code=trust, beside=tuple(headed))
-            )
-            yield headed[-1]
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What is known of a run before its model is loaded."""
+
+    record: dict[str, Any]
+    vocabulary: Vocabulary
+
+    @classmethod
+    def read(cls, path: Path) -> "_About":
+        return cls(trained_record(path), StoredParts.read(path).vocabulary)
 
 
 def _bench(
@@ -154,15 +177,13 @@ def _labels(names: list[str], paths: list[Path]) -> list[str]:
     return labels
 
 
-def _common_vocabulary(
-    paths: list[Path], records: list[dict[str, Any]], *, one_dataset: bool
-) -> Vocabulary:
+def _common_vocabulary(abouts: dict[Path, _About], *, one_dataset: bool) -> Vocabulary:
     """That of all runs. Another vocabulary is refused, and with `one_dataset` another dataset."""
-    vocabulary = StoredParts.read(paths[0]).vocabulary
-    for path, record in zip(paths[1:], records[1:], strict=True):
-        hashes = [found.get("dataset", {}).get("content_hash") for found in (records[0], record)]
+    (first, one), *others = abouts.items()
+    for path, other in others:
+        hashes = [about.record.get("dataset", {}).get("content_hash") for about in (one, other)]
         if one_dataset and hashes[0] != hashes[1]:
-            raise RunError(f"{paths[0]} and {path}: trained on different datasets")
-        if StoredParts.read(path).vocabulary != vocabulary:
-            raise RunError(f"{paths[0]} and {path}: different vocabularies")
-    return vocabulary
+            raise RunError(f"{first} and {path}: trained on different datasets")
+        if other.vocabulary != one.vocabulary:
+            raise RunError(f"{first} and {path}: different vocabularies")
+    return one.vocabulary
