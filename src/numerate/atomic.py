@@ -50,3 +50,25 @@ def write_file(target: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def first_file(target: Path) -> Iterator[Path]:
+    """A file to fill; it takes the name `target` unless another process was first.
+
+    A file that others may have opened already is never replaced: who comes second takes theirs.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.partial-", dir=target.parent)
+    os.close(handle)
+    filling = Path(name)
+    try:
+        filling.chmod(0o644)
+        yield filling
+        try:
+            os.link(filling, target)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            filling.rename(target)
+    finally:
+        filling.unlink(missing_ok=True)

@@ -1,7 +1,10 @@
 """Scores on disk are made once; an interrupted pass goes on where it stopped."""
 
+import errno
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,6 +132,40 @@ def test_candidates_are_stored_and_go_on(tmp_path: Path, lm, dataset, monkeypatc
     np.testing.assert_array_equal(
         Store(tmp_path, lm, dataset).split("dev").table(candidates), table
     )
+
+
+def test_who_comes_second_takes_the_array_of_the_first(
+    tmp_path: Path, lm, dataset, monkeypatch
+) -> None:
+    """The other process makes its array, and fills it, while this one is making its own."""
+    split = Store(tmp_path, lm, dataset).split("dev")
+    make = np.lib.format.open_memmap
+    theirs: list[np.ndarray] = []
+
+    def interrupted(path: Path, **choices: Any) -> np.ndarray:
+        mine = make(path, **choices)
+        if choices["mode"] == "w+" and not theirs:
+            theirs.append(np.empty(0))  # the other is not interrupted
+            theirs[0] = split.array("new", np.bool_, (3,))
+            theirs[0][1] = True
+        return mine
+
+    monkeypatch.setattr(np.lib.format, "open_memmap", interrupted)
+    mine = split.array("new", np.bool_, (3,))
+    assert mine.tolist() == [False, True, False]
+    mine[2] = True
+    assert theirs[0].tolist() == [False, True, True]
+    assert not list(tmp_path.rglob("*partial*"))
+
+
+def test_a_file_system_without_links(tmp_path: Path, lm, dataset, monkeypatch) -> None:
+    def no_links(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    split = Store(tmp_path, lm, dataset).split("dev")
+    assert not split.done.any()
+    assert not list(tmp_path.rglob("*partial*"))
 
 
 @pytest.mark.parametrize("name", ["targets", "states", "done"])

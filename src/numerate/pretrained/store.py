@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numerate.atomic import write_file
+from numerate.atomic import first_file, write_file
 from numerate.corpus.dataset import Dataset
 from numerate.errors import BackboneError, one_line
 from numerate.model.language_model import read_json
@@ -105,9 +105,8 @@ class SplitStore:
     def array(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
         path = self.store.folder / f"{self.name}-{name}.npy"
         if not path.exists():
-            part = path.with_suffix(".partial")
-            np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=shape).flush()
-            part.replace(path)
+            with first_file(path) as part:
+                np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=shape).flush()
         expected = f"{np.dtype(dtype)} {shape}"
         try:
             with path.open("rb") as stream:
