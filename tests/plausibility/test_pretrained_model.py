@@ -270,11 +270,12 @@ def test_interrupted_calibration_goes_on(
 
 
 def test_what_training_has_read_is_not_read_again(
-    headed_runs: dict[str, Path], home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    headed_runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """The run remembers where training was told to keep states."""
     run = copytree(headed_runs["combination"], tmp_path / "run")
     (run / "calibration.json").unlink(missing_ok=True)
-    model = numerate.load(run, cache=home / "states")
+    model = numerate.load(run)
     monkeypatch.setattr(PretrainedLM, "score", lambda *_, **__: pytest.fail("read once more"))
     assert len(model.calibration.strangeness) > 50
 

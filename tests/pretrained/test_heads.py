@@ -5,6 +5,7 @@ import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -328,6 +329,35 @@ def test_states_of_other_layers_are_refused(runs: dict[str, Path], tmp_path: Pat
     (folder / "config.json").write_text(json.dumps(record))
     with pytest.raises(RunError, match=r"reads the states of layers \[2, 3\], this version those"):
         BackboneRun.load(folder, torch.device("cpu"))
+
+
+def test_a_run_remembers_where_its_states_are(
+    runs: dict[str, Path],
+    cardiac: Path,
+    cache: Path,
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "usual"))
+    run = tmp_path / "run"
+    shutil.copytree(runs["d-rnn"], run)
+    again = BackboneChoice(tiny_models["single"])
+    given: Any = {"vocabulary": 100, "hidden": 8, "options": OPTIONS, "device": "cpu"}
+    with monkeypatch.context() as patch:
+        patch.setattr(PretrainedLM, "score", lambda *_, **__: pytest.fail("read once more"))
+        expected = evaluate(run, split="dev", device="cpu").figures
+        train(cardiac, run, model="d-rnn", backbone=again, resume=True, **given)
+    assert not (tmp_path / "usual").exists()
+    other = Settings(cache=tmp_path / "other")
+    assert evaluate(run, split="dev", device="cpu", settings=other).figures == expected
+    assert (tmp_path / "other").exists(), "an option counts more than memory"
+    record = read_json(run / "config.json")
+    assert record["cache"] == str(cache)
+    (run / "config.json").write_text(json.dumps({**record, "cache": str(tmp_path / "gone")}))
+    evaluate(run, split="dev", device="cpu", limit=1)
+    assert (tmp_path / "usual" / "numerate").exists()
+    assert not (tmp_path / "gone").exists()
 
 
 def test_bad_input_is_one_line(

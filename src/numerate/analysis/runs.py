@@ -27,7 +27,7 @@ from numerate.model.device import usable_device
 from numerate.model.language_model import LanguageModel
 from numerate.model.stored import StoredParts
 from numerate.pretrained.backbone_run import BackboneRun
-from numerate.pretrained.store import Store, default_cache
+from numerate.pretrained.store import Store
 from numerate.vocabulary import Vocabulary
 
 __all__ = ["Run", "open_runs"]
@@ -104,7 +104,7 @@ def open_runs(
             runs.append(OwnRun(label, path, record, bench, model))
             continue
         if id(model.lm) not in stores:
-            stores[id(model.lm)] = Store(settings.cache or default_cache(), model.lm, opened)
+            stores[id(model.lm)] = model.store(settings.cache, opened)
         detailed = any(other.lm is model.lm and other.head.adapter for other in headed)
         reader = HeadOnStates(model, stores[id(model.lm)], settings.progress, detailed)
         runs.append(HeadedRun(label, path, record, bench, reader))

@@ -45,7 +45,8 @@ Limit = Annotated[
 Cache = Annotated[
     Path | None,
     typer.Option(
-        help="Where pretrained models' states and scores are kept; by default a folder of yours.",
+        help="Where pretrained models' states and scores are kept; by default where the run's "
+        "training was told to, or in a folder of yours.",
         show_default=False,
     ),
 ]

@@ -131,8 +131,7 @@ def _pretrained(
 
 
 def _over_backbone(run: BackboneRun, folder: Path, dataset: Dataset, settings: Settings) -> Subject:
-    store = Store(settings.cache or default_cache(), run.lm, dataset)
-    reader = HeadOnStates(run, store, settings.progress)
+    reader = HeadOnStates(run, run.store(settings.cache, dataset), settings.progress)
     return Subject(
         name=run.name,
         folder=folder,

@@ -46,15 +46,18 @@ def load(
     it predicts and ranks, but cannot check. What a pretrained model says of a dataset is kept in
     `cache`; code that comes with one is run only if it is trusted. `say` is told what takes time.
     """
-    kept_in = Path(cache) if cache else default_cache()
+    given = Path(cache) if cache else None
     pretrained = parse_reference(str(path))
     if pretrained is not None:
+        kept_in = given or default_cache()
         return load_pretrained(pretrained, dataset, kept_in, say, trusted=trust_remote_code)
-    return _Run(Path(path), dataset, kept_in, say).load(trusted=trust_remote_code)
+    return _Run(Path(path), dataset, given, say).load(trusted=trust_remote_code)
 
 
 class _Run:
-    def __init__(self, folder: Path, dataset: str | Path | None, cache: Path, say: Say) -> None:
+    def __init__(
+        self, folder: Path, dataset: str | Path | None, cache: Path | None, say: Say
+    ) -> None:
         self.folder = folder
         self.cache = cache
         self.record = trained_record(folder)

@@ -140,10 +140,6 @@ class PretrainedModel:
     def shares(self, states: list[Context]) -> np.ndarray:
         return np.zeros((len(states), 0))
 
-    def store(self, cache: Path, dataset: Dataset) -> Store:
-        """What the language model says of a dataset, kept on disk."""
-        return Store(cache, self._lm, dataset)
-
     def stored_log_probs(
         self, split: SplitStore, paragraphs: np.ndarray, numerals: Sequence[str]
     ) -> np.ndarray:
@@ -177,6 +173,10 @@ class HeadedModel(PretrainedModel):
     @property
     def name(self) -> str:
         return self._run.name
+
+    def store(self, cache: Path | None, dataset: Dataset) -> Store:
+        """What the language model says of a dataset, kept on disk."""
+        return self._run.store(cache, dataset)
 
     def shares(self, states: list[Context]) -> np.ndarray:
         if not isinstance(self._head, CombinationHead):

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from numerate.corpus.dataset import Dataset
 from numerate.errors import RunError
 from numerate.model.stored import WEIGHTS, StoredParts
 from numerate.numeral_table import NumeralTable
@@ -19,7 +20,7 @@ from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
 from numerate.pretrained.plan import Paragraph, Plan
 from numerate.pretrained.spelling import SpellingTree
-from numerate.pretrained.store import SplitStore
+from numerate.pretrained.store import SplitStore, Store, default_cache, remembered_cache
 from numerate.pretrained.tuning import add_adapters
 
 AT_ONCE = 1024  # numerals that the head scores at a time
@@ -31,6 +32,7 @@ class BackboneRun:
 
     head: HeadModel
     lm: PretrainedLM
+    cache: Path | None = None  # where its training kept states, unless in the usual place
 
     @property
     def name(self) -> str:
@@ -88,7 +90,11 @@ class BackboneRun:
         if tuned:
             weights = (folder / WEIGHTS).read_bytes()
             lm.digest = hashlib.sha256(digest.encode() + weights).hexdigest()
-        return cls(head.to(device).eval(), lm)
+        return cls(head.to(device).eval(), lm, remembered_cache(parts.record))
+
+    def store(self, cache: Path | None, dataset: Dataset) -> Store:
+        """What its model says of a dataset: in the cache that is named, else where it was kept."""
+        return Store(cache or self.cache or default_cache(), self.lm, dataset)
 
     @property
     def reads_details(self) -> bool:

@@ -38,6 +38,12 @@ def default_cache() -> Path:
     return Path(base) / "numerate"
 
 
+def remembered_cache(record: dict[str, Any]) -> Path | None:
+    """Where a run's training was told to keep states, if there is still such a folder."""
+    told = record.get("cache")
+    return Path(told) if isinstance(told, str) and Path(told).is_dir() else None
+
+
 class Store:
     """The scores and states of one model on one dataset."""
 

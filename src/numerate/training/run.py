@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from numerate.model.language_model import (
 from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
 from numerate.pretrained.head_model import HeadModel
+from numerate.pretrained.store import remembered_cache
 from numerate.training.checkpoint import CHECKPOINT
 from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import LOG, Reporter, Trainer
@@ -92,6 +93,8 @@ def train(
     else:
         if vectors is not None:
             raise NumerateError("vectors: a pretrained backbone has its own embeddings")
+        if resume and backbone.cache is None and (folder / CONFIG).exists():
+            backbone = replace(backbone, cache=remembered_cache(read_json(folder / CONFIG)))
         network, corpora, about = over_backbone(
             backbone, opened, corpora, config, components, accelerator.device
         )
@@ -104,9 +107,12 @@ def train(
         "dataset": opened.manifest["content_hash"],
         "processes": accelerator.num_processes,
     }
-    record = {"dataset": {"path": str(dataset), "content_hash": opened.manifest["content_hash"]}}
+    record: dict[str, Any] = {}
+    record |= {"dataset": {"path": str(dataset), "content_hash": opened.manifest["content_hash"]}}
     record |= {"training": {**asdict(options), "vocabulary": vocabulary, "vectors": vectors}}
     record |= about
+    if backbone is not None and backbone.cache is not None:
+        record |= {"cache": str(backbone.cache.absolute())}  # for all who use the run
     if accelerator.is_main_process:
         _open_folder(folder, resume, force)
     accelerator.wait_for_everyone()
@@ -215,7 +221,7 @@ def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     flat_asked = {**asked, **asked["training"], "dataset": asked["dataset"]["content_hash"]}
     flat_stored = {**stored, **stored["training"], "dataset": stored["dataset"]["content_hash"]}
     for name, value in flat_asked.items():
-        if name != "training" and flat_stored.get(name) != value:
+        if name not in {"training", "cache"} and flat_stored.get(name) != value:
             raise RunError(
                 f"{folder}: finished with other options: {name} was {flat_stored.get(name)!r}, "
                 f"got {value!r}"
