@@ -28,6 +28,7 @@ from numerate.pretrained.digits import DigitAdapter, DigitBatch
 from numerate.pretrained.head_model import HEADS
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Store
+from numerate.pretrained.trees import Trees
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -102,7 +103,7 @@ def test_untrained_offsets_leave_the_digits_as_they_are(
         assert scores.details is not None
         trees = [pair and pair[0] for pair in plan.trees]
         assert None in trees, "the list 1,23 has no tree of its own"
-        batch = DigitBatch.of(trees, scores.details)
+        batch = DigitBatch.of(Trees.of(trees), scores.details)
         assert batch is not None
         fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
         same = fresh.log_prob(scores.numerals, batch, lm.scorer.classes)
@@ -127,7 +128,8 @@ def test_adapted_digits_are_a_distribution(tiny_models: dict[str, Path], kind: s
     with torch.no_grad():
         scores = lm.scorer.score([plan], detailed=True)
         assert scores.details is not None
-        batch = DigitBatch.of([pair and pair[0] for pair in plan.trees], scores.details)
+        trees = Trees.of(pair and pair[0] for pair in plan.trees)
+        batch = DigitBatch.of(trees, scores.details)
         assert batch is not None
         found = adapter.log_prob(scores.numerals, batch, lm.scorer.classes)
     assert table[7] == pytest.approx(float(found[0]), abs=1e-4)

@@ -21,6 +21,7 @@ from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
 from numerate.pretrained.plan import Paragraph, Plan
 from numerate.pretrained.spelling import SpellingTree
 from numerate.pretrained.store import SplitStore, Store, default_cache, remembered_cache
+from numerate.pretrained.trees import Trees
 from numerate.pretrained.tuning import add_adapters
 
 AT_ONCE = 1024  # numerals that the head scores at a time
@@ -190,7 +191,7 @@ class BackboneRun:
             tensor(score.node_costs),
             tensor(score.node_closings),
         )
-        digits = DigitBatch.of(trees, details)
+        digits = DigitBatch.of(Trees.of(trees), details)
         with torch.no_grad():
             found = self.head.numeral_log_prob(
                 tensor(score.states), table.all(), tensor(score.numerals), digits

@@ -13,10 +13,11 @@ from torch import Tensor
 
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.digits import DigitAdapter
-from numerate.pretrained.forest import Forest, spell_out
+from numerate.pretrained.forest import on_device, spell_out
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.scorer import NEVER, Nodes, Scorer
 from numerate.pretrained.spelling import NumeralTokens, SpellingTree, written_forms
+from numerate.pretrained.trees import Trees
 
 STATES = {"cpu": 4096, "cuda": 32768}  # nodes read at a time
 BLOCK = 128  # candidates in a tree: who sees whom grows with the square of its nodes
@@ -132,13 +133,14 @@ class CandidateTable:
 
     def _table(self, states: Tensor, tree: _Tree, count: int) -> Tensor:
         """From the states of `count` copies of the tree to the candidates: [n, C]."""
-        forest = Forest.of([tree.spelling] * count, len(tree.candidates))
+        forest = Trees.of([tree.spelling] * count).forest(len(tree.candidates))
+        placed = on_device(forest, self.scorer.device)
         flat = states.flatten(0, 1)
         if self.adapter is not None:
             details = self.scorer.details(flat, forest)
-            numerals, gates = self.adapter.spell_out(forest, details, self.scorer.classes)
+            numerals, gates = self.adapter.spell_out(placed, details, self.scorer.classes)
         else:
-            values, sums = self.scorer.log_probs(flat, forest.edges(), forest.requests())
-            spelled = spell_out(forest, values, sums, None)
+            values, sums = self.scorer.log_probs(flat, forest.edges, forest.requests())
+            spelled = spell_out(placed, values, sums, None)
             numerals, gates = spelled.numerals, spelled.gates
         return (numerals.view(count, -1) - gates[:, None]).clamp(NEVER, 0)

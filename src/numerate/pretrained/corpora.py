@@ -56,10 +56,10 @@ class StateCorpus(NumeralCorpus):
         words = self.targets[targets[~self.is_numeral[targets]]]
         device = self.table.device
         return StateBatch(
-            torch.from_numpy(words).to(device),
-            torch.from_numpy(self.rest[numerals]).to(device),
-            torch.from_numpy(self.own[numerals]).to(device),
-            torch.from_numpy(self.states[numerals]).to(device).float(),
+            move(words, device),
+            move(self.rest[numerals], device),
+            move(self.own[numerals], device),
+            move(self.states[numerals], device).float(),
             self.table.batch(self.rows[numerals]) if len(numerals) else None,
             self.details.gather(numerals, device) if self.details else None,
         )

@@ -1,15 +1,17 @@
 """What adapting a language model's digits needs of a split, on disk beside its scores."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.packing import ranges
+from numerate.packing import move, ranges
 from numerate.pretrained.digits import MASSES, DigitBatch, NodeDetails
 from numerate.pretrained.language_model import ParagraphScores
 from numerate.pretrained.spelling import SpellingTree
+from numerate.pretrained.trees import Trees
 
 if TYPE_CHECKING:
     from numerate.pretrained.store import SplitStore
@@ -30,15 +32,9 @@ class DetailStore:
     """
 
     def __init__(self, split: "SplitStore") -> None:
-        planner = split.store.model.planner
-        self.trees: list[SpellingTree | None] = []  # of each numeral; None: it cannot be adapted
-        for begin in range(0, len(split.paragraphs), PARAGRAPHS):
-            for plans in planner.plans(split.paragraphs[begin : begin + PARAGRAPHS]):
-                self.trees += [pair and pair[0] for plan in plans for pair in plan.trees]
-        self.starts = np.cumsum([0, *(len(tree.parents) if tree else 0 for tree in self.trees)])
-        self.closing_starts = np.cumsum(
-            [0, *(len(tree.closings) if tree else 0 for tree in self.trees)]
-        )
+        self.trees = Trees.of(self._planned(split))
+        self.starts = np.cumsum([0, *self.trees.nodes.counts(self.trees.which)])
+        self.closing_starts = np.cumsum([0, *self.trees.closings.counts(self.trees.which)])
         count, size = int(self.starts[-1]), split.states.shape[1]
         self.states = split.array("node-states", np.float16, (count, size))
         self.masses = split.array("node-masses", np.float32, (count, MASSES))
@@ -47,6 +43,13 @@ class DetailStore:
         self.closings = split.array("node-closings", np.float32, (closings,))
         self.done = split.array("node-done", np.bool_, (len(split.paragraphs),))
         self.arrays = [self.states, self.masses, self.costs, self.closings]
+
+    @staticmethod
+    def _planned(split: "SplitStore") -> Iterator[SpellingTree | None]:
+        planner = split.store.model.planner
+        for begin in range(0, len(split.paragraphs), PARAGRAPHS):
+            for plans in planner.plans(split.paragraphs[begin : begin + PARAGRAPHS]):
+                yield from (pair and pair[0] for plan in plans for pair in plan.trees)
 
     def put(self, numerals: slice, score: ParagraphScores) -> None:
         nodes = slice(self.starts[numerals.start], self.starts[numerals.stop])
@@ -59,12 +62,11 @@ class DetailStore:
 
     def gather(self, numerals: np.ndarray, device: torch.device) -> DigitBatch | None:
         """The trees of some numerals, and what the model says at their nodes."""
-        trees = [self.trees[numeral] for numeral in numerals]
         nodes = ranges(self.starts[numerals], self.starts[numerals + 1])
         closings = ranges(self.closing_starts[numerals], self.closing_starts[numerals + 1])
 
         def tensor(array: np.ndarray, rows: np.ndarray, dtype: torch.dtype) -> Tensor:
-            return torch.from_numpy(array[rows]).to(device).to(dtype)
+            return move(array[rows], device).to(dtype)
 
         details = NodeDetails(
             tensor(self.states, nodes, torch.float32),
@@ -72,4 +74,4 @@ class DetailStore:
             tensor(self.costs, nodes, torch.float64),
             tensor(self.closings, closings, torch.float64),
         )
-        return DigitBatch.of(trees, details)
+        return DigitBatch.of(self.trees.take(numerals), details)

@@ -7,23 +7,23 @@ and the digits are the model's own.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from numerate.packing import move
 from numerate.pretrained.dropout import ByteDropout
-from numerate.pretrained.forest import Forest, spell_out
+from numerate.pretrained.forest import Forest, on_device, spell_out
 from numerate.pretrained.spelling import (
     COMMA_DIGIT,
     DIGIT,
     POINT_DIGIT,
     SPACE_DIGIT,
     NumeralTokens,
-    SpellingTree,
 )
+from numerate.pretrained.trees import Trees
 
 OFFSETS = 12  # ten digits, the point, the comma
 # Classes of tokens by how they begin: a digit, a space and a digit, a point, a comma.
@@ -51,17 +51,17 @@ class DigitBatch:
     """Numerals that the language model spells: which of a batch, their trees, what it says."""
 
     where: Tensor  # [A] places in the batch
-    forest: Forest
+    forest: Forest[Tensor]
     details: NodeDetails
 
     @classmethod
-    def of(cls, trees: Sequence[SpellingTree | None], details: NodeDetails) -> "DigitBatch | None":
+    def of(cls, trees: Trees, details: NodeDetails) -> "DigitBatch | None":
         """From the trees of a batch's numerals; those without one keep what the model says."""
-        found = [(place, tree) for place, tree in enumerate(trees) if tree is not None]
-        if not found:
+        found = trees.found()
+        if not len(found):
             return None
-        where = np.array([place for place, _ in found])
-        return cls(_to(where, details.costs), Forest.of([tree for _, tree in found]), details)
+        device = details.costs.device
+        return cls(move(found, device), on_device(trees.take(found).forest(), device), details)
 
 
 class TokenClasses:
@@ -77,6 +77,7 @@ class TokenClasses:
                 self.of[index] = POINTS if found[0] == "." else COMMAS
         self.ids = np.flatnonzero(self.of < OTHERS)
         self.kinds = [tokens.kinds[POINT_DIGIT], tokens.kinds[COMMA_DIGIT]]
+        self._moves: dict[torch.device, Tensor] = {}
 
     def masses(self, log_p: Tensor, rows: Tensor) -> Tensor:
         """log p of each class, after the states of some rows: [·, V] → float64 [R, MASSES]."""
@@ -89,6 +90,12 @@ class TokenClasses:
         found = found.index_add(1, _to(self.of[self.ids], log_p), members)
         pairs = [probs(kind).sum(1) for kind in self.kinds]
         return torch.cat([found, torch.stack(pairs, dim=1)], dim=1).log().clamp(min=LEAST)
+
+    def moves(self, device: torch.device) -> Tensor:
+        """Which offset moves each token, the last for those that none does: [V]."""
+        if device not in self._moves:
+            self._moves[device] = move(np.array([*_OFFSET_OF, OFFSETS])[self.of], device)
+        return self._moves[device]
 
 
 class DigitAdapter(nn.Module):
@@ -114,7 +121,7 @@ class DigitAdapter(nn.Module):
         return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
 
     def spell_out(
-        self, forest: Forest, details: NodeDetails, classes: TokenClasses
+        self, forest: Forest[Tensor], details: NodeDetails, classes: TokenClasses
     ) -> tuple[Tensor, Tensor]:
         """log p of a forest's numerals, and of a numeral at its places: [N], [places]."""
         offsets = self.offsets(details.states.float()).double()  # [M, 12]
@@ -123,15 +130,11 @@ class DigitAdapter(nn.Module):
         others = torch.log1p(-masses[:, :OTHERS].exp().sum(1).clamp(max=1 - 1e-9))
         norms = torch.cat([raised, others[:, None]], dim=1).logsumexp(1)  # [M]
         moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)  # others: none
-        below = forest.below()
-        edges = forest.edges()
-        above = _to(edges[:, 0], norms)
-        which = _to(np.array([*_OFFSET_OF, OFFSETS])[classes.of[edges[:, 1]]], norms)
-        values = torch.cat([details.costs[_to(below, norms)], details.closings])
-        values = values + moves[above, which] - norms[above]
+        above, tokens = forest.edges
+        values = torch.cat([details.costs[forest.below], details.closings])
+        values = values + moves[above, classes.moves(norms.device)[tokens]] - norms[above]
         sums = []
-        for kind, asked in forest.requests():
-            rows = _to(asked, norms)
+        for kind, rows in forest.requests():
             if kind in _OF_KIND:
                 found = raised[rows, _OF_KIND[kind]].logsumexp(1)
             else:
@@ -145,7 +148,7 @@ class DigitAdapter(nn.Module):
         """The same for all tokens at once: [M, S], [M, V] → [M, V]."""
         offsets = self.offsets(states.float())
         moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)
-        return logits + moves[:, _to(np.array([*_OFFSET_OF, OFFSETS])[classes.of], logits)]
+        return logits + moves[:, classes.moves(logits.device)]
 
 
 def _to(values: np.ndarray, like: Tensor) -> Tensor:

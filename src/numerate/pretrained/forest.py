@@ -6,81 +6,130 @@ group is possible. That a numeral begins at all is a sum of the same form over t
 with a digit, with or without the space before it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.pretrained.spelling import COMMA_DIGIT, DIGIT, KINDS, POINT_DIGIT, SpellingTree
+from numerate.packing import flatten, move
+from numerate.pretrained.spelling import COMMA_DIGIT, DIGIT, KINDS, POINT_DIGIT
 
 SURELY = 1 - 1e-12  # no numeral goes on for certain
-Request = tuple[int, np.ndarray]  # a kind of token, and the nodes after which it is asked for
+Array = TypeVar("Array", np.ndarray, Tensor)  # while it is laid out, and on the device
+Request = tuple[int, Array]  # a kind of token, and the nodes after which it is asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Forest:
-    """Nodes and what is asked of them, numbered through a batch; parents before children."""
+class Forest(Generic[Array]):
+    """Nodes and what is asked of them, numbered through a batch: all of them int64."""
 
-    parents: np.ndarray  # int64 [M], −1 for roots and padding
-    tokens: np.ndarray  # int64 [M]
-    levels: list[np.ndarray]  # branch nodes, those nearer to a chain first
-    starts: np.ndarray  # [·, 4] place, base, node, kind
-    ends: np.ndarray  # [·, 5] numeral, base, node, node after a point, after a comma; or −1
-    closings: np.ndarray  # [·, 4] numeral, base, node, token
+    nodes: int
     numerals: int
     places: int  # where numerals begin: of several candidates for one place, they are numerals
+    level_sizes: tuple[int, ...]
+    start_sizes: tuple[int, ...]
+    below: Array  # [E] nodes with a parent
+    edges: Array  # [2, E + Q] state and token of every step, then of every closing
+    levels: Array  # [2, ·] branch nodes, those nearer to a chain first, and their parents
+    starts: Array  # [3, ·] place, base, node; by kind
+    ends: Array  # [3, ·] numeral, base, node
+    points: Array  # [2, ·] which end may go on with a point, and the node after it
+    commas: Array  # [2, ·] the same for a comma
+    closings: Array  # [3, Q] numeral, base, node
 
-    @classmethod
-    def of(cls, trees: Sequence[SpellingTree], numerals: int = 1) -> "Forest":
-        """Trees side by side, each with so many numerals for one place."""
-        sizes = np.array([len(tree.parents) for tree in trees])
-        firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        places = np.arange(len(trees))
+    def by_level(self) -> list[Array]:
+        """Branch nodes and their parents, parents before children: [2, ·] each."""
+        return _cut(self.levels, self.level_sizes)
 
-        def join(name: str, *shifts: np.ndarray | None) -> np.ndarray:
-            tables = [getattr(tree, name) for tree in trees]
-            owners = np.repeat(places, [len(table) for table in tables])
-            joined = np.concatenate(tables)
-            for column, shift in enumerate(shifts):
-                if shift is not None:
-                    joined[:, column] += np.where(joined[:, column] >= 0, shift[owners], 0)
-            return joined
-
-        parents = np.concatenate([tree.parents for tree in trees])
-        depths = np.concatenate([tree.depths for tree in trees])
-        return cls(
-            np.where(parents >= 0, parents + np.repeat(firsts, sizes), -1),
-            np.concatenate([tree.tokens for tree in trees]),
-            [np.flatnonzero(depths == depth) for depth in range(1, depths.max(initial=0) + 1)],
-            join("start_terms", places, firsts, firsts, None),
-            join("end_terms", places * numerals, firsts, firsts, firsts, firsts),
-            join("closing_terms", places * numerals, firsts, firsts, None),
-            len(trees) * numerals,
-            len(trees),
-        )
-
-    def edges(self) -> np.ndarray:
-        """State and token of every step, then of every closing: [·, 2]."""
-        below = self.below()
-        steps = np.stack([self.parents[below], self.tokens[below]], axis=1)
-        return np.concatenate([steps, self.closings[:, 2:]])
-
-    def below(self) -> np.ndarray:
-        return np.flatnonzero(self.parents >= 0)
-
-    def requests(self) -> list[Request]:
-        node, point, comma = self.ends[:, 2:].T
-        begins = [(kind, self.starts[self.starts[:, 3] == kind, 2]) for kind in range(len(KINDS))]
+    def requests(self) -> list[Request[Array]]:
+        nodes = self.ends[2]
         return [
-            *begins,
-            (DIGIT, node),
-            (DIGIT, point[point >= 0]),
-            (DIGIT, comma[comma >= 0]),
-            (POINT_DIGIT, node[point >= 0]),
-            (COMMA_DIGIT, node[comma >= 0]),
+            *enumerate(_cut(self.starts[2], self.start_sizes)),
+            (DIGIT, nodes),
+            (DIGIT, self.points[1]),
+            (DIGIT, self.commas[1]),
+            (POINT_DIGIT, nodes[self.points[0]]),
+            (COMMA_DIGIT, nodes[self.commas[0]]),
         ]
+
+
+_TABLES = ("below", "edges", "levels", "starts", "ends", "points", "commas", "closings")
+
+
+def on_device(forest: Forest[np.ndarray], device: torch.device) -> Forest[Tensor]:
+    """The same as tensors. They travel together, so that the device is not waited for."""
+    tables: dict[str, np.ndarray] = {name: getattr(forest, name) for name in _TABLES}
+    flat = move(flatten({name: table.ravel() for name, table in tables.items()}), device)
+    parts = torch.split(flat, [table.size for table in tables.values()])
+    moved = zip(tables.items(), parts, strict=True)
+    return Forest(
+        forest.nodes,
+        forest.numerals,
+        forest.places,
+        forest.level_sizes,
+        forest.start_sizes,
+        **{name: part.view(table.shape) for (name, table), part in moved},
+    )
+
+
+def plant(
+    parents: np.ndarray,
+    tokens: np.ndarray,
+    depths: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    closings: np.ndarray,
+    *,
+    numerals: int,
+    places: int,
+) -> Forest[np.ndarray]:
+    """A forest of nodes, and of rows as `SpellingTree` has them, numbered through a batch.
+
+    Nodes [M] have parents before them, −1 for roots and padding; depths count from the chain.
+    """
+    below = np.flatnonzero(parents >= 0)
+    steps = np.stack([parents[below], tokens[below]])
+    order = np.argsort(depths, kind="stable")
+    level_sizes = np.bincount(depths, minlength=1)
+    levels = order[level_sizes[0] :]
+    begins = starts[np.argsort(starts[:, 3], kind="stable")]
+    marks = []
+    for nodes in ends[:, 3:].T:
+        rows = np.flatnonzero(nodes >= 0)
+        marks.append(np.stack([rows, nodes[rows]]))
+    return Forest(
+        nodes=len(parents),
+        numerals=numerals,
+        places=places,
+        level_sizes=tuple(level_sizes[1:].tolist()),
+        start_sizes=tuple(np.bincount(begins[:, 3], minlength=len(KINDS)).tolist()),
+        below=below,
+        edges=np.concatenate([steps, closings[:, 2:].T], axis=1),
+        levels=np.stack([levels, parents[levels]]),
+        starts=begins[:, :3].T,
+        ends=ends[:, :3].T,
+        points=marks[0],
+        commas=marks[1],
+        closings=closings[:, :3].T,
+    )
+
+
+def renumber(rows: np.ndarray, owners: np.ndarray, *firsts: np.ndarray | None) -> np.ndarray:
+    """Rows that count within their owner, counting through all owners instead.
+
+    A column without `firsts` is left alone; −1 means none and stays.
+    """
+    for column, first in zip(rows.T, firsts, strict=True):
+        if first is not None:
+            column += np.where(column >= 0, first[owners], 0)
+    return rows
+
+
+def _cut(array: Array, sizes: tuple[int, ...]) -> list[Array]:
+    return [array[..., begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,64 +141,48 @@ class Spelled:
 
 
 def spell_out(
-    forest: Forest, values: Tensor, sums: list[Tensor], chains: tuple[int, int] | None
+    forest: Forest[Tensor], values: Tensor, sums: list[Tensor], chains: tuple[int, int] | None
 ) -> Spelled:
     """From log p of the forest's edges and requests to those of its numerals.
 
     With `chains` [B, L], the first nodes of each row of L follow one another.
     """
-    below = forest.below()
-    costs = values.new_zeros(len(forest.parents))
-    costs = costs.index_copy(0, _index(below, values), values[: len(below)])
+    steps = len(forest.below)
+    costs = values.new_zeros(forest.nodes).index_copy(0, forest.below, values[:steps])
     paths = costs.view(chains).cumsum(1).flatten() if chains else torch.zeros_like(costs)
-    for level in forest.levels:
-        mine = _index(level, values)
-        above = paths[_index(forest.parents[level], values)]
-        paths = paths.index_copy(0, mine, above + costs[mine])
+    for nodes, parents in forest.by_level():
+        paths = paths.index_copy(0, nodes, paths[parents] + costs[nodes])
 
-    def from_base(terms: np.ndarray) -> Tensor:
-        return paths[_index(terms[:, 2], values)] - paths[_index(terms[:, 1], values)]
+    def from_base(terms: Tensor) -> Tensor:
+        return paths[terms[2]] - paths[terms[1]]
 
-    log_stop = _log_stop(forest.ends, costs, sums[len(KINDS) :])
-    order = np.argsort(forest.starts[:, 3], kind="stable")
-    starts = forest.starts[order]
+    log_stop = _log_stop(forest, costs, sums[len(KINDS) :])
     gates = segment_logsumexp(
-        from_base(starts) + torch.cat(sums[: len(KINDS)]), starts[:, 0], forest.places
+        from_base(forest.starts) + torch.cat(sums[: len(KINDS)]), forest.starts[0], forest.places
     )
     numerals = segment_logsumexp(
-        torch.cat(
-            [
-                from_base(forest.ends) + log_stop,
-                from_base(forest.closings) + values[len(below) :],
-            ]
-        ),
-        np.concatenate([forest.ends[:, 0], forest.closings[:, 0]]),
+        torch.cat([from_base(forest.ends) + log_stop, from_base(forest.closings) + values[steps:]]),
+        torch.cat([forest.ends[0], forest.closings[0]]),
         forest.numerals,
     )
     return Spelled(costs, log_stop, numerals, gates)
 
 
-def _log_stop(ends: np.ndarray, costs: Tensor, sums: list[Tensor]) -> Tensor:
+def _log_stop(forest: Forest[Tensor], costs: Tensor, sums: list[Tensor]) -> Tensor:
     digit, after_point, after_comma, glued_point, glued_comma = sums
     goes_on = digit.exp()
-    for nodes, after, glued in (
-        (ends[:, 3], after_point, glued_point),
-        (ends[:, 4], after_comma, glued_comma),
+    for (ends, nodes), after, glued in (
+        (forest.points, after_point, glued_point),
+        (forest.commas, after_comma, glued_comma),
     ):
-        here = np.flatnonzero(nodes >= 0)
-        mark = costs[_index(nodes[here], costs)] + after
-        goes_on = goes_on.index_add(0, _index(here, costs), mark.exp() + glued.exp())
+        mark = costs[nodes] + after
+        goes_on = goes_on.index_add(0, ends, mark.exp() + glued.exp())
     return torch.log1p(-goes_on.clamp(max=SURELY))
 
 
-def segment_logsumexp(values: Tensor, segments: np.ndarray, count: int) -> Tensor:
+def segment_logsumexp(values: Tensor, segments: Tensor, count: int) -> Tensor:
     """log Σ exp of the values of each segment: [·] → [count]."""
-    index = _index(segments, values)
     most = values.new_full((count,), -torch.inf)
-    most = most.scatter_reduce(0, index, values.detach(), "amax").clamp(min=-1e300)
-    total = values.new_zeros(count).index_add(0, index, (values - most[index]).exp())
+    most = most.scatter_reduce(0, segments, values.detach(), "amax").clamp(min=-1e300)
+    total = values.new_zeros(count).index_add(0, segments, (values - most[segments]).exp())
     return total.log() + most
-
-
-def _index(values: np.ndarray, like: Tensor) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(like.device)

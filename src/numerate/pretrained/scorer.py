@@ -18,9 +18,10 @@ from torch import Tensor, nn
 
 from numerate.errors import BackboneError
 from numerate.pretrained.digits import NodeDetails, TokenClasses
-from numerate.pretrained.forest import Forest, Request, spell_out
+from numerate.pretrained.forest import Forest, Request, on_device, plant, renumber, spell_out
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.spelling import TEXT_END, NumeralTokens
+from numerate.pretrained.trees import Trees
 
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
 ALL_CLASSES = -1  # a request for every class of tokens at once
@@ -63,37 +64,24 @@ class Nodes:
         return padded
 
     def terms(self, name: str, *starts: np.ndarray | None) -> np.ndarray:
-        """A list of the plans as one array, each column renumbered for the batch: [terms, C].
-
-        A column with `starts` counts through all plans; −1 there means none and stays.
-        """
+        """A list of the plans as one array, each column renumbered for the batch: [terms, C]."""
         lists = [getattr(plan, name) for plan in self.plans]
         table = np.array([row for rows in lists for row in rows], dtype=np.int64)
         table = table.reshape(-1, len(starts))
         owners = np.repeat(np.arange(len(lists)), [len(rows) for rows in lists])
-        for column, first in enumerate(starts):
-            if first is not None:
-                table[:, column] += np.where(table[:, column] >= 0, first[owners], 0)
-        return table
+        return renumber(table, owners, *starts)
 
-    def forest(self) -> Forest:
+    def forest(self) -> Forest[np.ndarray]:
         node, numeral = self.node_starts, self.numeral_starts
-        branches = np.concatenate(
-            [
-                np.arange(plan.length, len(plan.tokens)) + start
-                for plan, start in zip(self.plans, node.tolist(), strict=True)
-            ]
-        )
-        depths = (self.positions - self.limits).reshape(-1)[branches]
-        return Forest(
+        return plant(
             np.where(self.parents >= 0, self.parents + node[:, None], -1).reshape(-1),
             self.tokens.reshape(-1),
-            [branches[depths == depth] for depth in range(1, depths.max(initial=0) + 1)],
+            (self.positions - self.limits).reshape(-1),  # 0 in a chain, and where it is padded
             self.terms("starts", numeral, node, node, None),
             self.terms("ends", numeral, node, node, node, node),
             self.terms("closings", numeral, node, node, None),
-            int(numeral[-1]),
-            int(numeral[-1]),
+            numerals=int(numeral[-1]),
+            places=int(numeral[-1]),
         )
 
     def mask(self, device: torch.device) -> Tensor:
@@ -151,8 +139,8 @@ class Scorer:
         forest = nodes.forest()
         finish = nodes.terms("finish", nodes.target_starts, nodes.node_starts)
         requests = [*forest.requests(), (TEXT_END, finish[:, 1])]
-        values, sums = self.log_probs(states, forest.edges(), requests)
-        spelled = spell_out(forest, values, sums[:-1], nodes.shape)
+        values, sums = self.log_probs(states, forest.edges, requests)
+        spelled = spell_out(on_device(forest, self.device), values, sums[:-1], nodes.shape)
         words = nodes.terms("words", nodes.target_starts, nodes.node_starts)
         after = nodes.terms("after", nodes.target_starts, nodes.end_starts)
         wheres = nodes.terms("numerals", nodes.target_starts, nodes.node_starts)
@@ -175,14 +163,14 @@ class Scorer:
             self._details_of(nodes, states) if detailed else None,
         )
 
-    def details(self, states: Tensor, forest: Forest) -> NodeDetails:
+    def details(self, states: Tensor, forest: Forest[np.ndarray]) -> NodeDetails:
         """What is asked of the states of a forest's nodes by those who adapt digits."""
         everywhere = np.arange(len(states))
-        values, (masses,) = self.log_probs(states, forest.edges(), [(ALL_CLASSES, everywhere)])
-        below = forest.below()
+        values, (masses,) = self.log_probs(states, forest.edges, [(ALL_CLASSES, everywhere)])
+        steps = len(forest.below)
         costs = values.new_zeros(len(states))
-        costs = costs.index_copy(0, self.index(below), values[: len(below)])
-        return NodeDetails(states, masses, costs, values[len(below) :])
+        costs = costs.index_copy(0, self.index(forest.below), values[:steps])
+        return NodeDetails(states, masses, costs, values[steps:])
 
     def _details_of(self, nodes: Nodes, states: Tensor) -> NodeDetails | None:
         """The same for the trees of planned numerals, one after another."""
@@ -194,7 +182,7 @@ class Scorer:
         if not found:
             return None
         rows = np.concatenate([places for _, places in found])
-        return self.details(states[self.index(rows)], Forest.of([tree for tree, _ in found]))
+        return self.details(states[self.index(rows)], Trees.of(tree for tree, _ in found).forest())
 
     def hidden(self, tokens: Tensor, **inputs: Any) -> tuple[Tensor, Any]:
         """The states after tokens, [B, L] → [B, L, S], and what the model keeps of them.
@@ -214,14 +202,14 @@ class Scorer:
         return states, getattr(found, "past_key_values", None)
 
     def log_probs(
-        self, states: Tensor, edges: np.ndarray, requests: Sequence[Request]
+        self, states: Tensor, edges: np.ndarray, requests: Sequence[Request[np.ndarray]]
     ) -> tuple[Tensor, list[Tensor]]:
-        """log p of tokens after states (rows of `edges`: state, token), and of kinds of tokens.
+        """log p of tokens after states (`edges` [2, ·]: state, token), and of kinds of tokens.
 
         Logits are made for some states at a time and dropped: all at once they would be the
         largest thing in memory by far.
         """
-        asked = [edges[:, 0], *(nodes for _, nodes in requests)]
+        asked = [edges[0], *(nodes for _, nodes in requests)]
         needed, places = np.unique(np.concatenate(asked), return_inverse=True)
         rows = np.split(places, np.cumsum([len(some) for some in asked])[:-1])
         orders = [np.argsort(some, kind="stable") for some in rows]
@@ -229,7 +217,7 @@ class Scorer:
         steps = np.arange(0, len(needed) + chunk, chunk)
         borders = [np.searchsorted(r[o], steps) for r, o in zip(rows, orders, strict=True)]
         sorted_rows = [self.index(r[o]) for r, o in zip(rows, orders, strict=True)]
-        tokens = self.index(edges[orders[0], 1])
+        tokens = self.index(edges[1, orders[0]])
         found: list[list[Tensor]] = [[] for _ in rows]
         for step, begin in enumerate(steps[:-1].tolist()):
             here = states[self.index(needed[begin : begin + chunk])]
