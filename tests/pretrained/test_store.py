@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
@@ -63,6 +64,32 @@ def test_what_is_stored_is_what_the_model_says(tmp_path: Path, lm, dataset) -> N
     assert split.states.dtype == np.float16
     assert isinstance(split.states, np.memmap)
     assert split.states.shape == (len(split.numerals), lm.scorer.state_size)
+
+
+def test_details_are_gathered_for_numerals_in_any_order(tmp_path: Path, lm, dataset) -> None:
+    split = Store(tmp_path, lm, dataset).split("test")
+    split.fill(detailed=True)
+    numerals = np.random.default_rng(1).permutation(len(split.numerals))[:25]
+    batch = split.details.gather(numerals, torch.device("cpu"))
+    assert batch is not None
+    plans = [plan for windows in lm.planner.plans(split.paragraphs) for plan in windows]
+    trees = [pair and pair[0] for plan in plans for pair in plan.trees]
+    scores = lm.score(split.paragraphs, detailed=True)
+    costs, closings = (
+        np.concatenate([getattr(score, name) for score in scores])
+        for name in ("node_costs", "node_closings")
+    )
+    nodes = np.cumsum([0, *(len(tree.parents) if tree else 0 for tree in trees)])
+    ends = np.cumsum([0, *(len(tree.closings) if tree else 0 for tree in trees)])
+    tokens = [trees[index].tokens[1:] for index in numerals if trees[index]]
+    steps = len(batch.forest.below)
+    np.testing.assert_array_equal(batch.forest.edges[1, :steps], np.concatenate(tokens))
+    for found, everything, starts in (
+        (batch.details.costs, costs, nodes),
+        (batch.details.closings, closings, ends),
+    ):
+        expected = [everything[starts[index] : starts[index + 1]] for index in numerals]
+        np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-4)
 
 
 def test_states_beyond_half_precision_stay_finite() -> None:
