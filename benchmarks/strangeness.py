@@ -173,13 +173,15 @@ def main() -> None:
     errors = make_errors(numerals, documents, arguments.seed)
     once = Once(model)
     found = {
-        name: detect(lambda r, rows, texts, s=s: s(*once.of(r, rows, texts)), readings, errors)
+        name: detect(
+            lambda r, rows, texts, s=s: s(*once.of(r, rows, texts)), readings, numerals, errors
+        )
         for name, s in STATISTICS.items()
     }
     found[RANKS] = ranks_added(found)
     train = Dataset.open(path).split("train").read(["text"])["text"].to_pylist()
     contexts = contexts_of(model, train, arguments.seed)
-    found[AVERAGE] = detect(LessAverage(model, contexts, once), readings, errors)
+    found[AVERAGE] = detect(LessAverage(model, contexts, once), readings, numerals, errors)
     count = sum(len(context.positions) for context in contexts)
     print(f"average surprisal over {count} contexts\n{'statistic':44}  AUC    recall")
     quality = {name: means(scores, errors) for name, scores in found.items()}

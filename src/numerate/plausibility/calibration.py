@@ -15,6 +15,7 @@ from numerate.errors import NumerateError
 from numerate.plausibility.assess import strangeness
 from numerate.plausibility.grid import Written
 from numerate.plausibility.number_model import NumberModel
+from numerate.plausibility.passages import read_texts
 
 CALIBRATION = "calibration.json"
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
@@ -54,10 +55,12 @@ class Calibration:
 
 def calibrate(model: NumberModel, texts: Sequence[str]) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on."""
-    readings = model.read(texts)
-    numerals = [token.text for reading in readings for token in reading.numerals]
-    found = [reading.numeral_log_probs for reading in readings]
-    return calibrate_numerals(numerals, np.concatenate([np.zeros(0), *found]))
+    numerals: list[str] = []
+    found = [np.zeros(0)]
+    for reading in read_texts(model, texts):
+        numerals += [token.text for token in reading.numerals]
+        found.append(reading.numeral_log_probs)
+    return calibrate_numerals(numerals, np.concatenate(found))
 
 
 def calibrate_numerals(numerals: Sequence[str], log_probs: np.ndarray) -> Calibration:

@@ -110,6 +110,10 @@ class NumberModel(Protocol):
         """Contexts one after another: [N₁], [N₂], … → [N₁ + N₂ + …]."""
         ...
 
+    def tokens(self, text: str) -> list[Token]:
+        """How it cuts a text, which takes no time to speak of."""
+        ...
+
     def read(self, texts: Sequence[str]) -> list[Reading]:
         """Score every token of every text; each text is one sequence from its start."""
         ...

@@ -1,6 +1,6 @@
 """The paragraphs of a text as a model reads them, some at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from numerate.plausibility.number_model import NumberModel, Reading
@@ -16,6 +16,12 @@ class Passage:
     offset: int
     text: str
     reading: Reading
+
+
+def read_texts(model: NumberModel, texts: Sequence[str]) -> Iterator[Reading]:
+    """One after another; no more are read at a time than the model reads well together."""
+    for begin in range(0, len(texts), model.paragraphs_at_once):
+        yield from model.read(texts[begin : begin + model.paragraphs_at_once])
 
 
 def read_passages(

@@ -85,10 +85,13 @@ class PretrainedModel:
     def join(self, states: Sequence[list[Context]]) -> list[Context]:
         return [context for some in states for context in some]
 
+    def tokens(self, text: str) -> list[Token]:
+        return tokenize(text, split_names=self._split_names)
+
     def read(self, texts: Sequence[str]) -> list[Reading]:
         if not texts:
             return []
-        tokens = [tokenize(text, split_names=self._split_names) for text in texts]
+        tokens = [self.tokens(text) for text in texts]
         paragraphs = [Paragraph.of(*pair) for pair in zip(texts, tokens, strict=True)]
         rows = zip(
             tokens,

@@ -73,6 +73,9 @@ class RunModel:
     def join(self, states: Sequence[Tensor]) -> Tensor:
         return torch.cat(list(states))
 
+    def tokens(self, text: str) -> list[Token]:
+        return tokenize(text, split_names=self._reference.split_names)
+
     def read(self, texts: Sequence[str]) -> list[Reading]:
         paragraphs = Paragraphs(texts, split_names=self._reference.split_names)
         corpus = paragraphs.corpus(self._model)

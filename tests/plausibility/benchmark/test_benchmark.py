@@ -1,5 +1,6 @@
 """The benchmark measures what it says, against scikit-learn and against reading errors in place."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from numerate.corpus.dataset import Dataset
-from numerate.errors import DatasetError
+from numerate.errors import DatasetError, NumerateError
 from numerate.plausibility.benchmark.benchmark import (
     Scores,
     area_under_roc,
@@ -20,8 +21,10 @@ from numerate.plausibility.benchmark.benchmark import (
     training_median,
 )
 from numerate.plausibility.benchmark.corruption import KINDS
-from numerate.plausibility.benchmark.detectors import ByDistance, BySurprisal
+from numerate.plausibility.benchmark.detectors import BySurprisal, Distance
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import Reading
+from numerate.plausibility.run_model import RunModel
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -52,7 +55,7 @@ def test_errors_are_scored_where_they_stand(models: dict[str, NumerateModel]) ->
     readings = model.read(texts)
     numerals = [token.text for reading in readings for token in reading.numerals]
     errors = make_errors(numerals, np.array([0, 0, 1, 1]), seed=3)
-    scores = detect(BySurprisal(model), readings, errors)
+    scores = detect(BySurprisal(model), readings, numerals, errors)
     owners = [(text, token) for text, reading in zip(texts, readings, strict=True)
               for token in reading.numerals]  # fmt: skip
     np.testing.assert_allclose(
@@ -69,9 +72,7 @@ def test_errors_are_scored_where_they_stand(models: dict[str, NumerateModel]) ->
 
 
 def test_distance_is_on_a_log_scale() -> None:
-    detector = ByDistance(10.0)
-    found = detector(None, np.arange(4), ["10", "100", "1", "0"])  # type: ignore[arg-type]
-    np.testing.assert_allclose(found, [0, 1, 1, 2])
+    np.testing.assert_allclose(Distance(10.0)(["10", "100", "1", "0"]), [0, 1, 1, 2])
 
 
 def test_the_median_is_that_of_the_training_numbers(dataset: Path) -> None:
@@ -83,7 +84,7 @@ def test_the_median_is_that_of_the_training_numbers(dataset: Path) -> None:
 
 
 def test_without_numerals_there_is_nothing_to_find(dataset: Path) -> None:
-    blind: Any = SimpleNamespace(model=SimpleNamespace(read=lambda texts: []))
+    blind: Any = SimpleNamespace(model=SimpleNamespace(tokens=lambda text: []))
     with pytest.raises(DatasetError, match="no numeral in these 3 paragraphs"):
         run_benchmark(blind, Dataset.open(dataset), limit=3)
 
@@ -106,3 +107,37 @@ def test_a_model_beats_the_baselines(models: dict[str, NumerateModel], dataset: 
     assert 0 <= result.flagged < 0.05
     without = run_benchmark(lm, opened)
     assert list(without.detectors) == ["combination", "distance from the median"]
+
+
+def test_it_reads_a_few_paragraphs_at_a_time(
+    models: dict[str, NumerateModel], dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory does not grow with the split, and nothing else depends on the portions."""
+    opened, lm = Dataset.open(dataset), models["combination"]
+    whole = run_benchmark(lm, opened, softmax=models["softmax"]).record()
+    portions: list[int] = []
+    read = RunModel.read
+
+    def counted(model: RunModel, texts: Sequence[str]) -> list[Reading]:
+        portions.append(len(texts))
+        return read(model, texts)
+
+    monkeypatch.setattr(RunModel, "read", counted)
+    monkeypatch.setattr(RunModel, "paragraphs_at_once", 3)
+    parts = run_benchmark(lm, opened, softmax=models["softmax"]).record()
+    assert max(portions) == 3
+    assert sum(portions) == 2 * opened.manifest["splits"]["test"]["paragraphs"]
+    for name, kinds in whole.pop("detectors").items():
+        for kind, quality in kinds.items():
+            assert parts["detectors"][name][kind] == pytest.approx(quality, rel=1e-9), name
+    del parts["detectors"]
+    assert parts == whole
+
+
+def test_runs_that_cut_text_differently_are_not_compared(models: dict[str, NumerateModel]) -> None:
+    model = models["mog"].model
+    readings = model.read(["It is 5 or 67."])
+    for numerals in (["5"], ["5", "68"], ["5", "67", "8"]):
+        with pytest.raises(NumerateError, match="different numerals"):
+            detect(BySurprisal(model), readings, numerals, {})
+    assert len(detect(BySurprisal(model), readings, ["5", "67"], {}).right) == 2

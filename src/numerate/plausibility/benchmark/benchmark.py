@@ -5,7 +5,7 @@ reader of the text meets who comes to a single wrong number. Each detector gives
 score; what is right and what is wrong are told apart by it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,13 +16,14 @@ from numerate.errors import DatasetError, NumerateError
 from numerate.numeral import is_numeral
 from numerate.plausibility.benchmark.corruption import KINDS, corrupt
 from numerate.plausibility.benchmark.detectors import (
-    ByDistance,
     ByStrangeness,
     BySurprisal,
     Detector,
+    Distance,
 )
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.number_model import Reading
+from numerate.plausibility.passages import read_texts
 
 FALSE_ALARMS = 0.01
 
@@ -72,25 +73,33 @@ def make_errors(numerals: list[str], documents: np.ndarray, seed: int) -> Errors
     return {kind: corrupt(numerals, documents, kind, seed) for kind in KINDS}
 
 
-def detect(detector: Detector, readings: Sequence[Reading], errors: Errors) -> Scores:
-    """Score every numeral as it is, and every error, reading by reading."""
-    texts = [token.text for reading in readings for token in reading.numerals]
+def detect(
+    detector: Detector, readings: Iterable[Reading], numerals: list[str], errors: Errors
+) -> Scores:
+    """Score every numeral as it is, and every error, reading by reading; none is kept."""
     kinds = list(errors)
-    places = np.concatenate([np.arange(len(texts)), *(errors[kind][0] for kind in kinds)])
-    for kind in kinds:
-        texts += errors[kind][1]
+    places = np.concatenate([np.arange(len(numerals)), *(errors[kind][0] for kind in kinds)])
+    texts = numerals + [text for kind in kinds for text in errors[kind][1]]
     order = np.argsort(places, kind="stable")
-    ends = np.cumsum([0, *(len(reading.positions) for reading in readings)])
-    borders = np.searchsorted(places[order], ends)
     scores = np.empty(len(places))
-    for index, reading in enumerate(readings):
-        chosen = order[borders[index] : borders[index + 1]]
+    first = 0  # numeral of a reading, among all
+    for reading in readings:
+        end = first + len(reading.positions)
+        if [token.text for token in reading.numerals] != numerals[first:end]:
+            raise _other_numerals()
+        chosen = order[slice(*np.searchsorted(places, [first, end], sorter=order))]
         if len(chosen):
-            numerals = [texts[place] for place in chosen]
-            scores[chosen] = detector(reading, places[chosen] - ends[index], numerals)
-    cuts = np.cumsum([ends[-1], *(len(errors[kind][0]) for kind in kinds)])
+            scores[chosen] = detector(reading, places[chosen] - first, [texts[i] for i in chosen])
+        first = end
+    if first != len(numerals):
+        raise _other_numerals()
+    cuts = np.cumsum([len(numerals), *(len(errors[kind][0]) for kind in kinds)])
     right, *wrong, _ = np.split(scores, cuts)
     return Scores(right, dict(zip(kinds, wrong, strict=True)))
+
+
+def _other_numerals() -> NumerateError:
+    return NumerateError("the two runs cut text into different numerals")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +131,23 @@ def run_benchmark(
     columns = dataset.split(split).read(["text", "document"])
     columns = columns.take(some_paragraphs(len(columns), limit))
     texts = columns["text"].to_pylist()
-    readings = model.model.read(texts)
-    numerals = [token.text for reading in readings for token in reading.numerals]
+    written = [[t.text for t in model.model.tokens(text) if t.is_numeral] for text in texts]
+    numerals = [numeral for some in written for numeral in some]
     if not numerals:
         raise DatasetError(f"{dataset.folder}: no numeral in these {len(texts)} paragraphs")
     ids = np.unique(np.array(columns["document"].to_pylist(), dtype=object), return_inverse=True)[1]
-    documents = np.repeat(ids, [len(reading.positions) for reading in readings])
+    documents = np.repeat(ids, [len(some) for some in written])
     errors = make_errors(numerals, documents, seed)
-    found = detect(ByStrangeness(model.model), readings, errors)
+    readings = read_texts(model.model, texts)
+    found = detect(ByStrangeness(model.model), readings, numerals, errors)
     detectors = {model.name: qualities(found, errors)}
-    distances = detect(ByDistance(training_median(dataset)), readings, errors)
-    detectors["distance from the median"] = qualities(distances, errors)
+    distance = Distance(training_median(dataset))
+    distances = {kind: distance(wrong) for kind, (_, wrong) in errors.items()}
+    far = Scores(distance(numerals), distances)
+    detectors["distance from the median"] = qualities(far, errors)
     if softmax is not None:
-        theirs = softmax.model.read(texts)
-        if numerals != [token.text for reading in theirs for token in reading.numerals]:
-            raise NumerateError("the two runs cut text into different numerals")
-        surprisals = detect(BySurprisal(softmax.model), theirs, errors)
+        theirs = read_texts(softmax.model, texts)
+        surprisals = detect(BySurprisal(softmax.model), theirs, numerals, errors)
         detectors[f"surprisal of {softmax.name}"] = qualities(surprisals, errors)
     flagged = model.calibration.plausibility(found.right) <= alarms
     return BenchmarkResult(split, seed, len(numerals), float(flagged.mean()), detectors)

@@ -41,7 +41,7 @@ class BySurprisal:
         return surprisal
 
 
-class ByDistance:
+class Distance:
     """No model: how many orders of magnitude from the median of the training numbers.
 
     Below `FLOOR` all numbers count the same: zeros and p-values would else take all the alarms.
@@ -52,7 +52,8 @@ class ByDistance:
     def __init__(self, median: float) -> None:
         self._log_median = np.log10(max(median, self.FLOOR))
 
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+    def __call__(self, numerals: list[str]) -> np.ndarray:
+        """Of each numeral, wherever it stands; larger is odder: [E]."""
         logs = np.log10(np.maximum(Written.of(numerals).values, self.FLOOR))
         distance: np.ndarray = np.abs(logs - self._log_median)
         return distance
