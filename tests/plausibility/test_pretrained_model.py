@@ -200,6 +200,8 @@ def test_claims_and_checks(models: dict[str, NumerateModel], name: str) -> None:
     assert [finding.start for finding in findings] == [14, text.index("1234")]
     assert findings[0].surprisal < findings[1].surprisal
     assert findings[1].percentile > 0.99
+    reasons = [model.reason_at(text, finding.start) for finding in findings]
+    assert reasons == [finding.reason for finding in findings]
 
 
 def test_a_combination_has_the_language_model_as_a_member(

@@ -46,11 +46,10 @@ def strangeness_of(reading: Reading) -> np.ndarray:  # [N]
     return strangeness(written, reading.numeral_log_probs)
 
 
-def expect(model: NumberModel, readings: Sequence[Reading]) -> list[Expected]:
-    """What was expected at the numerals of texts, one after another, by the grid of candidates."""
-    states = model.join([reading.states for reading in readings])
-    written = Written.of([token.text for reading in readings for token in reading.numerals])
-    return _expected(Grid(model.candidates, model.log_probs(states, model.candidates)), written)
+def expect(model: NumberModel, states: States, numerals: Sequence[str]) -> list[Expected]:
+    """What was expected where numerals stand, by the grid of candidates."""
+    grid = Grid(model.candidates, model.log_probs(states, model.candidates))
+    return _expected(grid, Written.of(numerals))
 
 
 def look_closer(model: NumberModel, state: States, numeral: str) -> Expected:

@@ -61,8 +61,24 @@ class NumerateModel:
 
         It comes from what stands before in the same paragraph, which may be nothing.
         """
-        starts = [start for start, _ in iter_paragraphs(text) if start <= position]
-        return self._predict_after(text[starts[-1] if starts else position : position])
+        return self._predict_after(text[self._paragraph_at(text, position)[0] : position])
+
+    def reason_at(self, text: str, position: int) -> str | None:
+        """What is odd, were it flagged, of the numeral that begins there; None without one.
+
+        Nothing but what stands before has to be read for it.
+        """
+        start, paragraph = self._paragraph_at(text, position)
+        for token in self.model.tokens(paragraph):
+            if token.is_numeral and start + token.start == position:
+                state = self.model.contexts([text[start:position]])
+                return expect(self.model, state, [token.text])[0].reason
+        return None
+
+    def _paragraph_at(self, text: str, position: int) -> tuple[int, str]:
+        """The paragraph that a position lies in, and where it starts; before all, an empty one."""
+        before = [part for part in iter_paragraphs(text) if part[0] <= position]
+        return before[-1] if before else (position, "")
 
     def _predict_after(self, text: str) -> NumeralDistribution:
         state = self.model.contexts([text])
@@ -97,7 +113,7 @@ class NumerateModel:
         self.calibration.check_alarms(alarms)
         flagged: list[Finding] = []
         count = 0
-        for passages in read_passages(self.model, text, report=report):
+        for passages in read_passages(self.model, text, report):
             for passage in passages:
                 count += len(passage.reading.positions)
                 plausibility = self._plausibility(passage)
@@ -136,20 +152,22 @@ class NumerateModel:
         alarms: float = ALARMS,
         *,
         search: bool = False,
-        at: int | None = None,
         report: Report | None = None,
     ) -> list[Finding]:
-        """Every numeral of the text, flagged or not; with `at`, only the one that begins there.
+        """Every numeral of the text, flagged or not.
 
         What was expected is taken from the grid of candidates, all at once; with `search`, where
         something is flagged, from the model's whole distribution.
         """
         self.calibration.check_alarms(alarms)
         found: list[Finding] = []
-        for passages in read_passages(self.model, text, at, report):
+        for passages in read_passages(self.model, text, report):
             if not passages:
                 continue
-            expected = iter(expect(self.model, [passage.reading for passage in passages]))
+            readings = [passage.reading for passage in passages]
+            states = self.model.join([reading.states for reading in readings])
+            numerals = [token.text for reading in readings for token in reading.numerals]
+            expected = iter(expect(self.model, states, numerals))
             for passage in passages:
                 for index, odds in enumerate(self._plausibility(passage)):
                     usual = next(expected)

@@ -5,7 +5,7 @@ any other language model that can score numerals may do the same.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,19 +35,6 @@ class Reading:
     @property
     def numerals(self) -> list[Token]:
         return [self.tokens[position] for position in self.positions]
-
-    def only_at(self, start: int) -> "Reading":
-        """The same with no other numeral than the one that begins at a place of the text."""
-        first = sum(token.start < start for token in self.numerals)
-        count = sum(token.start == start for token in self.numerals)
-        part = slice(first, first + count)
-        return replace(
-            self,
-            positions=self.positions[part],
-            numeral_log_probs=self.numeral_log_probs[part],
-            gates=self.gates[part],
-            states=self.states[part],
-        )
 
 
 class NextNumeral(Protocol):

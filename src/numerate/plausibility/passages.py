@@ -25,22 +25,20 @@ def read_texts(model: NumberModel, texts: Sequence[str]) -> Iterator[Reading]:
 
 
 def read_passages(
-    model: NumberModel, text: str, at: int | None = None, report: Report | None = None
+    model: NumberModel, text: str, report: Report | None = None
 ) -> Iterator[list[Passage]]:
-    """Paragraphs that have numerals; with `at`, only the numeral that begins there.
+    """Paragraphs that have numerals.
 
     They come as many at a time as the model reads well together, so that memory does not grow
     with the text, and who waits is told how far it is.
     """
     parts = list(iter_paragraphs(text))
-    if at is not None:
-        parts = [part for part in parts if part[0] <= at][-1:]
     for begin in range(0, len(parts), model.paragraphs_at_once):
         if report:
             report(begin)
         some = parts[begin : begin + model.paragraphs_at_once]
         passages = [
-            Passage(offset, part, reading if at is None else reading.only_at(at - offset))
+            Passage(offset, part, reading)
             for (offset, part), reading in zip(
                 some, model.read([part for _, part in some]), strict=True
             )

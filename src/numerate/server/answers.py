@@ -26,10 +26,10 @@ def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.Pred
     else:
         numeral = _numeral_at(asked.text, asked.start, asked.end)
         distribution = model.predict_at(asked.text, asked.start)
-        found = model.assess(asked.text, model.usual_alarms, at=asked.start)
-        if not found:
+        reason = model.reason_at(asked.text, asked.start)
+        if reason is None:
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
-        written = _written(distribution, numeral, found[0].reason)
+        written = _written(distribution, numeral, reason)
     low, high = distribution.interval(asked.level)
     shown = [low, high] if written is None else [low, high, written.value]
     return schema.PredictAnswer(
