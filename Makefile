@@ -7,6 +7,9 @@ DEMO := demo
 WORKERS ?= 2
 
 .PHONY: demo test lint types clean
+# Two installations at once would spoil each other, and one a demo that runs. Nothing is lost: demo
+# and tests keep all cores busy by themselves.
+.NOTPARALLEL:
 
 # A small vocabulary leaves a third of the numerals unknown: the case the models differ in.
 demo: $(VENV)/.installed
