@@ -5,7 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, BertConfig, ByT5To
 from transformers.utils import logging
 
 from numerate.errors import BackboneError, NumerateError, RunError
+from numerate.pretrained import loading
 from numerate.pretrained.backbone import Backbone, open_backbone, parse_reference
 
 Make = Callable[..., Path]
@@ -165,6 +169,35 @@ def test_loading_is_silent_and_leaves_transformers_as_it_was(
         assert gguf.GGUFReader is reader
     finally:
         logging.set_verbosity_warning()
+
+
+def test_threads_take_turns(
+    gguf_file: Path, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is in the midst of it when the second begins, which must change nothing yet."""
+    before = (sys.stdout, sys.stderr, gguf.GGUFReader, logging.get_verbosity())
+    begun = threading.Barrier(2)
+    inside, most, read = [0], [0], loading._open_config
+
+    def slowly(*given: Any) -> Any:
+        inside[0] += 1
+        most[0] = max(*most, *inside)
+        time.sleep(0.2)
+        inside[0] -= 1
+        return read(*given)
+
+    def opened(path: Path) -> Backbone:
+        begun.wait()
+        return open_backbone(path)
+
+    monkeypatch.setattr(loading, "_open_config", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(opened, [gguf_file, tiny_models["single"]]))
+    assert most == [1]
+    assert before == (sys.stdout, sys.stderr, gguf.GGUFReader, logging.get_verbosity())
+    tokens = torch.tensor([[5, 6, 7]])
+    logits = [backbone.model(tokens).logits for backbone in found]
+    torch.testing.assert_close(*logits)
 
 
 # The digest

@@ -8,6 +8,7 @@ like figures, so each is refused here.
 import functools
 import io
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+_ONE_AT_A_TIME = threading.Lock()
+"""What is changed while a model loads belongs to all threads: the standard streams, transformers'
+log, functions of gguf. Of two at once, the second would restore what the first had changed."""
+
 
 def load(
     path: Path, *, device: "str | torch.device" = "cpu", trust_remote_code: bool = False
 ) -> "tuple[PreTrainedModel, PreTrainedTokenizerFast]":
     """The model, in float32, and the tokenizer at `path`, of which the files have been checked."""
-    with _quiet(), _source(path) as source:
+    with _ONE_AT_A_TIME, _quiet(), _source(path) as source:
         config = _open_config(path, source, trust_remote_code)
         tokenizer = _open_tokenizer(path, source, trust_remote_code)
         if path.is_file():
