@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -93,6 +94,45 @@ def test_sarif_has_what_the_standard_requires(report: Report) -> None:
     everything = json.loads(as_sarif(report, everything=True))["runs"][0]["results"]
     # §3.27.10: what did not fail has the level none.
     assert [(r["kind"], r["level"]) for r in everything] == [("fail", "warning"), ("pass", "none")]
+
+
+# The schema of SARIF 2.1.0 is closed: of each object that we write, some of the names it allows.
+SARIF = {
+    "log": {"$schema", "version", "runs", "properties"},
+    "runs": {"tool", "invocations", "artifacts", "results", "columnKind", "language", "properties"},
+    "tool": {"driver", "extensions", "properties"},
+    "driver": {"name", "version", "semanticVersion", "informationUri", "rules", "properties"},
+    "rules": {"id", "name", "shortDescription", "fullDescription", "helpUri", "properties"},
+    "shortDescription": {"text", "markdown"},
+    "results": {"ruleId", "ruleIndex", "kind", "level", "message", "locations", "properties"},
+    "message": {"text", "markdown"},
+    "locations": {"id", "physicalLocation", "logicalLocations", "message", "properties"},
+    "physicalLocation": {"artifactLocation", "region", "contextRegion", "properties"},
+    "artifactLocation": {"uri", "uriBaseId", "index", "description", "properties"},
+    "region": {
+        "startLine", "startColumn", "endLine", "endColumn", "charOffset", "charLength", "snippet",
+    },
+    "logicalLocations": {"name", "fullyQualifiedName", "kind", "index", "properties"},
+}  # fmt: skip
+
+
+def unknown_to_sarif(name: str, value: Any) -> list[str]:
+    """Properties at any depth that the schema would refuse; what `properties` holds is free."""
+    if name == "properties":
+        return []
+    if isinstance(value, list):
+        return [found for item in value for found in unknown_to_sarif(name, item)]
+    if not isinstance(value, dict):
+        return []
+    unknown = [f"{name}.{key}" for key in value.keys() - SARIF[name]]
+    return unknown + [found for key in value for found in unknown_to_sarif(key, value[key])]
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_sarif_has_nothing_that_the_schema_refuses(is_file: bool) -> None:
+    document = CheckedDocument("notes/a b.txt", TEXT, is_file=is_file)
+    report = Report("combination", 0.01, [Checked(document, FOUND)])
+    assert unknown_to_sarif("log", json.loads(as_sarif(report, everything=True))) == []
 
 
 def test_sarif_of_an_article_names_its_paragraph() -> None:
