@@ -140,8 +140,8 @@ def test_the_reason_at_one_place_is_that_of_the_assessment(
     text = " 7 is first.\n\nLV ejection fraction is 612%.\n\nVolumes of 1,150 and 57.53 mL."
     reasons = {finding.start: finding.reason for finding in models[name].assess(text)}
     assert len(reasons) == 4
-    found = {place: models[name].reason_at(text, place) for place in range(len(text))}
-    assert {place: reason for place, reason in found.items() if reason} == reasons
+    judged = {place: models[name].judge_at(text, place) for place in range(len(text))}
+    assert {place: pair[1] for place, pair in judged.items() if pair} == reasons
 
 
 def test_checking_finds_what_an_assessment_flags_without_looking_at_the_rest(

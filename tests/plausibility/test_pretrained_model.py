@@ -27,6 +27,7 @@ from numerate.plausibility.plain_texts import plain_candidates
 from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
 from numerate.pretrained.files import digest
 from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.scorer import Scorer
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -200,8 +201,31 @@ def test_claims_and_checks(models: dict[str, NumerateModel], name: str) -> None:
     assert [finding.start for finding in findings] == [14, text.index("1234")]
     assert findings[0].surprisal < findings[1].surprisal
     assert findings[1].percentile > 0.99
-    reasons = [model.reason_at(text, finding.start) for finding in findings]
-    assert reasons == [finding.reason for finding in findings]
+    for finding in findings:
+        judged = model.judge_at(text, finding.start)
+        assert judged is not None
+        assert judged[1] == finding.reason
+        assert -judged[0].log_prob(finding.numeral) == pytest.approx(finding.surprisal, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["combination", "h-softmax"])
+def test_a_place_is_read_once_whatever_is_asked_of_it(
+    models: dict[str, NumerateModel], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes: list[int] = []
+    score = Scorer.score
+
+    def counted(scorer: Scorer, plans: Any, **choices: Any) -> Any:
+        passes.append(len(plans))
+        return score(scorer, plans, **choices)
+
+    monkeypatch.setattr(Scorer, "score", counted)
+    judged = models[name].judge_at("the volume is 7 ml", 14)
+    assert judged is not None
+    distribution, _ = judged
+    assert distribution.prob("7") > 0
+    assert distribution.top(3)
+    assert passes == [1]
 
 
 def test_a_combination_has_the_language_model_as_a_member(

@@ -174,7 +174,10 @@ def test_a_table_agrees_with_the_numerals_of_the_text(
     plans = run.lm.planner.plans([whole])[0]
     texts = list(dict.fromkeys(whole.written[index] for index in sorted(whole.numerals)))
     candidates = NumeralTable(texts, run.head.vocabulary.numeral_ids())
-    table = np.concatenate([run.table(plan, candidates) for plan in plans])
+    with torch.no_grad():
+        states = [run.lm.scorer.score([plan]).states.float() for plan in plans]
+    tables = [run.table_of(*place, candidates) for place in zip(states, plans, strict=True)]
+    table = np.concatenate(tables)
     (scores,) = run.score([whole])
     columns = [texts.index(whole.written[index]) for index in sorted(whole.numerals)]
     found = table[np.arange(len(columns)), columns]

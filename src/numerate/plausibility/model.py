@@ -54,35 +54,24 @@ class NumerateModel:
         if after.strip():
             gap = Gap(self.model, before, after)
             return self._distribution(gap.state, gap.numerals, gap.score)
-        return self._predict_after(before)
+        return self._predict_in(self.model.contexts([before]))
 
-    def predict_at(self, text: str, position: int) -> NumeralDistribution:
-        """The distribution by which `assess` judges a numeral that stands at a position.
+    def judge_at(self, text: str, position: int) -> tuple[NumeralDistribution, str] | None:
+        """By what `assess` judges the numeral that begins at a position; None without one.
 
-        It comes from what stands before in the same paragraph, which may be nothing.
+        The distribution comes from what stands before in the same paragraph, which may be nothing;
+        with it, what is odd of the numeral, were it flagged. No more is read for both than that.
         """
-        return self._predict_after(text[self._paragraph_at(text, position)[0] : position])
-
-    def reason_at(self, text: str, position: int) -> str | None:
-        """What is odd, were it flagged, of the numeral that begins there; None without one.
-
-        Nothing but what stands before has to be read for it.
-        """
-        start, paragraph = self._paragraph_at(text, position)
-        for token in self.model.tokens(paragraph):
-            if token.is_numeral and start + token.start == position:
-                state = self.model.contexts([text[start:position]])
-                return expect(self.model, state, [token.text])[0].reason
+        parts = [part for part in iter_paragraphs(text) if part[0] <= position]
+        for start, paragraph in parts[-1:]:
+            for token in self.model.tokens(paragraph):
+                if token.is_numeral and start + token.start == position:
+                    state = self.model.contexts([text[start:position]])
+                    (expected,) = expect(self.model, state, [token.text])
+                    return self._predict_in(state), expected.reason
         return None
 
-    def _paragraph_at(self, text: str, position: int) -> tuple[int, str]:
-        """The paragraph that a position lies in, and where it starts; before all, an empty one."""
-        before = [part for part in iter_paragraphs(text) if part[0] <= position]
-        return before[-1] if before else (position, "")
-
-    def _predict_after(self, text: str) -> NumeralDistribution:
-        state = self.model.contexts([text])
-
+    def _predict_in(self, state: States) -> NumeralDistribution:
         def score(numerals: NumeralTable) -> np.ndarray:
             row: np.ndarray = self.model.log_probs(state, numerals)[0]
             return row

@@ -35,12 +35,13 @@ PREFIXES_AT_ONCE = 32
 MOST_PREFIXES = 256  # continued for the number line: each costs a few tokens of the model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Context:
     """A place before a numeral: one of those in a planned window."""
 
     plan: Plan
     index: int
+    state: Tensor | None = None  # [1, S] the language model's there, once it has been read
 
 
 def plan_before_numeral(lm: PretrainedLM, text: str, split_names: bool) -> Plan:
@@ -52,13 +53,9 @@ def plan_before_numeral(lm: PretrainedLM, text: str, split_names: bool) -> Plan:
 
 
 class ParagraphScorer(Protocol):
-    """What scores paragraphs and candidates: a language model, or a head over it."""
+    """What scores paragraphs: a language model, or a head over it."""
 
     def score(self, paragraphs: Sequence[Paragraph]) -> list[ParagraphScores]: ...
-
-    def table(
-        self, plan: Plan, candidates: NumeralTable, which: Sequence[int] | None = None
-    ) -> np.ndarray: ...
 
 
 class PretrainedModel:
@@ -108,13 +105,15 @@ class PretrainedModel:
         charges = self._charges(NumeralTable([tokens[place].text for place in positions]))
         log_probs = scores.targets.copy()
         log_probs[positions] += charges
+        places = [(plan, index) for plan in windows for index in range(len(plan.roots))]
+        states = [torch.from_numpy(state[None]) for state in scores.states]
         return Reading(
             tokens=tokens,
             log_probs=log_probs,
             positions=positions,
             numeral_log_probs=scores.numerals + charges,
             gates=scores.gates,
-            states=[Context(plan, index) for plan in windows for index in range(len(plan.roots))],
+            states=[Context(*place, state) for place, state in zip(places, states, strict=True)],
         )
 
     def contexts(self, texts: Sequence[str]) -> list[Context]:
@@ -128,9 +127,15 @@ class PretrainedModel:
         for _, some in windows:
             contexts = list(some)
             which = [context.index for context in contexts]
-            parts.append(self._scorer.table(contexts[0].plan, known, which))
+            parts.append(self._table(contexts, which, known))
         table: np.ndarray = np.concatenate(parts) + self._charges(known)
         return table
+
+    def _table(
+        self, contexts: list[Context], which: list[int], numerals: NumeralTable
+    ) -> np.ndarray:
+        """log p(numeral | a numeral comes) in contexts of one window: [N, C]."""
+        return self._lm.table(contexts[0].plan, numerals, which)
 
     def next_numeral(self, state: list[Context]) -> NextNumeral:
         return self._spelled(state[0])
@@ -212,11 +217,23 @@ class HeadedModel(PretrainedModel):
         charged: np.ndarray = found + self._charges(table)
         return charged
 
+    def _table(
+        self, contexts: list[Context], which: list[int], numerals: NumeralTable
+    ) -> np.ndarray:
+        states = torch.cat([self._state(context) for context in contexts])
+        return self._run.table_of(states, contexts[0].plan, numerals, which)
+
     def _hidden(self, context: Context) -> Tensor:  # [1, D]
         """What the head sees."""
-        scores = self._lm.scorer.score([context.plan])
-        hidden: Tensor = self._run.head.project(scores.states[[context.index]].float())
+        hidden: Tensor = self._run.head.project(self._state(context))
         return hidden
+
+    def _state(self, context: Context) -> Tensor:  # [1, S]
+        if context.state is None:
+            with exactly():
+                states = self._lm.scorer.score([context.plan]).states
+            context.state = states[[context.index]].float()
+        return context.state
 
     def _known(self, numerals: NumeralTable) -> NumeralTable:
         return NumeralTable(numerals.texts, self._ids)

@@ -142,17 +142,6 @@ class BackboneRun:
             result[cut] = found.double().cpu().numpy()
         return result
 
-    def table(
-        self, plan: Plan, candidates: NumeralTable, which: Sequence[int] | None = None
-    ) -> np.ndarray:
-        """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
-        if not plan.numerals:
-            return np.empty((0, len(candidates)))
-        with torch.no_grad():
-            states = self.lm.scorer.score([plan]).states.float()
-        states = states if which is None else states[list(which)]
-        return self.table_of(states, plan, candidates, which)
-
     def table_of(
         self,
         states: Tensor,
@@ -160,7 +149,10 @@ class BackboneRun:
         candidates: NumeralTable,
         which: Sequence[int] | None = None,
     ) -> np.ndarray:
-        """The same where the states before these numerals are known: [N, S] → [N, C]."""
+        """log p(candidate | a numeral comes) before each numeral of a plan, or some.
+
+        From the language model's states there: [N, S] → [N, C].
+        """
         device = self.lm.scorer.device
         own = torch.empty(0)
         with torch.no_grad():

@@ -25,10 +25,10 @@ def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.Pred
         written = None
     else:
         numeral = _numeral_at(asked.text, asked.start, asked.end)
-        distribution = model.predict_at(asked.text, asked.start)
-        reason = model.reason_at(asked.text, asked.start)
-        if reason is None:
+        judged = model.judge_at(asked.text, asked.start)
+        if judged is None:
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
+        distribution, reason = judged
         written = _written(distribution, numeral, reason)
     low, high = distribution.interval(asked.level)
     shown = [low, high] if written is None else [low, high, written.value]
