@@ -85,7 +85,7 @@ def opened(folder: Path) -> PretrainedLM:
 
 def shaken(lm: PretrainedLM) -> DigitAdapter:
     torch.manual_seed(1)
-    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
+    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
     with torch.no_grad():
         for weight in adapter.parameters():
             weight.normal_(0, 0.5)
@@ -105,7 +105,7 @@ def test_untrained_offsets_leave_the_digits_as_they_are(
         assert None in trees, "the list 1,23 has no tree of its own"
         batch = DigitBatch.of(Trees.of(trees), scores.details)
         assert batch is not None
-        fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
+        fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
         same = fresh.log_prob(scores.numerals, batch, lm.scorer.classes)
         moved = shaken(lm).log_prob(scores.numerals, batch, lm.scorer.classes)
     torch.testing.assert_close(same, scores.numerals, rtol=1e-5, atol=1e-5)
@@ -133,6 +133,38 @@ def test_adapted_digits_are_a_distribution(tiny_models: dict[str, Path], kind: s
         assert batch is not None
         found = adapter.log_prob(scores.numerals, batch, lm.scorer.classes)
     assert table[7] == pytest.approx(float(found[0]), abs=1e-4)
+
+
+def test_networks_say_together_the_mean_of_what_each_says(tiny_models: dict[str, Path]) -> None:
+    """At every step, and by itself each is the network it would be without the others."""
+    lm = opened(tiny_models["single"])
+    adapter, classes = shaken(lm), lm.scorer.classes
+    alone = []
+    for index in range(adapter.networks):
+        one = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
+        mine = slice(8 * index, 8 * index + 8)
+        weights = adapter.state_dict()
+        for name in ("read.2.weight", "read.2.bias"):
+            weights[name] = weights[name][mine]
+        weights["write"] = weights["write"][index : index + 1]
+        weights["bias"] = weights["bias"][:, index : index + 1]
+        one.load_state_dict(weights)
+        alone.append(one)
+    (plan,) = lm.planner.plans([paragraph(TEXT)])[0]
+    with torch.no_grad():
+        scores = lm.scorer.score([plan], detailed=True)
+        assert scores.details is not None
+        batch = DigitBatch.of([pair and pair[0] for pair in plan.trees], scores.details)
+        assert batch is not None
+        each = adapter.log_prob_of_each(scores.numerals, batch, classes)
+        expected = [one.log_prob(scores.numerals, batch, classes) for one in alone]
+        torch.testing.assert_close(each, torch.stack(expected, dim=1), rtol=1e-5, atol=1e-5)
+        states = scores.details.states
+        logits = lm.scorer.logits(states)
+        parts = torch.stack([one.adapt(states, logits, classes).softmax(1) for one in alone])
+        together = adapter.adapt(states, logits, classes).exp()
+    torch.testing.assert_close(together, parts.mean(0), rtol=1e-4, atol=1e-7)
+    assert (parts[0] - parts[1]).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("model", HEADS)
@@ -214,7 +246,7 @@ def test_the_digits_learn_where_they_have_no_share(
     loss.backward()
     found = [weight.grad.clone() for weight in run.head.adapter.parameters()]
     run.head.zero_grad()
-    alone = run.head.adapter.log_prob(batch.own, batch.digits, run.head.classes)
+    alone = run.head.adapter.log_prob_of_each(batch.own, batch.digits, run.head.classes)
     (-alone.sum()).backward()
     expected = [weight.grad for weight in run.head.adapter.parameters()]
     for ours, theirs in zip(found, expected, strict=True):

@@ -71,6 +71,12 @@ def train(
         str,
         typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
     ] = "none",
+    networks: Annotated[
+        int,
+        typer.Option(
+            help="How many adapt a backbone's digits in a combination: more are better and slower."
+        ),
+    ] = 1,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     seed: Seed = USUAL.seed,
@@ -111,6 +117,7 @@ def train(
         vectors=vectors,
         backbone=backbone,
         finetune=finetune,
+        networks=networks,
         cache=cache,
         trust_remote_code=trust_remote_code,
         device=device,

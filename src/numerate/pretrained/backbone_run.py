@@ -55,6 +55,7 @@ class BackboneRun:
             about = parts.record["backbone"]
             path, digest, start = Path(about["path"]), about["digest"], about["start"]
             finetune, layers = about["finetune"], about.get("layers")
+            networks = about.get("networks", 1)
         except (KeyError, TypeError) as error:
             raise RunError(f"{folder}: incomplete run over a pretrained model: {error}") from None
         if not path.exists():
@@ -86,6 +87,7 @@ class BackboneRun:
             lm.scorer.state_size,
             lm.scorer.classes,
             lm if tuned else None,
+            networks,
         )
         head.load_weights(folder)
         if tuned:

@@ -1,16 +1,18 @@
 """The digits of a language model, adapted to a corpus without touching the model.
 
 At every step of a spelling the model has a distribution over tokens. Its states there, which know
-all of the text and the digits so far, say how much more or less likely each digit, point and comma
+all of the text and the digits so far, and that distribution itself say how much more or less likely each digit, point and comma
 shall be; the rest of the distribution moves up or down as a whole. Untrained, the offsets are zero
 and the digits are the model's own.
 """
 
+import math
 import re
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from numerate.packing import move
@@ -29,11 +31,12 @@ OFFSETS = 12  # ten digits, the point, the comma
 # Classes of tokens by how they begin: a digit, a space and a digit, a point, a comma.
 POINTS, COMMAS, OTHERS = 20, 21, 22
 MASSES = OTHERS + 2  # of each class but the others, then of point–digit and comma–digit tokens
-_OFFSET_OF = [*range(10), *range(10), 10, 11]  # a class's offset
+_MOVE_OF = [*range(10), *range(10), 10, 11, OFFSETS]  # a class's offset; the others have none
 _OF_KIND = {DIGIT: slice(0, 10), SPACE_DIGIT: slice(10, 20)}
 _ONE_OF_KIND = {POINT_DIGIT: (22, 10), COMMA_DIGIT: (23, 11)}  # its mass, its offset
 _BEGIN = re.compile(r"( ?)([0-9])|[.,]")
 LEAST = -60.0  # the logarithm of no mass at all
+UNLIKELY = -15.0  # a network is not told how much less likely than that
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,61 +97,102 @@ class TokenClasses:
     def moves(self, device: torch.device) -> Tensor:
         """Which offset moves each token, the last for those that none does: [V]."""
         if device not in self._moves:
-            self._moves[device] = move(np.array([*_OFFSET_OF, OFFSETS])[self.of], device)
+            self._moves[device] = move(np.array(_MOVE_OF)[self.of], device)
         return self._moves[device]
 
 
 class DigitAdapter(nn.Module):
-    """States to offsets. It begins with none: the language model's own digits."""
+    """States and masses to offsets. It begins with none: the language model's own digits.
 
-    def __init__(self, state_size: int, hidden: int, dropout: float) -> None:
+    Several networks stand side by side. Each learns by itself, and errs in its own way; what they
+    say together, the mean of their distributions at every step, is better than any one of them.
+    """
+
+    def __init__(self, state_size: int, hidden: int, dropout: float, networks: int = 1) -> None:
         super().__init__()
-        last = nn.Linear(hidden, OFFSETS)
-        nn.init.zeros_(last.weight)
-        nn.init.zeros_(last.bias)
-        self.offsets = nn.Sequential(
-            nn.LayerNorm(state_size),
-            ByteDropout(dropout),
-            nn.Linear(state_size, hidden),
-            nn.GELU(),
-            ByteDropout(dropout),
-            last,
-        )
+        self.networks = networks
+        self.norm = nn.LayerNorm(state_size)
+        self.dropout = ByteDropout(dropout)
+        self.first = nn.Linear(state_size + MASSES, networks * hidden)
+        bound = hidden**-0.5
+        self.second = nn.Parameter(torch.empty(networks, hidden, hidden).uniform_(-bound, bound))
+        self.second_bias = nn.Parameter(torch.zeros(networks, 1, hidden))
+        self.last = nn.Parameter(torch.zeros(networks, hidden, OFFSETS))
+        self.last_bias = nn.Parameter(torch.zeros(networks, 1, OFFSETS))
+        self.register_buffer("move_of", torch.tensor(_MOVE_OF), persistent=False)
 
     def log_prob(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:
         """log p(numeral | a numeral), the model's `own` where there is no tree: [N]."""
         numerals, gates = self.spell_out(batch.forest, batch.details, classes)
         return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
 
+    def log_prob_of_each(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:
+        """The same of every network by itself: [N, K]."""
+        moves = self._moves(batch.details.states, batch.details.masses)
+        numerals, gates = _spell_out(batch.forest, batch.details, moves, classes)
+        each = own[:, None].expand(-1, self.networks)
+        return each.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
+
     def spell_out(
         self, forest: Forest[Tensor], details: NodeDetails, classes: TokenClasses
     ) -> tuple[Tensor, Tensor]:
         """log p of a forest's numerals, and of a numeral at its places: [N], [places]."""
-        offsets = self.offsets(details.states.float()).double()  # [M, 12]
-        masses = details.masses
-        raised = masses[:, :OTHERS] + offsets[:, _OFFSET_OF]  # [M, 22]
-        others = torch.log1p(-masses[:, :OTHERS].exp().sum(1).clamp(max=1 - 1e-9))
-        norms = torch.cat([raised, others[:, None]], dim=1).logsumexp(1)  # [M]
-        moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)  # others: none
-        above, tokens = forest.edges
-        values = torch.cat([details.costs[forest.below], details.closings])
-        values = values + moves[above, classes.moves(norms.device)[tokens]] - norms[above]
-        sums = []
-        for kind, rows in forest.requests():
-            if kind in _OF_KIND:
-                found = raised[rows, _OF_KIND[kind]].logsumexp(1)
-            else:
-                mass, offset = _ONE_OF_KIND.get(kind, (0, 0))  # of the text's end none are asked
-                found = masses[rows, mass] + offsets[rows, offset]
-            sums.append(found - norms[rows])
-        spelled = spell_out(forest, values, sums, None)
-        return spelled.numerals, spelled.gates
+        return _spell_out(forest, details, self._together(details.states, details.masses), classes)
 
     def adapt(self, states: Tensor, logits: Tensor, classes: TokenClasses) -> Tensor:
-        """The same for all tokens at once: [M, S], [M, V] → [M, V]."""
-        offsets = self.offsets(states.float())
+        """log p of all tokens at once: [M, S], [M, V] → [M, V]."""
+        log_p = logits.log_softmax(1)
+        masses = classes.masses(log_p, torch.arange(len(log_p), device=log_p.device))
+        moves = self._together(states, masses).to(log_p.dtype)
+        return log_p + moves[:, classes.moves(log_p.device)]
+
+    def _together(self, states: Tensor, masses: Tensor) -> Tensor:
+        """log of what the probability of tokens is multiplied with: [M, OFFSETS + 1]."""
+        return self._moves(states, masses).logsumexp(2) - math.log(self.networks)
+
+    def _moves(self, states: Tensor, masses: Tensor) -> Tensor:
+        """The same of every network, the last for tokens that have no offset: [M, OFFSETS + 1, K].
+
+        Divided by their sum, so that all tokens have probability one again.
+        """
+        offsets = self._offsets(states.float(), masses).double()
         moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)
-        return logits + moves[:, classes.moves(logits.device)]
+        others = torch.log1p(-masses[:, :OTHERS].exp().sum(1, keepdim=True).clamp(max=1 - 1e-9))
+        everything = torch.cat([masses[:, :OTHERS], others], dim=1)  # [M, OTHERS + 1]
+        moved = everything[..., None] + moves.index_select(1, self.move_of)
+        return moves - moved.logsumexp(1, keepdim=True)
+
+    def _offsets(self, states: Tensor, masses: Tensor) -> Tensor:  # [M, OFFSETS, K]
+        known = masses.clamp(min=UNLIKELY).to(states.dtype) / -UNLIKELY
+        read = torch.cat([self.dropout(self.norm(states)), known], dim=1)
+        hidden = self.dropout(F.gelu(self.first(read))).unflatten(1, (self.networks, -1))
+        hidden = torch.baddbmm(self.second_bias, hidden.transpose(0, 1), self.second)  # [K, M, H]
+        hidden = self.dropout(F.gelu(hidden))
+        return torch.baddbmm(self.last_bias, hidden, self.last).permute(1, 2, 0)
+
+
+def _spell_out(
+    forest: Forest[Tensor], details: NodeDetails, moves: Tensor, classes: TokenClasses
+) -> tuple[Tensor, Tensor]:
+    """With every token's probability moved as its class is: [M, OFFSETS + 1], or [·, ·, K]."""
+
+    def add(masses: Tensor, moved: Tensor) -> Tensor:
+        """The same masses for every network."""
+        return moved + masses.view(*masses.shape, *[1] * (moved.dim() - masses.dim()))
+
+    above, tokens = forest.edges
+    values = torch.cat([details.costs[forest.below], details.closings])
+    values = add(values, moves[above, classes.moves(moves.device)[tokens]])
+    sums = []
+    for kind, rows in forest.requests():
+        if kind in _OF_KIND:
+            digits = add(details.masses[rows, _OF_KIND[kind]], moves[rows, :10])
+            sums.append(digits.logsumexp(1))
+        else:
+            mass, offset = _ONE_OF_KIND.get(kind, (0, 0))  # of the text's end none are asked
+            sums.append(add(details.masses[rows, mass], moves[rows, offset]))
+    spelled = spell_out(forest, values, sums, None)
+    return spelled.numerals, spelled.gates
 
 
 def _to(values: np.ndarray, like: Tensor) -> Tensor:

@@ -145,10 +145,12 @@ def spell_out(
 ) -> Spelled:
     """From log p of the forest's edges and requests to those of its numerals.
 
-    With `chains` [B, L], the first nodes of each row of L follow one another.
+    With `chains` [B, L], the first nodes of each row of L follow one another. Without them, values
+    may have a second dimension: several models' at once.
     """
     steps = len(forest.below)
-    costs = values.new_zeros(forest.nodes).index_copy(0, forest.below, values[:steps])
+    costs = values.new_zeros(forest.nodes, *values.shape[1:])
+    costs = costs.index_copy(0, forest.below, values[:steps])
     paths = costs.view(chains).cumsum(1).flatten() if chains else torch.zeros_like(costs)
     for nodes, parents in forest.by_level():
         paths = paths.index_copy(0, nodes, paths[parents] + costs[nodes])
@@ -181,8 +183,10 @@ def _log_stop(forest: Forest[Tensor], costs: Tensor, sums: list[Tensor]) -> Tens
 
 
 def segment_logsumexp(values: Tensor, segments: Tensor, count: int) -> Tensor:
-    """log Σ exp of the values of each segment: [·] → [count]."""
-    most = values.new_full((count,), -torch.inf)
-    most = most.scatter_reduce(0, segments, values.detach(), "amax").clamp(min=-1e300)
-    total = values.new_zeros(count).index_add(0, segments, (values - most[segments]).exp())
+    """log Σ exp of the values of each segment: [·, …] → [count, …]."""
+    shape = (count, *values.shape[1:])
+    rows = segments.view(-1, *[1] * (values.dim() - 1)).expand_as(values)
+    most = values.new_full(shape, -torch.inf)
+    most = most.scatter_reduce(0, rows, values.detach(), "amax").clamp(min=-1e300)
+    total = values.new_zeros(shape).index_add(0, segments, (values - most[segments]).exp())
     return total.log() + most

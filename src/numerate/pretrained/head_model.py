@@ -5,6 +5,7 @@ is, given that one comes, is the head's. In the combination the language model's
 one more member, `lm`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from numerate.vocabulary import Vocabulary
 
 HEADS = ("h-softmax", "h-softmax+rnn", "d-rnn", "mog", "combination")
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.1, 0.01  # parts of the learning rate of the head
-ADAPTER_SIZE, ADAPTER_DROPOUT = 512, 0.3  # between states and offsets of digits
+ADAPTER_SIZE, ADAPTER_DROPOUT = 384, 0.3  # of each network that adapts digits
 LM = "lm"  # the language model's own digits, as a member of the combination
 
 
@@ -89,7 +90,10 @@ class PlanBatch:
 
 
 class HeadModel(StoredModel):
-    """A projection of the states, and a head. With `lm`, the backbone is trained too."""
+    """A projection of the states, and a head. With `lm`, the backbone is trained too.
+
+    Without, a combination adapts the language model's digits by some `networks`.
+    """
 
     records_steps = False  # its batches have shapes of their own
 
@@ -101,6 +105,7 @@ class HeadModel(StoredModel):
         state_size: int,
         classes: TokenClasses,
         lm: PretrainedLM | None = None,
+        networks: int = 1,
     ) -> None:
         super().__init__()
         check_head_name(config.model)
@@ -117,7 +122,7 @@ class HeadModel(StoredModel):
         self.head = build_head(config, vocabulary, components, given=(LM,))
         self.adapter: DigitAdapter | None = None
         if lm is None and isinstance(self.head, CombinationHead):
-            self.adapter = DigitAdapter(state_size, ADAPTER_SIZE, ADAPTER_DROPOUT)
+            self.adapter = DigitAdapter(state_size, ADAPTER_SIZE, ADAPTER_DROPOUT, networks)
         self.lm = lm
         self.backbone: nn.Module | None = lm.backbone.model if lm else None
 
@@ -137,12 +142,9 @@ class HeadModel(StoredModel):
         digits: DigitBatch | None,
     ) -> Tensor:
         """log p(numeral | a numeral): [N, S] → [N]; `own` is the language model's."""
-        return self._head_log_prob(states, numerals, self._adapted(own, digits))
-
-    def _adapted(self, own: Tensor, digits: DigitBatch | None) -> Tensor:
-        if self.adapter is None or digits is None:
-            return own
-        return self.adapter.log_prob(own, digits, self.classes)
+        if self.adapter is not None and digits is not None:
+            own = self.adapter.log_prob(own, digits, self.classes)
+        return self._head_log_prob(states, numerals, own)
 
     def _head_log_prob(self, states: Tensor, numerals: NumeralBatch, own: Tensor) -> Tensor:
         hidden = self.project(states)
@@ -169,15 +171,19 @@ class HeadModel(StoredModel):
         """The summed negative log-probability of the batch's tokens.
 
         Its gradient has one part more. In a mixture a member learns most from what it has the
-        largest share of; the language model's digits shall learn from every numeral.
+        largest share of; every network that adapts the language model's digits shall learn from
+        every numeral.
         """
         batch = self._read(batch)
         if batch.numerals is None:  # then there is nothing to differentiate
             return -batch.words.sum() + 0.0 * self.head_weights()[0].sum()
-        own = self._adapted(batch.own, batch.digits)
+        own, alone = batch.own, torch.zeros_like(batch.own)
+        if self.adapter is not None and batch.digits is not None:
+            each = self.adapter.log_prob_of_each(own, batch.digits, self.classes)  # [N, K]
+            own, alone = each.logsumexp(1) - math.log(each.shape[1]), each.sum()
         numerals = self._head_log_prob(batch.states, batch.numerals, own)
         loss: Tensor = -batch.words.sum() - (batch.rest + numerals).sum()
-        return loss if self.adapter is None else loss - (own.sum() - own.sum().detach())
+        return loss - (alone - alone.detach()).sum()
 
     def _read(self, batch: StateBatch | PlanBatch) -> StateBatch:
         if isinstance(batch, StateBatch):

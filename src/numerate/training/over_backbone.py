@@ -8,7 +8,7 @@ import torch
 
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
-from numerate.errors import check_choice
+from numerate.errors import NumerateError, check_choice
 from numerate.heads.mixture_fit import Components
 from numerate.model.stored import ModelConfig
 from numerate.pretrained.backbone import open_backbone
@@ -30,9 +30,12 @@ class BackboneChoice:
     cache: Path | None = None
     trust_remote_code: bool = False
     progress: Progress | None = None
+    networks: int = 1  # that adapt the language model's digits
 
     def __post_init__(self) -> None:
         check_choice("value of finetune", self.finetune, FINETUNE)
+        if self.networks < 1:
+            raise NumerateError(f"networks: got {self.networks}, expected 1 or more")
 
 
 def over_backbone(
@@ -49,6 +52,11 @@ def over_backbone(
     lm = PretrainedLM(opened)
     found: dict[str, Corpus] = {}
     detailed = config.model == "combination"  # it adapts the language model's digits
+    if choice.networks > 1 and (not detailed or choice.finetune != "none"):
+        raise NumerateError(
+            f"networks: got {choice.networks} for {config.model} with finetune {choice.finetune}; "
+            "they adapt digits in a combination over a frozen backbone"
+        )
     if choice.finetune == "none":
         store = Store(choice.cache or default_cache(), lm, dataset)
         for name in SPLITS:
@@ -68,6 +76,7 @@ def over_backbone(
         lm.scorer.state_size,
         lm.scorer.classes,
         None if choice.finetune == "none" else lm,
+        choice.networks,
     )
     about = {
         "path": str(opened.path),
@@ -75,5 +84,6 @@ def over_backbone(
         "start": lm.start,
         "layers": lm.scorer.layers,
         "finetune": choice.finetune,
+        "networks": choice.networks,
     }
     return network, found, {"backbone": about}
