@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from numerate.batching import Corpus, bucketed_batches, load_corpora
+from numerate.batching import Corpus, bucketed_batches, load_corpora, shuffled_batches
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError
@@ -185,9 +185,15 @@ def realistic_lengths(count: int = 5000) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", [None, 0, 1])
 @pytest.mark.parametrize("count", [1, 49, 50, 51, 1234])
-def test_every_paragraph_is_in_exactly_one_batch(count: int, seed: int | None) -> None:
+@pytest.mark.parametrize("bucketed", [True, False])
+def test_every_paragraph_is_in_exactly_one_batch(
+    count: int, seed: int | None, bucketed: bool
+) -> None:
     generator = None if seed is None else np.random.default_rng(seed)
-    batches = bucketed_batches(realistic_lengths(count), 50, generator)
+    if bucketed:
+        batches = bucketed_batches(realistic_lengths(count), 50, generator)
+    else:
+        batches = shuffled_batches(count, 50, generator)
     assert sorted(np.concatenate(batches).tolist()) == list(range(count))
     assert {len(batch) for batch in batches} <= {50, count % 50}
     assert len(batches) == -(-count // 50)

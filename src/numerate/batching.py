@@ -139,6 +139,10 @@ class Corpus:
         """Tokens to be predicted, the ends included."""
         return int(self.lengths[paragraphs].sum()) + len(paragraphs)
 
+    def batches(self, size: int, generator: np.random.Generator | None = None) -> list[np.ndarray]:
+        """The paragraphs of an epoch, in steps of so many; shuffled with a generator."""
+        return bucketed_batches(self.lengths, size, generator)
+
     def collate(self, paragraphs: np.ndarray) -> Batch:
         flat, layout = self.collate_arrays(paragraphs)
         return layout.assemble(move(flat, self.table.device), self.table)
@@ -239,6 +243,14 @@ def bucketed_batches(
     order = shuffled[np.argsort((lengths * noise)[shuffled], kind="stable")]
     batches = _cut(order, batch_size)
     return [batches[index] for index in generator.permutation(len(batches))]
+
+
+def shuffled_batches(
+    count: int, batch_size: int, generator: np.random.Generator | None = None
+) -> list[np.ndarray]:
+    """Paragraphs in batches by chance, or as they come."""
+    order = np.arange(count) if generator is None else generator.permutation(count)
+    return _cut(order, batch_size)
 
 
 def _cut(order: np.ndarray, batch_size: int) -> list[np.ndarray]:

@@ -54,6 +54,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+def choice(model: str, tiny_models: dict[str, Path], cache: Path) -> BackboneChoice:
+    networks = 2 if model == "combination" else 1
+    return BackboneChoice(tiny_models["single"], cache=cache, networks=networks)
+
+
 @pytest.fixture(scope="module")
 def runs(
     cardiac: Path,
@@ -62,7 +67,6 @@ def runs(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("runs")
-    choice = BackboneChoice(tiny_models["single"], cache=cache)
     for model in HEADS:
         train(
             cardiac,
@@ -70,7 +74,7 @@ def runs(
             model=model,
             vocabulary=100,
             hidden=8,
-            backbone=choice,
+            backbone=choice(model, tiny_models, cache),
             options=OPTIONS,
             device="cpu",
         )
@@ -144,17 +148,17 @@ def test_networks_say_together_the_mean_of_what_each_says(tiny_models: dict[str,
         one = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
         mine = slice(8 * index, 8 * index + 8)
         weights = adapter.state_dict()
-        for name in ("read.2.weight", "read.2.bias"):
+        for name in ("first.weight", "first.bias"):
             weights[name] = weights[name][mine]
-        weights["write"] = weights["write"][index : index + 1]
-        weights["bias"] = weights["bias"][:, index : index + 1]
+        for name in ("second", "second_bias", "last", "last_bias"):
+            weights[name] = weights[name][index : index + 1]
         one.load_state_dict(weights)
         alone.append(one)
     (plan,) = lm.planner.plans([paragraph(TEXT)])[0]
     with torch.no_grad():
         scores = lm.scorer.score([plan], detailed=True)
         assert scores.details is not None
-        batch = DigitBatch.of([pair and pair[0] for pair in plan.trees], scores.details)
+        batch = DigitBatch.of(Trees.of(pair and pair[0] for pair in plan.trees), scores.details)
         assert batch is not None
         each = adapter.log_prob_of_each(scores.numerals, batch, classes)
         expected = [one.log_prob(scores.numerals, batch, classes) for one in alone]
@@ -254,6 +258,27 @@ def test_the_digits_learn_where_they_have_no_share(
     assert max(float(gradient.abs().max()) for gradient in found) > 1e-3
 
 
+def test_steps_take_paragraphs_whatever_their_length(
+    runs: dict[str, Path], cardiac: Path, cache: Path
+) -> None:
+    """Where all of a step are short, each of their numerals would teach more."""
+    run = BackboneRun.load(runs["mog"], torch.device("cpu"))
+    dataset = Dataset.open(cardiac)
+    split = Store(cache, run.lm, dataset).split("train")
+    corpus = load_corpora(dataset, run.head.vocabulary)["train"]
+    states = StateCorpus(corpus, dataset.split("train"), split, detailed=False)
+    found = np.zeros((len(states), len(states)))
+    epochs = 2000
+    for epoch in range(epochs):
+        for batch in states.batches(2, np.random.default_rng(epoch)):
+            assert len(batch) == 2 or len(states) % 2 == 1
+            found[batch[0], batch[-1]] += 1
+    pairs = (found + found.T)[~np.eye(len(states), dtype=bool)]
+    # Any two come together equally often: within six standard deviations of a binomial.
+    expected = epochs / (len(states) - 1 + len(states) % 2)
+    assert np.abs(pairs - expected).max() < 6 * math.sqrt(expected)
+
+
 def test_states_are_read_once(
     cardiac: Path,
     cache: Path,
@@ -266,7 +291,6 @@ def test_states_are_read_once(
         raise AssertionError("read again")
 
     monkeypatch.setattr(PretrainedLM, "score", refuse)
-    choice = BackboneChoice(tiny_models["single"], cache=cache)
     for model in ("combination", "d-rnn"):
         result = train(
             cardiac,
@@ -274,7 +298,7 @@ def test_states_are_read_once(
             model=model,
             vocabulary=100,
             hidden=8,
-            backbone=choice,
+            backbone=choice(model, tiny_models, cache),
             options=OPTIONS,
             device="cpu",
         )
@@ -400,17 +424,23 @@ def test_a_run_remembers_where_its_states_are(
 def test_bad_input_is_one_line(
     runs: dict[str, Path], cardiac: Path, cache: Path, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
-    choice = BackboneChoice(tiny_models["single"], cache=cache)
+    frozen = BackboneChoice(tiny_models["single"], cache=cache)
 
     def attempt(**choices: object) -> None:
         train(cardiac, tmp_path / "run", vocabulary=100, device="cpu", **choices)  # type: ignore[arg-type]
 
     with pytest.raises(NumerateError, match="words and class gate are the pretrained"):
-        attempt(model="softmax", backbone=choice)
+        attempt(model="softmax", backbone=frozen)
     with pytest.raises(NumerateError, match="embeddings"):
-        attempt(model="mog", backbone=choice, vectors="glove")
+        attempt(model="mog", backbone=frozen, vectors="glove")
     with pytest.raises(NumerateError, match="finetune"):
         BackboneChoice(tiny_models["single"], "some")
+    with pytest.raises(NumerateError, match="networks: got 0, expected 1 or more"):
+        BackboneChoice(tiny_models["single"], networks=0)
+    with pytest.raises(NumerateError, match="got 2 for mog with finetune none"):
+        attempt(model="mog", backbone=replace(frozen, networks=2))
+    with pytest.raises(NumerateError, match="got 2 for combination with finetune lora"):
+        attempt(model="combination", backbone=replace(frozen, networks=2, finetune="lora"))
     with pytest.raises(NumerateError, match="--dataset"):
         evaluate(f"hf:{tiny_models['single']}", device="cpu")
     config = json.loads((runs["mog"] / "config.json").read_text())

@@ -6,7 +6,7 @@ Both stand where `batching.Corpus` stands, so that the same loop trains all mode
 import numpy as np
 import torch
 
-from numerate.batching import Corpus, Encodable
+from numerate.batching import Corpus, Encodable, shuffled_batches
 from numerate.numeral_table import NumeralTable
 from numerate.packing import move, ranges
 from numerate.pretrained.head_model import PlanBatch, StateBatch
@@ -48,6 +48,12 @@ class StateCorpus(NumeralCorpus):
         self.rest = self.targets[self.is_numeral] - self.own
         self.states = store.states  # float16, on disk: only what a batch needs is read
         self.details = store.details if detailed else None
+
+    def batches(self, size: int, generator: np.random.Generator | None = None) -> list[np.ndarray]:
+        """By chance. Nothing is padded here, and where all paragraphs of a step are short each
+        numeral has a larger part in it: lengths would decide what is learnt most.
+        """
+        return shuffled_batches(len(self), size, generator)
 
     def collate(self, paragraphs: np.ndarray) -> StateBatch:  # type: ignore[override]
         numerals = self.numerals_of(paragraphs)

@@ -1,9 +1,9 @@
 """The digits of a language model, adapted to a corpus without touching the model.
 
 At every step of a spelling the model has a distribution over tokens. Its states there, which know
-all of the text and the digits so far, and that distribution itself say how much more or less likely each digit, point and comma
-shall be; the rest of the distribution moves up or down as a whole. Untrained, the offsets are zero
-and the digits are the model's own.
+all of the text and the digits so far, and that distribution say how much more or less likely each
+digit, point and comma shall be; the rest of the distribution moves up or down as a whole.
+Untrained, the offsets are zero and the digits are the model's own.
 """
 
 import math
@@ -111,7 +111,7 @@ class DigitAdapter(nn.Module):
     def __init__(self, state_size: int, hidden: int, dropout: float, networks: int = 1) -> None:
         super().__init__()
         self.networks = networks
-        self.norm = nn.LayerNorm(state_size)
+        self.norm = nn.LayerNorm(state_size, elementwise_affine=False)  # `first` has scales
         self.dropout = ByteDropout(dropout)
         self.first = nn.Linear(state_size + MASSES, networks * hidden)
         bound = hidden**-0.5
@@ -119,6 +119,7 @@ class DigitAdapter(nn.Module):
         self.second_bias = nn.Parameter(torch.zeros(networks, 1, hidden))
         self.last = nn.Parameter(torch.zeros(networks, hidden, OFFSETS))
         self.last_bias = nn.Parameter(torch.zeros(networks, 1, OFFSETS))
+        self.move_of: Tensor
         self.register_buffer("move_of", torch.tensor(_MOVE_OF), persistent=False)
 
     def log_prob(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:

@@ -16,7 +16,7 @@ from accelerate import Accelerator
 from torch import Tensor
 
 from numerate.atomic import write_file
-from numerate.batching import Corpus, bucketed_batches
+from numerate.batching import Corpus
 from numerate.errors import RunError
 from numerate.model.stored import StoredModel
 from numerate.training.checkpoint import CHECKPOINT, Progress, load_checkpoint, save_checkpoint
@@ -106,7 +106,7 @@ class Trainer:
         progress, options = self.progress, self.options
         generator = np.random.default_rng([options.seed, progress.epoch])
         size = options.batch_size * self.accelerator.num_processes
-        plan = bucketed_batches(self.train_corpus.lengths, size, generator)
+        plan = self.train_corpus.batches(size, generator)
         self.step.start(progress.step, progress.loss if self.accelerator.is_main_process else 0.0)
         self.step.set_rate(self.learning_rate())
         clock = time.monotonic()
@@ -185,9 +185,7 @@ class Trainer:
         counts = torch.zeros_like(sums)
         self.model.eval()
         with torch.no_grad():
-            for paragraphs in bucketed_batches(corpus.lengths, self.options.batch_size)[
-                rank::world
-            ]:
+            for paragraphs in corpus.batches(self.options.batch_size)[rank::world]:
                 batch = corpus.collate(paragraphs)
                 parts = batch.by_class(self.model.log_prob(batch))
                 sums -= torch.stack([part.double().sum() for part in parts])
