@@ -125,7 +125,7 @@ def test_the_best_numerals_are_the_best_of_all_short_ones(
     models: dict[str, NumerateModel], name: str, short_numerals: list[str]
 ) -> None:
     model = models[name].model
-    state = model.contexts(["the ejection fraction is"])
+    state = model.contexts(["the ejection fraction is "])
     short = [text for text in short_numerals if len(text) <= 3]
     log_probs = model.log_probs(state, NumeralTable(short))[0]
     found = [pair for pair in islice(model.next_numeral(state).stream(), 40) if len(pair[0]) <= 3]
@@ -206,6 +206,20 @@ def test_claims_and_checks(models: dict[str, NumerateModel], name: str) -> None:
         assert judged is not None
         assert judged[1] == finding.reason
         assert -judged[0].log_prob(finding.numeral) == pytest.approx(finding.surprisal, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_numeral_is_judged_after_exactly_what_stands_before_it(
+    models: dict[str, NumerateModel], name: str
+) -> None:
+    """Signs leave no space: to the model, `p<5` is another text than `p< 5`."""
+    text = "It is rare (p<5), in 12/20 of them, from -14 to 3-8 (+7), x=9 or ~6."
+    (reading,) = models[name].model.read([text])
+    assert len(reading.numerals) == 9
+    for token, log_prob in zip(reading.numerals, reading.numeral_log_probs, strict=True):
+        judged = models[name].judge_at(text, token.start)
+        assert judged is not None
+        assert judged[0].log_prob(token.text) == pytest.approx(log_prob, abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["combination", "h-softmax"])

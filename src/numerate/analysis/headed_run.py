@@ -14,6 +14,7 @@ from numerate.evaluation.head_on_states import HeadOnStates
 from numerate.evaluation.score import Tables, Targets, exactly
 from numerate.heads.base import NumeralHead
 from numerate.numeral_table import SYMBOLS, NumeralTable
+from numerate.plausibility.gap import before_numeral
 from numerate.plausibility.pretrained_model import plan_before_numeral
 from numerate.pretrained.head_model import LM, HeadModel
 from numerate.pretrained.language_model import PretrainedLM
@@ -81,7 +82,7 @@ class HeadedRun(Run):
         return self._situation(states, lambda: self._place_of(place))
 
     def after(self, text: str) -> Situation:
-        plan = plan_before_numeral(self._lm, text, self.split_names)
+        plan = plan_before_numeral(self._lm, before_numeral(text), self.split_names)
         with exactly():
             states = self._lm.scorer.score([plan]).states.float()
         return self._situation(states, lambda: (plan, 0))

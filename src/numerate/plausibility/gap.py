@@ -45,7 +45,7 @@ class Gap:
     def __init__(self, model: NumberModel, before: str, after: str) -> None:
         self._model = model
         self._before, self._after = before_numeral(before), after_numeral(after)
-        self.state = model.contexts([before])
+        self.state = model.contexts([self._before])
         best = [text for text, _ in islice(model.next_numeral(self.state).stream(), BEST)]
         candidates = list(dict.fromkeys([*best, *model.candidates.texts]))
         joint = self._joint(candidates)

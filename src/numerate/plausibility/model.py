@@ -11,7 +11,7 @@ from numerate.plausibility.assess import Expected, expect, look_closer, strangen
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.gap import Gap, split_at_gap
+from numerate.plausibility.gap import Gap, before_numeral, split_at_gap
 from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.passages import Passage, Report, read_passages
@@ -54,19 +54,19 @@ class NumerateModel:
         if after.strip():
             gap = Gap(self.model, before, after)
             return self._distribution(gap.state, gap.numerals, gap.score)
-        return self._predict_in(self.model.contexts([before]))
+        return self._predict_in(self.model.contexts([before_numeral(before)]))
 
     def judge_at(self, text: str, position: int) -> tuple[NumeralDistribution, str] | None:
         """By what `assess` judges the numeral that begins at a position; None without one.
 
-        The distribution comes from what stands before in the same paragraph, which may be nothing;
-        with it, what is odd of the numeral, were it flagged. No more is read for both than that.
+        The distribution comes from exactly what stands before in the same paragraph, which may be
+        nothing; with it, what is odd of the numeral, were it flagged. No more is read for both.
         """
         parts = [part for part in iter_paragraphs(text) if part[0] <= position]
         for start, paragraph in parts[-1:]:
             for token in self.model.tokens(paragraph):
                 if token.is_numeral and start + token.start == position:
-                    state = self.model.contexts([text[start:position]])
+                    state = self.model.contexts([paragraph[: token.start]])
                     (expected,) = expect(self.model, state, [token.text])
                     return self._predict_in(state), expected.reason
         return None

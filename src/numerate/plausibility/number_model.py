@@ -106,7 +106,7 @@ class NumberModel(Protocol):
         ...
 
     def contexts(self, texts: Sequence[str]) -> States:
-        """The context after each text: [N]."""
+        """The context after exactly each text, white space at its end included: [N]."""
         ...
 
     def log_probs(self, states: States, numerals: NumeralTable) -> np.ndarray:

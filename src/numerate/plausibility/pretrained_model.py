@@ -1,6 +1,7 @@
 """A pretrained language model as a `NumberModel`, as it comes or with one of our heads.
 
-It reads text as it stands, so the white space before a numeral matters: see `before_numeral`.
+It reads text as it stands, so the white space before a numeral matters: whoever has a text without
+one at its end, as people type it, adds what a writer would leave (`before_numeral` in `gap.py`).
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,6 @@ from numerate.evaluation.score import exactly
 from numerate.heads.combination import CombinationHead
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.digit_tree import DigitTree
-from numerate.plausibility.gap import before_numeral
 from numerate.plausibility.number_model import NextNumeral, Reading
 from numerate.plausibility.reference import Reference
 from numerate.plausibility.search import Given, numerals_of_head
@@ -45,11 +45,10 @@ class Context:
 
 
 def plan_before_numeral(lm: PretrainedLM, text: str, split_names: bool) -> Plan:
-    """A window whose one numeral comes after the text."""
-    before = before_numeral(text)
-    some_numeral = Token("0", len(before), len(before) + 1, True)  # only its place counts
-    tokens = [*tokenize(before, split_names=split_names), some_numeral]
-    return lm.planner.before(Paragraph.of(before + "0", tokens), len(tokens) - 1)
+    """A window whose one numeral comes after exactly this text."""
+    some_numeral = Token("0", len(text), len(text) + 1, True)  # only its place counts
+    tokens = [*tokenize(text, split_names=split_names), some_numeral]
+    return lm.planner.before(Paragraph.of(text + "0", tokens), len(tokens) - 1)
 
 
 class ParagraphScorer(Protocol):
