@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from numerate.pretrained import store as stores
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.details import as_half
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.store import Store, default_cache
+from numerate.pretrained.store import Store, default_cache, remembered_cache
 
 CANDIDATES = ["5", "7", "60", "120"]
 
@@ -231,6 +233,33 @@ def test_where_the_cache_is(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/someone")
     assert default_cache() == Path("/home/someone/.cache/numerate")
+
+
+@contextmanager
+def without_the_rights_of_root() -> Iterator[None]:
+    """Root may read and write everything: for a while, be nobody."""
+    mine = os.getuid()
+    if mine == 0:
+        os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(mine, mine, mine)
+
+
+def test_a_remembered_cache_of_others_is_not_used(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    states = private / "states"
+    states.mkdir(parents=True)
+    assert remembered_cache({"cache": str(states)}) == states
+    private.chmod(0)
+    with without_the_rights_of_root():
+        assert remembered_cache({"cache": str(states)}) is None, "its parent cannot be looked into"
+        assert remembered_cache({"cache": "/"}) is None, "it cannot be written to"
+    private.chmod(0o755)
+    assert remembered_cache({"cache": str(tmp_path / "gone")}) is None
+    assert remembered_cache({"cache": None}) is None
+    assert remembered_cache({}) is None
 
 
 def test_scores_after_another_start_are_kept_apart(

@@ -39,9 +39,11 @@ def default_cache() -> Path:
 
 
 def remembered_cache(record: dict[str, Any]) -> Path | None:
-    """Where a run's training was told to keep states, if there is still such a folder."""
+    """Where a run's training was told to keep states, if whoever uses the run may do so too."""
     told = record.get("cache")
-    return Path(told) if isinstance(told, str) and Path(told).is_dir() else None
+    if not isinstance(told, str) or not os.path.isdir(told):  # unlike Path's, never raises
+        return None
+    return Path(told) if os.access(told, os.W_OK | os.X_OK) else None
 
 
 class Store:
