@@ -57,6 +57,8 @@ def first_file(target: Path) -> Iterator[Path]:
     """A file to fill; it takes the name `target` unless another process was first.
 
     A file that others may have opened already is never replaced: who comes second takes theirs.
+    Where a file system has no hard links, that takes a look and then a renaming: a file that comes
+    between the two is replaced all the same, and what its maker goes on to write there is lost.
     """
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.partial-", dir=target.parent)
     os.close(handle)
@@ -69,6 +71,7 @@ def first_file(target: Path) -> Iterator[Path]:
         except FileExistsError:
             pass
         except OSError:  # a file system without links
-            filling.rename(target)
+            if not target.exists():
+                filling.rename(target)
     finally:
         filling.unlink(missing_ok=True)

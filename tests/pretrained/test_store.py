@@ -163,10 +163,17 @@ def test_candidates_are_stored_and_go_on(tmp_path: Path, lm, dataset, monkeypatc
     )
 
 
+def no_links(*_: object) -> None:
+    """`os.link` of a file system without hard links."""
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.parametrize("link", [os.link, no_links])
 def test_who_comes_second_takes_the_array_of_the_first(
-    tmp_path: Path, lm, dataset, monkeypatch
+    link: Any, tmp_path: Path, lm, dataset, monkeypatch
 ) -> None:
     """The other process makes its array, and fills it, while this one is making its own."""
+    monkeypatch.setattr(os, "link", link)
     split = Store(tmp_path, lm, dataset).split("dev")
     make = np.lib.format.open_memmap
     theirs: list[np.ndarray] = []
@@ -188,9 +195,6 @@ def test_who_comes_second_takes_the_array_of_the_first(
 
 
 def test_a_file_system_without_links(tmp_path: Path, lm, dataset, monkeypatch) -> None:
-    def no_links(*_: object) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
-
     monkeypatch.setattr(os, "link", no_links)
     split = Store(tmp_path, lm, dataset).split("dev")
     assert not split.done.any()
