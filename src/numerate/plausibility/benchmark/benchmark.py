@@ -7,6 +7,7 @@ score; what is right and what is wrong are told apart by it.
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -85,21 +86,25 @@ def detect(
     first = 0  # numeral of a reading, among all
     for reading in readings:
         end = first + len(reading.positions)
-        if [token.text for token in reading.numerals] != numerals[first:end]:
-            raise _other_numerals()
+        _refuse_other_numerals([token.text for token in reading.numerals], numerals[first:end])
         chosen = order[slice(*np.searchsorted(places, [first, end], sorter=order))]
         if len(chosen):
             scores[chosen] = detector(reading, places[chosen] - first, [texts[i] for i in chosen])
         first = end
-    if first != len(numerals):
-        raise _other_numerals()
+    _refuse_other_numerals([], numerals[first:])
     cuts = np.cumsum([len(numerals), *(len(errors[kind][0]) for kind in kinds)])
     right, *wrong, _ = np.split(scores, cuts)
     return Scores(right, dict(zip(kinds, wrong, strict=True)))
 
 
-def _other_numerals() -> NumerateError:
-    return NumerateError("the two runs cut text into different numerals")
+def _refuse_other_numerals(read: list[str], cut: list[str]) -> None:
+    """A run must read what the errors were made of: what it, or the one compared, cut before."""
+    for one, other in zip_longest(read, cut, fillvalue="none"):
+        if one != other:
+            raise NumerateError(
+                f"numerals of a text: got {one} by reading it, {other} by cutting it into tokens; "
+                "expected the same, also of two runs that are compared"
+            )
 
 
 @dataclass(frozen=True, slots=True)
