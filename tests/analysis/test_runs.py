@@ -43,12 +43,23 @@ def test_a_name_that_comes_twice_gets_its_folder(folders: dict[str, Path], tmp_p
     assert all("/" not in run.slug and " " not in run.slug for run in opened)
 
 
+def left_out(named: Path, remembered: Path, dataset: Path | None = None) -> str:
+    """Why a remembered run is not opened beside one that is named, which is."""
+    heard: list[str] = []
+    (run,) = open_runs([named], dataset, remembered=[remembered], leave_out=heard.append)
+    assert run.folder == named
+    (line,) = heard
+    return line
+
+
 def test_runs_of_other_vocabularies_are_refused(
     folders: dict[str, Path], cardiac: Path, tmp_path: Path
 ) -> None:
     train(cardiac, tmp_path / "small", model="mog", vocabulary=50, hidden=4, options=QUICK)
     with pytest.raises(RunError, match="different vocabularies"):
         open_runs([folders["mog"], tmp_path / "small"])
+    line = left_out(folders["mog"], tmp_path / "small")
+    assert line == f"{folders['mog']} and {tmp_path / 'small'}: different vocabularies"
 
 
 def test_runs_of_other_datasets_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -58,6 +69,7 @@ def test_runs_of_other_datasets_are_refused(folders: dict[str, Path], tmp_path: 
     )
     with pytest.raises(RunError, match="trained on different datasets"):
         open_runs([folders["mog"], tmp_path / "other"])
+    assert left_out(folders["mog"], tmp_path / "other").endswith("trained on different datasets")
 
 
 def test_a_run_still_training_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -112,13 +124,27 @@ def test_a_remembered_run_may_have_lost_what_it_needs(
     record["backbone"] |= {name: value for name, value in damage.items() if name == "digest"}
     record |= {name: value for name, value in damage.items() if name != "digest"}
     (run / "config.json").write_text(json.dumps(record))
-    heard: list[str] = []
-    opened = open_runs([folders["mog"]], remembered=[run], leave_out=heard.append)
-    assert [found.label for found in opened] == ["mog"]
-    (line,) = heard
+    line = left_out(folders["mog"], run)
     assert line.startswith(f"{run}: ")
     assert reason in line
     with pytest.raises(NumerateError, match=reason):
         open_runs([folders["mog"], run])
     with pytest.raises(NumerateError, match="got none that opens"):
-        open_runs([], remembered=[run], leave_out=heard.append)
+        open_runs([], remembered=[run], leave_out=print)
+
+
+def test_a_remembered_run_may_have_lost_what_it_was_trained_on(
+    folders: dict[str, Path], cardiac: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folders["mog"], run)
+    (run / "documents.json").unlink()
+    assert left_out(folders["mog"], run) == f"{run}: incomplete run: documents.json is missing"
+    with pytest.raises(RunError, match="is missing"):
+        open_runs([folders["mog"], run])
+    record = json.loads((run / "config.json").read_text())
+    del record["dataset"]
+    (run / "config.json").write_text(json.dumps(record))
+    assert "does not name its dataset" in left_out(folders["mog"], run, cardiac)
+    with pytest.raises(RunError, match="does not name its dataset"):
+        open_runs([folders["mog"], run], cardiac)

@@ -75,14 +75,19 @@ def open_runs(
 
     settings = settings or Settings()
     target = usable_device(device)
-    abouts = those_that_open(paths, _About.read)
-    first = next(iter(abouts))
-    opened = open_dataset(first, abouts[first].record, dataset)
-    vocabulary = _common_vocabulary(abouts, one_dataset=dataset is None)
+    known = those_that_open(paths, _About.read)
+    first, one = next(iter(known.items()))
+    opened = open_dataset(first, one.record, dataset)
     ids = set(opened.split("dev").read(["document"])["document"].to_pylist())
-    for path, about in abouts.items():
+
+    def suited(path: Path) -> _About:
+        about = known[path]
+        _refuse_another_kind(first, one, path, about, one_dataset=dataset is None)
         refuse_training_documents(path, opened, "dev", ids)
-        refuse_foreign_vocabulary(path, about.record, opened, vocabulary)
+        refuse_foreign_vocabulary(path, about.record, opened, one.vocabulary)
+        return about
+
+    abouts = those_that_open(known, suited)
     headed: list[BackboneRun] = []
 
     def load(path: Path) -> LanguageModel | BackboneRun:
@@ -94,7 +99,7 @@ def open_runs(
         return headed[-1]
 
     models = those_that_open(abouts, load)
-    bench = _bench(opened, vocabulary, headed, target, limit)
+    bench = _bench(opened, one.vocabulary, headed, target, limit)
     stores: dict[int, Store] = {}  # by language model
     runs: list[Run] = []
     labels = _labels([_name(model) for model in models.values()], list(models))
@@ -177,13 +182,12 @@ def _labels(names: list[str], paths: list[Path]) -> list[str]:
     return labels
 
 
-def _common_vocabulary(abouts: dict[Path, _About], *, one_dataset: bool) -> Vocabulary:
-    """That of all runs. Another vocabulary is refused, and with `one_dataset` another dataset."""
-    (first, one), *others = abouts.items()
-    for path, other in others:
-        hashes = [about.record.get("dataset", {}).get("content_hash") for about in (one, other)]
-        if one_dataset and hashes[0] != hashes[1]:
-            raise RunError(f"{first} and {path}: trained on different datasets")
-        if other.vocabulary != one.vocabulary:
-            raise RunError(f"{first} and {path}: different vocabularies")
-    return one.vocabulary
+def _refuse_another_kind(
+    first: Path, one: _About, path: Path, other: _About, *, one_dataset: bool
+) -> None:
+    """A run has the vocabulary of the first one, and with `one_dataset` its dataset."""
+    hashes = [about.record["dataset"].get("content_hash") for about in (one, other)]
+    if one_dataset and hashes[0] != hashes[1]:
+        raise RunError(f"{first} and {path}: trained on different datasets")
+    if other.vocabulary != one.vocabulary:
+        raise RunError(f"{first} and {path}: different vocabularies")

@@ -15,12 +15,12 @@ def trained_record(folder: Path) -> dict[str, Any]:
     record = read_json(folder / CONFIG)
     if record.get("state") == "training":
         raise RunError(f"{folder}: still being trained; wait, or finish it with --resume")
+    if "dataset" not in record:
+        raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
     return record
 
 
 def open_dataset(folder: Path, record: dict[str, Any], dataset: str | Path | None) -> Dataset:
-    if "dataset" not in record:
-        raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
     if dataset is not None:
         return Dataset.open(dataset)
     try:

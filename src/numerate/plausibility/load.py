@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from numerate.corpus.dataset import Dataset
-from numerate.errors import RunError
 from numerate.evaluation.guards import (
     open_dataset,
     refuse_foreign_vocabulary,
     refuse_training_documents,
     trained_record,
 )
-from numerate.model.language_model import CONFIG, VOCABULARY, WEIGHTS, LanguageModel
+from numerate.model.language_model import VOCABULARY, WEIGHTS, LanguageModel
 from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrate
 from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.load_pretrained import FEW_FREQUENT, calibrate_on_some, load_pretrained
@@ -61,8 +60,6 @@ class _Run:
         self.folder = folder
         self.cache = cache
         self.record = trained_record(folder)
-        if "dataset" not in self.record:
-            raise RunError(f"{folder}: not a trained run: {CONFIG} does not name its dataset")
         self.say = say
         self.given = dataset
         self.hash = self.record["dataset"]["content_hash"]
