@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.analysis.conftest import LIMIT
 
 from numerate.analysis.runs import Run, open_runs
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.evaluation.subject import Settings
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -148,3 +150,27 @@ def test_a_remembered_run_may_have_lost_what_it_was_trained_on(
     assert "does not name its dataset" in left_out(folders["mog"], run, cardiac)
     with pytest.raises(RunError, match="does not name its dataset"):
         open_runs([folders["mog"], run], cardiac)
+
+
+def test_runs_over_one_model_share_the_cache_that_any_of_them_remembers(
+    headed_folders: dict[str, Path],
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "usual"))
+    forgetful = tmp_path / "forgetful"
+    shutil.copytree(headed_folders["h-softmax"], forgetful)
+    record = json.loads((forgetful / "config.json").read_text())
+    (forgetful / "config.json").write_text(json.dumps({**record, "cache": None}))
+    both = [forgetful, headed_folders["mog"]]
+
+    def caches(settings: Settings | None = None) -> set[Path]:
+        opened = open_runs(both, device="cpu", limit=LIMIT, settings=settings)
+        return {run.reader.store.folder.parents[1] for run in opened}
+
+    assert caches() == {settings.cache}
+    assert not (tmp_path / "usual").exists()
+    assert caches(Settings(cache=tmp_path / "given")) == {tmp_path / "given"}
+    both.pop()
+    assert caches() == {tmp_path / "usual" / "numerate"}

@@ -109,7 +109,9 @@ def open_runs(
             runs.append(OwnRun(label, path, record, bench, model))
             continue
         if id(model.lm) not in stores:
-            stores[id(model.lm)] = model.store(settings.cache, opened)
+            kept = [run.cache for run in headed if run.lm is model.lm and run.cache]
+            cache = settings.cache or next(iter(kept), None)
+            stores[id(model.lm)] = model.store(cache, opened)
         detailed = any(other.lm is model.lm and other.head.adapter for other in headed)
         reader = HeadOnStates(model, stores[id(model.lm)], settings.progress, detailed)
         runs.append(HeadedRun(label, path, record, bench, reader))
