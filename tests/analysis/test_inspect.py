@@ -101,11 +101,7 @@ def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     inspect_runs([folders["h-softmax"]], out, contexts=[CONTEXT], limit=3, say=heard.append)
     assert "next-numeral-2" not in names(out), "a figure that the report no longer has"
     (out / "tables.md").write_text("of a reproduction")
-    record = json.loads((out / "report.json").read_text())
-    record["runs"].append("../gone")
-    (out / "report.json").write_text(json.dumps(record))
     inspect_runs([folders["softmax"]], out, contexts=["aged", CONTEXT], say=heard.append)
-    assert any(line.endswith("gone is no longer there") for line in heard)
     record = json.loads((out / "report.json").read_text())
     assert record["contexts"] == [CONTEXT, "aged"]
     assert [(out / run).resolve() for run in record["runs"]] == [
@@ -117,6 +113,26 @@ def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     assert "Figures are of 3 of" in page, "the limit is remembered"
     assert {"next-numeral-1", "next-numeral-2"} <= names(out)
     assert (out / "tables.md").read_text() == "of a reproduction"
+
+
+def test_a_run_that_is_away_is_left_out_until_it_is_back(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    out, run, heard = tmp_path / "out", tmp_path / "run", list[str]()
+    shutil.copytree(folders["softmax"], run)
+    inspect_runs([folders["mog"], run], out, contexts=[CONTEXT], limit=3, say=heard.append)
+    away = run.rename(tmp_path / "away")
+    inspect_runs([folders["mog"]], out, say=heard.append)
+    (line,) = [line for line in heard if "/run:" in line]
+    assert line.endswith("/run: cannot be found, expected the folder of a run")
+    page = (out / "report.html").read_text()
+    assert "What 1 model learnt" in page
+    assert f"<li>{line.removeprefix('left out: ')}</li>" in page
+    with pytest.raises(NumerateError, match=f"^{run}: cannot be found"):
+        inspect_runs([folders["mog"], run], out, say=heard.append)
+    away.rename(run)
+    inspect_runs([folders["mog"]], out, say=heard.append)
+    assert "What 2 models learnt" in (out / "report.html").read_text()
 
 
 def test_a_run_that_lost_its_backbone_is_left_out_until_it_is_back(

@@ -80,13 +80,8 @@ def inspect_runs(
         left_out.append(reason)
         say(f"left out: {reason}")
 
-    remembered: list[Path] = []
-    for folder in memory.get("runs", []):
-        path = out / folder
-        if not path.is_dir():
-            leave_out(f"{path} is no longer there")
-        elif path.resolve() not in known:
-            remembered.append(path)
+    remembered = [out / folder for folder in memory.get("runs", [])]
+    remembered = [path for path in remembered if path.resolve() not in known]
     limit = memory.get("limit") if limit is None else limit
     texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
     typed = [typed_context(text) for text in texts]

@@ -1,5 +1,6 @@
 """Trained runs opened together: of one dataset and one vocabulary, so that they can be compared."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,6 +128,8 @@ class _About:
 
     @classmethod
     def read(cls, path: Path) -> "_About":
+        if not os.path.isdir(path):
+            raise RunError(f"{path}: cannot be found, expected the folder of a run")
         return cls(trained_record(path), StoredParts.read(path).vocabulary)
 
 
