@@ -152,6 +152,22 @@ def test_a_remembered_run_may_have_lost_what_it_was_trained_on(
         open_runs([folders["mog"], run], cardiac)
 
 
+@pytest.mark.parametrize(
+    ("log", "reason"), [(None, "is missing"), ("{'epoch': 1}", "cannot be read")]
+)
+def test_a_remembered_run_may_have_lost_its_log(
+    folders: dict[str, Path], tmp_path: Path, log: str | None, reason: str
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folders["mog"], run)
+    (run / "log.jsonl").unlink()
+    if log is not None:
+        (run / "log.jsonl").write_text(log)
+    assert reason in left_out(folders["mog"], run)
+    with pytest.raises(RunError, match=reason):
+        open_runs([folders["mog"], run])
+
+
 def test_runs_over_one_model_share_the_cache_that_any_of_them_remembers(
     headed_folders: dict[str, Path],
     settings: Settings,

@@ -189,8 +189,15 @@ class Run(ABC):
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """One record per epoch."""
-        path = self.folder / LOG
-        if not path.exists():
-            raise RunError(f"{self.folder}: incomplete run: {LOG} is missing")
+        return read_history(self.folder)
+
+
+def read_history(folder: Path) -> list[dict[str, Any]]:
+    """One record per epoch of a run's training."""
+    path = folder / LOG
+    try:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        raise RunError(f"{folder}: incomplete run: {LOG} is missing") from None
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path}: cannot be read: {error}") from None

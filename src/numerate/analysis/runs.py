@@ -11,7 +11,7 @@ import torch
 
 from numerate.analysis.headed_run import HeadedRun
 from numerate.analysis.own_run import OwnRun
-from numerate.analysis.run import Bench, Run
+from numerate.analysis.run import Bench, Run, read_history
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
 from numerate.errors import DatasetError, NumerateError, RunError
@@ -86,6 +86,7 @@ def open_runs(
         _refuse_another_kind(first, one, path, about, one_dataset=dataset is None)
         refuse_training_documents(path, opened, "dev", ids)
         refuse_foreign_vocabulary(path, about.record, opened, one.vocabulary)
+        read_history(path)  # so that a report fails before anything of it is made
         return about
 
     abouts = those_that_open(known, suited)
