@@ -1,4 +1,4 @@
-"""Batches: paragraphs of similar length, collated on the CPU, moved to the device at once.
+"""Batches: paragraphs of similar length or by chance, collated on the CPU, moved at once.
 
 Nothing here looks at a tensor's values on the device, so a training step never waits.
 """

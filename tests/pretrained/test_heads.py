@@ -20,7 +20,7 @@ from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.subject import Settings
 from numerate.heads.combination import CombinationHead
 from numerate.model.language_model import read_json
-from numerate.numeral_table import NumeralTable
+from numerate.numeral_table import POINT, NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.corpora import StateCorpus
@@ -29,6 +29,7 @@ from numerate.pretrained.head_model import HEADS
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Store
 from numerate.pretrained.trees import Trees
+from numerate.pretrained.writer import NumeralPieces, NumeralWriter
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -87,6 +88,13 @@ def opened(folder: Path) -> PretrainedLM:
     return lm
 
 
+def states_of(run: BackboneRun, folder: Path, cache: Path, name: str) -> StateCorpus:
+    dataset = Dataset.open(folder)
+    split = Store(cache, run.lm, dataset).split(name)
+    corpus = load_corpora(dataset, run.head.vocabulary)[name]
+    return StateCorpus(corpus, dataset.split(name), split, detailed=run.reads_details)
+
+
 def shaken(lm: PretrainedLM) -> DigitAdapter:
     torch.manual_seed(1)
     adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
@@ -118,16 +126,20 @@ def test_untrained_offsets_leave_the_digits_as_they_are(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_adapted_digits_are_a_distribution(tiny_models: dict[str, Path], kind: str) -> None:
-    """All numerals of one and two characters, and what goes on beyond them, are everything."""
+    """Numerals of one character, and what goes on beyond each of them, are everything."""
     lm = opened(tiny_models[kind])
     adapter = shaken(lm)
     (plan,) = lm.planner.plans([paragraph("it was 7 then")])[0]
-    texts = [str(value) for value in range(100)]
+    texts = [str(value) for value in range(10)]
     table = lm.candidate_table(NumeralTable(texts), adapter).table(plan)[0]
     own = lm.candidate_table(NumeralTable(texts)).table(plan)[0]
-    assert np.exp(table).sum() < 1
-    assert np.exp(own).sum() < 1
     assert not np.allclose(table, own)
+    writer = NumeralWriter(lm, NumeralPieces(lm.tokens), plan, 0, adapter)
+    start, first = writer.start()
+    _, second = writer.write([start] * 10, range(10))
+    goes_on = np.exp(first[:10, None] + second[:, : POINT + 1]).sum()
+    assert np.exp(table).sum() + goes_on == pytest.approx(1, abs=1e-5)
+    assert 0.01 < goes_on < 0.99
     # The one written, as a token of the text and as a candidate.
     with torch.no_grad():
         scores = lm.scorer.score([plan], detailed=True)
@@ -160,7 +172,7 @@ def test_networks_say_together_the_mean_of_what_each_says(tiny_models: dict[str,
         assert scores.details is not None
         batch = DigitBatch.of(Trees.of(pair and pair[0] for pair in plan.trees), scores.details)
         assert batch is not None
-        each = adapter.log_prob_of_each(scores.numerals, batch, classes)
+        _, each = adapter.log_probs(scores.numerals, batch, classes)
         expected = [one.log_prob(scores.numerals, batch, classes) for one in alone]
         torch.testing.assert_close(each, torch.stack(expected, dim=1), rtol=1e-5, atol=1e-5)
         states = scores.details.states
@@ -236,21 +248,20 @@ def test_the_digits_learn_where_they_have_no_share(
 ) -> None:
     """The loss is that of the combination; its gradient also teaches the digits alone."""
     run = BackboneRun.load(runs["combination"], torch.device("cpu"))
-    dataset = Dataset.open(cardiac)
-    split = Store(cache, run.lm, dataset).split("dev")
-    corpus = load_corpora(dataset, run.head.vocabulary)["dev"]
-    states = StateCorpus(corpus, dataset.split("dev"), split, detailed=True)
-    batch = states.collate(np.arange(1))
+    batch = states_of(run, cardiac, cache, "dev").collate(np.arange(1))
     assert batch.digits is not None
+    assert run.head.adapter is not None
+    assert run.head.adapter.networks > 1
+    with torch.no_grad():
+        loss = float(run.head(batch))
+        assert loss == pytest.approx(-float(run.head.log_prob(batch).sum()), rel=1e-9)
     weights = torch.tensor([0.0, 0.0, 0.0, -1e4]).log_softmax(0)  # the last is the language model
     monkeypatch.setattr(CombinationHead, "log_weights", lambda self, hidden: weights)
     loss = run.head(batch)
-    with torch.no_grad():
-        assert float(loss) == pytest.approx(-float(run.head.log_prob(batch).sum()), rel=1e-6)
     loss.backward()
     found = [weight.grad.clone() for weight in run.head.adapter.parameters()]
     run.head.zero_grad()
-    alone = run.head.adapter.log_prob_of_each(batch.own, batch.digits, run.head.classes)
+    _, alone = run.head.adapter.log_probs(batch.own, batch.digits, run.head.classes)
     (-alone.sum()).backward()
     expected = [weight.grad for weight in run.head.adapter.parameters()]
     for ours, theirs in zip(found, expected, strict=True):
@@ -263,10 +274,7 @@ def test_steps_take_paragraphs_whatever_their_length(
 ) -> None:
     """Where all of a step are short, each of their numerals would teach more."""
     run = BackboneRun.load(runs["mog"], torch.device("cpu"))
-    dataset = Dataset.open(cardiac)
-    split = Store(cache, run.lm, dataset).split("train")
-    corpus = load_corpora(dataset, run.head.vocabulary)["train"]
-    states = StateCorpus(corpus, dataset.split("train"), split, detailed=False)
+    states = states_of(run, cardiac, cache, "train")
     found = np.zeros((len(states), len(states)))
     epochs = 2000
     for epoch in range(epochs):
@@ -456,6 +464,18 @@ def test_bad_input_is_one_line(
     (moved / "config.json").write_text(json.dumps(config))
     with pytest.raises(RunError, match="not the pretrained model this run was made with"):
         BackboneRun.load(moved, torch.device("cpu"))
+    for networks, expected in (
+        (None, "made by an earlier version; train it again"),
+        (0, "networks in config.json: got 0, expected 1 or more"),
+        ("x", "networks in config.json: got 'x', expected 1 or more"),
+    ):
+        config = json.loads((runs["combination"] / "config.json").read_text())
+        config["backbone"]["networks"] = networks
+        if networks is None:
+            del config["backbone"]["networks"]
+        (moved / "config.json").write_text(json.dumps(config))
+        with pytest.raises(RunError, match=expected):
+            BackboneRun.load(moved, torch.device("cpu"))
 
 
 def test_some_paragraphs_of_a_corpus(cardiac: Path) -> None:

@@ -67,6 +67,24 @@ def test_results_come_in_the_order_of_the_paragraphs(language_models, monkeypatc
         np.testing.assert_allclose(scores.targets, lm.score([some])[0].targets, atol=1e-4)
 
 
+def test_windows_without_a_numeral_have_no_details_of_their_own(
+    language_models, monkeypatch
+) -> None:
+    """Each is read alone here; those of the only numerals are what the paragraph has."""
+    monkeypatch.setattr("numerate.pretrained.language_model.NODES", {"cpu": 1})
+    lm = language_models["single"]
+    last = "in 12.5 of 7"
+    some = paragraph("the mean was in " * 200 + last)
+    assert len(lm.planner.plans([some])[0]) > 2
+    (found,) = lm.score([some], detailed=True)
+    (short,) = lm.score([paragraph(last)], detailed=True)
+    for name in ("node_states", "node_masses", "node_costs", "node_closings"):
+        assert getattr(found, name).shape == getattr(short, name).shape
+    assert len(found.node_states) > 5
+    (none,) = lm.score([paragraph("the mean was in")], detailed=True)
+    assert none.node_states.shape == (0, lm.scorer.state_size)
+
+
 def test_batches_hold_every_window_once_and_few_nodes(language_models, monkeypatch) -> None:
     monkeypatch.setattr("numerate.pretrained.language_model.NODES", {"cpu": 100})
     sizes = [30, 120, 7, 45, 44, 8, 30]

@@ -93,7 +93,7 @@ def _options(run: Run) -> dict[str, Any]:
     if run.backbone is not None:
         about = record["backbone"]
         chosen |= {"backbone": about["path"], "backbone_hash": about["digest"][:12]}
-        chosen |= {"finetune": about["finetune"]}
+        chosen |= {"finetune": about["finetune"], "networks": about.get("networks")}
     chosen |= {**record.get("training", {}), "best_epoch": record.get("best_epoch")}
     return {name: value for name, value in chosen.items() if value is not None}
 

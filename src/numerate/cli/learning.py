@@ -74,7 +74,8 @@ def train(
     networks: Annotated[
         int,
         typer.Option(
-            help="How many adapt a backbone's digits in a combination: more are better and slower."
+            help="So many networks adapt a frozen backbone's digits in a combination; "
+            "several are better and slower."
         ),
     ] = 1,
     cache: Cache = None,

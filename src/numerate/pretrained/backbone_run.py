@@ -55,7 +55,7 @@ class BackboneRun:
             about = parts.record["backbone"]
             path, digest, start = Path(about["path"]), about["digest"], about["start"]
             finetune, layers = about["finetune"], about.get("layers")
-            networks = about.get("networks", 1)
+            networks = _networks(folder, parts.config.model, about)
         except (KeyError, TypeError) as error:
             raise RunError(f"{folder}: incomplete run over a pretrained model: {error}") from None
         if not path.exists():
@@ -194,3 +194,15 @@ class BackboneRun:
         targets = score.targets.copy()
         targets[sorted(paragraph.numerals)] += numerals - score.numerals
         return replace(score, targets=targets, numerals=numerals)
+
+
+def _networks(folder: Path, model: str, about: dict[str, Any]) -> int:
+    """How many adapt the language model's digits, where they are adapted at all."""
+    if model != "combination" or about["finetune"] != "none":
+        return 1
+    if "networks" not in about:
+        raise RunError(f"{folder}: made by an earlier version; train it again")
+    found = about["networks"]
+    if not isinstance(found, int) or found < 1:
+        raise RunError(f"{folder}: networks in config.json: got {found!r}, expected 1 or more")
+    return found

@@ -104,8 +104,8 @@ class TokenClasses:
 class DigitAdapter(nn.Module):
     """States and masses to offsets. It begins with none: the language model's own digits.
 
-    Several networks stand side by side. Each learns by itself, and errs in its own way; what they
-    say together, the mean of their distributions at every step, is better than any one of them.
+    Several networks stand side by side. Each learns from every numeral, and errs in its own way;
+    what counts is the mean of their distributions at every step, in which errors cancel out.
     """
 
     def __init__(self, state_size: int, hidden: int, dropout: float, networks: int = 1) -> None:
@@ -124,37 +124,42 @@ class DigitAdapter(nn.Module):
 
     def log_prob(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:
         """log p(numeral | a numeral), the model's `own` where there is no tree: [N]."""
-        numerals, gates = self.spell_out(batch.forest, batch.details, classes)
-        return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
+        return self.log_probs(own, batch, classes)[0]
 
-    def log_prob_of_each(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:
-        """The same of every network by itself: [N, K]."""
+    def log_probs(
+        self, own: Tensor, batch: DigitBatch, classes: TokenClasses
+    ) -> tuple[Tensor, Tensor]:
+        """Of the networks together and of each by itself: [N], [N, K]."""
         moves = self._moves(batch.details.states, batch.details.masses)
-        numerals, gates = _spell_out(batch.forest, batch.details, moves, classes)
-        each = own[:, None].expand(-1, self.networks)
-        return each.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
+
+        def log_prob(moves: Tensor, own: Tensor) -> Tensor:
+            numerals, gates = _spell_out(batch.forest, batch.details, moves, classes)
+            return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
+
+        together = log_prob(_mean(moves), own)
+        if self.networks == 1:
+            return together, together[:, None]
+        return together, log_prob(moves, own[:, None].expand(-1, self.networks))
 
     def spell_out(
         self, forest: Forest[Tensor], details: NodeDetails, classes: TokenClasses
     ) -> tuple[Tensor, Tensor]:
         """log p of a forest's numerals, and of a numeral at its places: [N], [places]."""
-        return _spell_out(forest, details, self._together(details.states, details.masses), classes)
+        moves = _mean(self._moves(details.states, details.masses))
+        return _spell_out(forest, details, moves, classes)
 
     def adapt(self, states: Tensor, logits: Tensor, classes: TokenClasses) -> Tensor:
         """log p of all tokens at once: [M, S], [M, V] → [M, V]."""
         log_p = logits.log_softmax(1)
         masses = classes.masses(log_p, torch.arange(len(log_p), device=log_p.device))
-        moves = self._together(states, masses).to(log_p.dtype)
+        moves = _mean(self._moves(states, masses)).to(log_p.dtype)
         return log_p + moves[:, classes.moves(log_p.device)]
 
-    def _together(self, states: Tensor, masses: Tensor) -> Tensor:
-        """log of what the probability of tokens is multiplied with: [M, OFFSETS + 1]."""
-        return self._moves(states, masses).logsumexp(2) - math.log(self.networks)
-
     def _moves(self, states: Tensor, masses: Tensor) -> Tensor:
-        """The same of every network, the last for tokens that have no offset: [M, OFFSETS + 1, K].
+        """log of what each network multiplies probabilities with: [M, OFFSETS + 1, K].
 
-        Divided by their sum, so that all tokens have probability one again.
+        The last is for tokens that have no offset. All are divided by the sum of what comes out, so
+        that tokens have probability one again.
         """
         offsets = self._offsets(states.float(), masses).double()
         moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)
@@ -170,6 +175,11 @@ class DigitAdapter(nn.Module):
         hidden = torch.baddbmm(self.second_bias, hidden.transpose(0, 1), self.second)  # [K, M, H]
         hidden = self.dropout(F.gelu(hidden))
         return torch.baddbmm(self.last_bias, hidden, self.last).permute(1, 2, 0)
+
+
+def _mean(moves: Tensor) -> Tensor:
+    """What the networks say together: the mean of their distributions, [·, ·, K] → [·, ·]."""
+    return moves.logsumexp(2) - math.log(moves.shape[2])
 
 
 def _spell_out(

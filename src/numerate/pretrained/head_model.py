@@ -5,7 +5,6 @@ is, given that one comes, is the head's. In the combination the language model's
 one more member, `lm`.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,8 +178,7 @@ class HeadModel(StoredModel):
             return -batch.words.sum() + 0.0 * self.head_weights()[0].sum()
         own, alone = batch.own, torch.zeros_like(batch.own)
         if self.adapter is not None and batch.digits is not None:
-            each = self.adapter.log_prob_of_each(own, batch.digits, self.classes)  # [N, K]
-            own, alone = each.logsumexp(1) - math.log(each.shape[1]), each.sum()
+            own, alone = self.adapter.log_probs(own, batch.digits, self.classes)
         numerals = self._head_log_prob(batch.states, batch.numerals, own)
         loss: Tensor = -batch.words.sum() - (batch.rest + numerals).sum()
         return loss - (alone - alone.detach()).sum()

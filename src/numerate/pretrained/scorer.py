@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from numerate.errors import BackboneError
-from numerate.pretrained.digits import NodeDetails, TokenClasses
+from numerate.pretrained.digits import MASSES, NodeDetails, TokenClasses
 from numerate.pretrained.forest import Forest, Request, on_device, plant, renumber, spell_out
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.spelling import TEXT_END, NumeralTokens
@@ -172,7 +172,7 @@ class Scorer:
         costs = costs.index_copy(0, self.index(forest.below), values[:steps])
         return NodeDetails(states, masses, costs, values[steps:])
 
-    def _details_of(self, nodes: Nodes, states: Tensor) -> NodeDetails | None:
+    def _details_of(self, nodes: Nodes, states: Tensor) -> NodeDetails:
         """The same for the trees of planned numerals, one after another."""
         found = [
             (tree, np.array(places) + start)
@@ -180,7 +180,8 @@ class Scorer:
             for tree, places in filter(None, plan.trees)
         ]
         if not found:
-            return None
+            none = states.new_zeros(0, dtype=torch.float64)
+            return NodeDetails(states[:0], none.view(0, MASSES), none, none)
         rows = np.concatenate([places for _, places in found])
         return self.details(states[self.index(rows)], Trees.of(tree for tree, _ in found).forest())
 

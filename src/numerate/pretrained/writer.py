@@ -227,11 +227,11 @@ class NumeralWriter:
     def _following_pieces(self, states: Tensor) -> np.ndarray:
         """p of each piece after each state: [n, K] float64."""
         with torch.no_grad():
-            logits = self._scorer.logits(states)
+            scores = self._scorer.logits(states)
             if self._adapter is not None:
-                logits = self._adapter.adapt(states, logits, self._scorer.classes)
-            chosen = logits[:, self._scorer.index(self._pieces.ids)].double()
-            found = (chosen - logits.double().logsumexp(1, keepdim=True)).exp()
+                scores = self._adapter.adapt(states, scores, self._scorer.classes)
+            chosen = scores[:, self._scorer.index(self._pieces.ids)].double()
+            found = (chosen - scores.double().logsumexp(1, keepdim=True)).exp()
         return found.cpu().numpy()
 
 

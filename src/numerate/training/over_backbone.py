@@ -48,21 +48,21 @@ def over_backbone(
 ) -> tuple[HeadModel, dict[str, Corpus], dict[str, Any]]:
     """The network, the corpora it is trained on, and what the run shall remember."""
     check_head_name(config.model)
-    opened = open_backbone(choice.path, device=device, trust_remote_code=choice.trust_remote_code)
-    lm = PretrainedLM(opened)
-    found: dict[str, Corpus] = {}
-    detailed = config.model == "combination"  # it adapts the language model's digits
-    if choice.networks > 1 and (not detailed or choice.finetune != "none"):
+    adapts = config.model == "combination" and choice.finetune == "none"  # the model's digits
+    if choice.networks > 1 and not adapts:
         raise NumerateError(
             f"networks: got {choice.networks} for {config.model} with finetune {choice.finetune}; "
             "they adapt digits in a combination over a frozen backbone"
         )
+    opened = open_backbone(choice.path, device=device, trust_remote_code=choice.trust_remote_code)
+    lm = PretrainedLM(opened)
+    found: dict[str, Corpus] = {}
     if choice.finetune == "none":
         store = Store(choice.cache or default_cache(), lm, dataset)
         for name in SPLITS:
             split = store.split(name)
-            split.fill(progress=choice.progress, detailed=detailed)
-            found[name] = StateCorpus(corpora[name], dataset.split(name), split, detailed=detailed)
+            split.fill(progress=choice.progress, detailed=adapts)
+            found[name] = StateCorpus(corpora[name], dataset.split(name), split, detailed=adapts)
     else:
         paragraphs = {name: read_paragraphs(dataset.split(name)) for name in SPLITS}
         lm.choose_start(paragraphs["train"])
@@ -84,6 +84,7 @@ def over_backbone(
         "start": lm.start,
         "layers": lm.scorer.layers,
         "finetune": choice.finetune,
-        "networks": choice.networks,
     }
+    if adapts:
+        about["networks"] = choice.networks
     return network, found, {"backbone": about}
