@@ -243,30 +243,38 @@ def test_the_combination_gains_on_what_it_was_trained_on(
     assert run.head.head.names == ("h-softmax", "d-rnn", "mog", "lm")
 
 
-def test_the_digits_learn_where_they_have_no_share(
+def test_members_learn_where_they_have_no_share(
     runs: dict[str, Path], cardiac: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The loss is that of the combination; its gradient also teaches the digits alone."""
+    """The loss is that of the combination; its gradient also teaches every member alone."""
     run = BackboneRun.load(runs["combination"], torch.device("cpu"))
-    batch = states_of(run, cardiac, cache, "dev").collate(np.arange(1))
+    head, adapter = run.head.head, run.head.adapter
+    batch = states_of(run, cardiac, cache, "train").collate(np.arange(4))
     assert batch.digits is not None
-    assert run.head.adapter is not None
-    assert run.head.adapter.networks > 1
+    assert isinstance(head, CombinationHead)
+    assert adapter is not None
+    assert adapter.networks > 1
     with torch.no_grad():
         loss = float(run.head(batch))
         assert loss == pytest.approx(-float(run.head.log_prob(batch).sum()), rel=1e-9)
-    weights = torch.tensor([0.0, 0.0, 0.0, -1e4]).log_softmax(0)  # the last is the language model
+    assert head.names == ("h-softmax", "d-rnn", "mog", "lm")
+    weights = torch.tensor([-1e4, 0.0, -1e4, -1e4]).log_softmax(0)
     monkeypatch.setattr(CombinationHead, "log_weights", lambda self, hidden: weights)
-    loss = run.head(batch)
-    loss.backward()
-    found = [weight.grad.clone() for weight in run.head.adapter.parameters()]
+    run.head(batch).backward()
+    without_share = [head.members["h-softmax"], head.members["mog"], adapter]
+    learning = [weight for member in without_share for weight in member.parameters()]
+    found = [weight.grad.clone() for weight in learning]
     run.head.zero_grad()
-    _, alone = run.head.adapter.log_probs(batch.own, batch.digits, run.head.classes)
-    (-alone.sum()).backward()
-    expected = [weight.grad for weight in run.head.adapter.parameters()]
-    for ours, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5)
-    assert max(float(gradient.abs().max()) for gradient in found) > 1e-3
+    hidden = run.head.project(batch.states)
+    known = head.members["h-softmax"].log_prob(hidden, batch.numerals)
+    known = known[known.isfinite()]
+    assert 0 < len(known) < batch.numeral_count, "it does not know some of them"
+    _, networks = adapter.log_probs(batch.own, batch.digits, run.head.classes)
+    mixture = head.members["mog"].log_prob(hidden, batch.numerals)
+    (-known.sum() - mixture.sum() - networks.sum()).backward()
+    for ours, weight in zip(found, learning, strict=True):
+        torch.testing.assert_close(ours, weight.grad, rtol=1e-3, atol=1e-5)
+    assert min(float(gradient.abs().max()) for gradient in found) > 1e-6
 
 
 def test_steps_take_paragraphs_whatever_their_length(

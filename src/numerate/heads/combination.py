@@ -34,10 +34,16 @@ class CombinationHead(NumeralHead):
         return F.log_softmax(hidden @ self.weights.T, dim=1)
 
     def log_prob(self, hidden: Tensor, numerals: NumeralBatch, *given: Tensor) -> Tensor:
+        return self.mix(hidden, self.log_prob_of_each(hidden, numerals, *given))
+
+    def log_prob_of_each(self, hidden: Tensor, numerals: NumeralBatch, *given: Tensor) -> Tensor:
+        """Of every member by itself, −inf where a closed one does not know a numeral: [N, M]."""
         scores = [member.log_prob(hidden, numerals) for member in self.heads()]
-        # A closed member gives −inf to what it does not know: no share, and no gradient.
-        together = torch.stack([*scores, *given], dim=1)  # [N, M]
-        return torch.logsumexp(self.log_weights(hidden) + together, dim=1)
+        return torch.stack([*scores, *given], dim=1)
+
+    def mix(self, hidden: Tensor, members: Tensor) -> Tensor:
+        """By their shares: [N, M] → [N]. A member's −inf has no share, and no gradient."""
+        return torch.logsumexp(self.log_weights(hidden) + members, dim=1)
 
     def log_prob_table(self, hidden: Tensor, candidates: NumeralTable, *given: Tensor) -> Tensor:
         scores = [member.log_prob_table(hidden, candidates) for member in self.heads()]

@@ -143,9 +143,6 @@ class HeadModel(StoredModel):
         """log p(numeral | a numeral): [N, S] → [N]; `own` is the language model's."""
         if self.adapter is not None and digits is not None:
             own = self.adapter.log_prob(own, digits, self.classes)
-        return self._head_log_prob(states, numerals, own)
-
-    def _head_log_prob(self, states: Tensor, numerals: NumeralBatch, own: Tensor) -> Tensor:
         hidden = self.project(states)
         if isinstance(self.head, CombinationHead):
             return self.head.log_prob(hidden, numerals, own)
@@ -170,16 +167,24 @@ class HeadModel(StoredModel):
         """The summed negative log-probability of the batch's tokens.
 
         Its gradient has one part more. In a mixture a member learns most from what it has the
-        largest share of; every network that adapts the language model's digits shall learn from
-        every numeral.
+        largest share of, and the language model has nearly all from the start: the others would
+        never learn. So every member learns from every numeral, as if it were alone.
         """
         batch = self._read(batch)
         if batch.numerals is None:  # then there is nothing to differentiate
             return -batch.words.sum() + 0.0 * self.head_weights()[0].sum()
-        own, alone = batch.own, torch.zeros_like(batch.own)
-        if self.adapter is not None and batch.digits is not None:
-            own, alone = self.adapter.log_probs(own, batch.digits, self.classes)
-        numerals = self._head_log_prob(batch.states, batch.numerals, own)
+        hidden = self.project(batch.states)
+        if isinstance(self.head, CombinationHead):
+            own, each = batch.own, batch.own[:, None]
+            if self.adapter is not None and batch.digits is not None:
+                own, each = self.adapter.log_probs(own, batch.digits, self.classes)
+            members = self.head.log_prob_of_each(hidden, batch.numerals, own)  # [N, M]
+            numerals = self.head.mix(hidden, members)
+            alone = torch.cat([members[:, :-1], each], dim=1)  # the language model is the last
+            alone = torch.where(alone.isfinite(), alone, 0.0)  # what a closed member knows
+        else:
+            numerals = self.head.log_prob(hidden, batch.numerals)
+            alone = torch.zeros_like(numerals)
         loss: Tensor = -batch.words.sum() - (batch.rest + numerals).sum()
         return loss - (alone - alone.detach()).sum()
 
