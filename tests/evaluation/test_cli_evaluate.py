@@ -152,7 +152,7 @@ def test_json_on_standard_output_is_what_is_written(
     assert record["runs"] == {
         str(run): read((run / "metrics.json").read_text()) for run in runs.values()
     }
-    assert record["comparison"].keys() == {"words", "numerals", "all"}
+    assert record["comparison"].keys() == {"words", "numerals", "all", "mae", "mape"}
     assert record["comparison"]["all"].keys() == {"difference", "low", "high", "p_value"}
 
 
@@ -177,21 +177,21 @@ def test_csv_on_standard_output_has_the_figures_of_json(
         assert {k: v for k, v in intervals.items() if k not in compared} == flat(
             metrics["intervals"]
         )
-    assert sum(row["figure"].endswith("p_value") for row in rows) == 3
+    assert sum(row["figure"].endswith("p_value") for row in rows) == 5
 
 
 def test_markdown_and_latex_have_all_tables(numerate: Numerate, runs: dict[str, Path]) -> None:
     choices = ("--metrics", "all", "--compare", "--confidence", "0.95")
     markdown = numerate("evaluate", *runs.values(), *choices, "--format", "markdown").out
     blocks = re.split(r"\n\n(?=\*\*)", markdown.strip())
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) == 1
         assert re.fullmatch(r"\|---\|(---:\|)+", lines[1])
     latex = numerate("evaluate", *runs.values(), *choices, "--format", "latex").out
     begun = re.findall(r"\\begin\{(\w+)\}", latex)
-    assert begun == ["table", "tabular"] * 4
+    assert begun == ["table", "tabular"] * 5
     assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", latex))
     assert latex.count("{") == latex.count("}")
 

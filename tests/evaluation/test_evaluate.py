@@ -430,6 +430,23 @@ def test_a_comparison_is_the_difference_of_log_adjusted_perplexities(
     assert forth["numerals"].p_value == pytest.approx(2 / 64, abs=0.01)
 
 
+def test_a_comparison_is_the_difference_of_means_over_numerals(
+    evaluations: dict[str, Evaluation],
+) -> None:
+    first, second = evaluations["softmax"], evaluations["d-rnn"]
+    forth, back = compare(first, second, 0.95), compare(second, first, 0.95)
+    places = {"mae": "number_line", "mape": "number_line", "accuracy": "beyond", "crps": "beyond"}
+    assert forth.keys() == {*CLASSES, *places}
+    for name, table in places.items():
+        figures = [evaluation.figures[table][name] for evaluation in (first, second)]
+        expected = figures[0] - figures[1]
+        assert forth[name].difference == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert back[name].difference == pytest.approx(-expected, rel=1e-9, abs=1e-12)
+        assert forth[name].low <= forth[name].difference <= forth[name].high
+        assert forth[name].p_value == back[name].p_value
+    assert forth["mae"].difference != 0
+
+
 def test_a_run_does_not_differ_from_itself(evaluations: dict[str, Evaluation]) -> None:
     for result in compare(evaluations["mog"], evaluations["mog"], 0.95).values():
         assert (result.difference, result.low, result.high, result.p_value) == (0, 0, 0, 1)

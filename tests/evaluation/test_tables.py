@@ -14,7 +14,7 @@ import pytest
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.score import Targets
-from numerate.evaluation.tables import as_csv, as_json, comparison_table, result_tables
+from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
 
 NOTHING = np.zeros(0)
@@ -42,6 +42,7 @@ def evaluation(name: str, folder: str = "runs/one", **changes: Any) -> Evaluatio
         adjusted=NOTHING,
         targets=targets,
         documents=NOTHING,
+        by_numeral={},
         **fields,
     )
 
@@ -50,7 +51,10 @@ ORACLE = {
     "perplexity": {"words": 1.25, "numerals": 1.5, "all": 1.375},
     "nats_above": {"words": 0.25, "numerals": 0.875, "all": 0.5},
 }
-COMPARISON = {"words": PairedResult(0.5, -0.25, 1.25, 0.0625)}
+COMPARISON = {
+    "words": PairedResult(0.5, -0.25, 1.25, 0.0625),
+    "mape": PairedResult(-1234.5, -2000.0, 3.0, 0.25),
+}
 
 
 @pytest.mark.parametrize(
@@ -89,10 +93,16 @@ def test_runs_of_one_model_are_told_apart_by_their_folders() -> None:
     runs = [evaluation("mog", "runs/a"), evaluation("d-rnn", "runs/b"), evaluation("mog", "runs/c")]
     for table in result_tables(runs):
         assert [row[0] for row in table.rows[-3:]] == ["mog (a)", "d-rnn", "mog (c)"]
-    assert comparison_table(runs[0], runs[2], COMPARISON).title.startswith(
-        "mog (a) against mog (c)"
-    )
-    assert comparison_table(runs[0], runs[1], COMPARISON).title.startswith("mog against d-rnn")
+    for other, title in ((2, "mog (a) against mog (c)"), (1, "mog against d-rnn")):
+        tables = comparison_tables(runs[0], runs[other], COMPARISON)
+        assert all(table.title.startswith(title) for table in tables)
+
+
+def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:
+    runs = [evaluation("mog", "runs/a"), evaluation("d-rnn", "runs/b")]
+    nats, errors = comparison_tables(runs[0], runs[1], COMPARISON)
+    assert nats.rows == [["words", "+0.5000", "-0.2500 to +1.2500", "0.0625"]]
+    assert errors.rows == [["MAPE %", "-1,234", "-2,000 to +3", "0.2500"]]
 
 
 def test_the_oracle_has_the_last_row_and_each_model_its_distance() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import Evaluation, compare, evaluate
 from numerate.evaluation.subject import Settings
-from numerate.evaluation.tables import as_csv, as_json, comparison_table, result_tables
+from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.model.stored import StoredParts
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.progress import PassProgress
@@ -67,7 +67,7 @@ def evaluate_runs(
             groups.setdefault(evaluation.dataset, []).append(evaluation)
         tables = [table for group in groups.values() for table in result_tables(group)]
         if results is not None:
-            tables.append(comparison_table(evaluations[0], evaluations[1], results))
+            tables += comparison_tables(evaluations[0], evaluations[1], results)
         if format == "table":
             print_tables(tables)
         else:

@@ -59,6 +59,7 @@ class Evaluation:
     adjusted: np.ndarray = field(repr=False)  # [T] log p' of every target
     targets: Targets = field(repr=False)
     documents: np.ndarray = field(repr=False)  # [T]
+    by_numeral: dict[str, np.ndarray] = field(repr=False)  # [N] figures that are means of these
 
     def record(self) -> dict[str, Any]:
         """All figures as plain values, fit for JSON."""
@@ -195,22 +196,38 @@ def evaluate(
         adjusted=adjusted,
         targets=targets,
         documents=documents,
+        by_numeral=_by_numeral(truth, predictions, everything),
     )
 
 
 def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[str, PairedResult]:
-    """Nats per token by which the first run's log p' is higher, with a paired test, by class."""
+    """First minus second, with a paired test: log p' by class of tokens, then errors of numbers."""
     if (first.dataset, first.split) != (second.dataset, second.split):
         raise RunError(f"{first.folder} and {second.folder}: evaluated on different data")
-    return {
-        name: paired_test(
-            first.adjusted[members],
-            second.adjusted[members],
-            first.documents[members],
-            confidence=confidence,
-        )
+
+    def test(one: np.ndarray, other: np.ndarray, documents: np.ndarray) -> PairedResult:
+        return paired_test(one, other, documents, confidence=confidence)
+
+    results = {
+        name: test(first.adjusted[members], second.adjusted[members], first.documents[members])
         for name, members in _classes(first.targets).items()
     }
+    documents = first.documents[first.targets.is_numeral]
+    for name in [name for name in first.by_numeral if name in second.by_numeral]:
+        one, other = first.by_numeral[name], second.by_numeral[name]
+        known = ~np.isnan(one)  # a true zero has no percentage error, whoever predicts it
+        results[name] = test(one[known], other[known], documents[known])
+    return results
+
+
+def _by_numeral(
+    truth: np.ndarray, predictions: Predictions, everything: bool
+) -> dict[str, np.ndarray]:
+    error = np.abs(truth - predictions.values)
+    percentage = np.full_like(error, np.nan)
+    np.divide(100 * error, np.abs(truth), out=percentage, where=truth != 0)
+    beyond = {"accuracy": predictions.exact.astype(float), "crps": predictions.crps}
+    return {"mae": error, "mape": percentage, **(beyond if everything else {})}
 
 
 def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:

@@ -37,6 +37,7 @@ def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
         adjusted=nothing,
         targets=Targets(nothing, nothing, nothing, nothing),
         documents=nothing,
+        by_numeral={},
     )
 
 

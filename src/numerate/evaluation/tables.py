@@ -21,6 +21,8 @@ _BEYOND = {
     "coverage_90": "in 90 %",
 }
 
+_COMPARED = {"mae": "MAE", "mape": "MAPE %", "accuracy": "exact", "crps": "CRPS"}
+
 
 def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
     tables = [_perplexity_table(evaluations), _number_line_table(evaluations)]
@@ -93,20 +95,31 @@ def _beyond_table(evaluations: list[Evaluation]) -> ResultTable:
     return ResultTable(title, ["model", *_BEYOND.values()], rows)
 
 
-def comparison_table(
+def comparison_tables(
     first: Evaluation, second: Evaluation, results: dict[str, PairedResult]
-) -> ResultTable:
-    rows = [
-        [
-            name,
-            f"{result.difference:+.4f}",
-            f"{result.low:+.4f} to {result.high:+.4f}",
-            f"{result.p_value:.4f}",
+) -> list[ResultTable]:
+    """Perplexities, then errors on the number line: what the first has more than the second."""
+
+    def rows(names: dict[str, str], digits: str) -> list[list[str]]:
+        return [
+            [
+                label,
+                f"{results[name].difference:{digits}}",
+                f"{results[name].low:{digits}} to {results[name].high:{digits}}",
+                f"{results[name].p_value:.4f}",
+            ]
+            for name, label in names.items()
+            if name in results
         ]
-        for name, result in results.items()
+
+    both = " against ".join(_labels([first, second]))
+    columns = ["difference", "interval", "p"]
+    nats = rows({name: name for name in CLASSES}, "+.4f")
+    errors = rows(_COMPARED, "+,.4g")
+    return [
+        ResultTable(f"{both}: nats per token in favour of the first", ["tokens", *columns], nats),
+        ResultTable(f"{both}: first minus second, over numerals", ["figure", *columns], errors),
     ]
-    title = f"{' against '.join(_labels([first, second]))}: nats per token in favour of the first"
-    return ResultTable(title, ["tokens", "difference", "interval", "p"], rows)
 
 
 def _cell(evaluation: Evaluation, path: tuple[str, ...]) -> str:
