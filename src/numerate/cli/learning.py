@@ -143,7 +143,8 @@ def evaluate(
         typer.Option(help="Level of intervals by resampling documents, for example 0.95."),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="A paired test between two runs: nats, errors of numbers.")
+        bool,
+        typer.Option("--compare", help="A paired test between two runs: nats, errors of numbers."),
     ] = False,
     oov_set: Annotated[
         str, typer.Option(help="Whose types are unknown: all splits', or train's.", metavar="SET")
