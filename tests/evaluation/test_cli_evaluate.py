@@ -344,6 +344,9 @@ def test_a_model_that_is_no_run_is_refused(numerate: Numerate, runs: dict[str, P
 def test_without_its_training_documents_a_run_is_refused(
     numerate: Numerate, runs: dict[str, Path]
 ) -> None:
+    (runs["softmax"] / "documents.json").write_text("{}")
+    done = numerate("evaluate", runs["softmax"])
+    assert refused(done, "documents.json", "no list of training documents")
     (runs["softmax"] / "documents.json").unlink()
     assert refused(numerate("evaluate", runs["softmax"]), "documents.json", "missing")
 

@@ -33,7 +33,10 @@ def refuse_training_documents(folder: Path, dataset: Dataset, split: str, ids: s
     path = folder / DOCUMENTS
     if not path.exists():
         raise RunError(f"{folder}: incomplete run: {DOCUMENTS} is missing")
-    seen = sorted(ids.intersection(read_json(path)["train"]))
+    trained = read_json(path).get("train")
+    if not isinstance(trained, list):
+        raise RunError(f"{path}: got no list of training documents; train the run again")
+    seen = sorted(ids.intersection(trained))
     if seen:
         shown = ", ".join(seen[:5]) + (", …" if len(seen) > 5 else "")
         raise RunError(
