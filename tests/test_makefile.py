@@ -20,7 +20,6 @@ echo "end $(basename $0) $*" >> "$LOG"
 """
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 @pytest.mark.parametrize("goals", [("demo", "test"), ("test", "demo"), ("test",)])
 def test_nothing_runs_beside_an_installation(goals: tuple[str, ...], tmp_path: Path) -> None:
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):

@@ -27,7 +27,8 @@ from numerate.corpus.describe import describe
 from numerate.corpus.prepare import prepare
 from numerate.evaluation import score
 from numerate.evaluation.candidates import candidate_numerals
-from numerate.evaluation.evaluate import CLASSES, Evaluation, compare, evaluate
+from numerate.evaluation.comparison import compare
+from numerate.evaluation.evaluate import CLASSES, Evaluation, evaluate
 from numerate.model.language_model import MODELS, LanguageModel
 from numerate.model.output import HierarchicalOutput
 from numerate.numeral import is_numeral

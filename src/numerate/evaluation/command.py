@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from numerate.errors import NumerateError
-from numerate.evaluation.evaluate import Evaluation, compare, evaluate
+from numerate.evaluation.comparison import compare
+from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.subject import Settings
 from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.model.stored import StoredParts

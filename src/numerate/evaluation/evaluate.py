@@ -14,15 +14,10 @@ from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Split, some_paragraphs
 from numerate.errors import DatasetError, RunError
-from numerate.evaluation.bootstrap import (
-    Interval,
-    PairedResult,
-    bootstrap_intervals,
-    bootstrap_means,
-    paired_test,
-)
+from numerate.evaluation.bootstrap import Interval, bootstrap_intervals, bootstrap_means
 from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.number_line import (
+    absolute_errors,
     mean_absolute_log10_error,
     number_line_errors,
     order_of_magnitude_accuracy,
@@ -200,32 +195,10 @@ def evaluate(
     )
 
 
-def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[str, PairedResult]:
-    """First minus second, with a paired test: log p' by class of tokens, then errors of numbers."""
-    if (first.dataset, first.split) != (second.dataset, second.split):
-        raise RunError(f"{first.folder} and {second.folder}: evaluated on different data")
-
-    def test(one: np.ndarray, other: np.ndarray, documents: np.ndarray) -> PairedResult:
-        return paired_test(one, other, documents, confidence=confidence)
-
-    results = {
-        name: test(first.adjusted[members], second.adjusted[members], first.documents[members])
-        for name, members in _classes(first.targets).items()
-    }
-    documents = first.documents[first.targets.is_numeral]
-    for name in [name for name in first.by_numeral if name in second.by_numeral]:
-        one, other = first.by_numeral[name], second.by_numeral[name]
-        known = ~np.isnan(one)  # a true zero has no percentage error, whoever predicts it
-        results[name] = test(one[known], other[known], documents[known])
-    return results
-
-
 def _by_numeral(
     truth: np.ndarray, predictions: Predictions, everything: bool
 ) -> dict[str, np.ndarray]:
-    error = np.abs(truth - predictions.values)
-    percentage = np.full_like(error, np.nan)
-    np.divide(100 * error, np.abs(truth), out=percentage, where=truth != 0)
+    error, percentage = absolute_errors(truth, predictions.values)
     beyond = {"accuracy": predictions.exact.astype(float), "crps": predictions.crps}
     return {"mae": error, "mape": percentage, **(beyond if everything else {})}
 
@@ -247,7 +220,7 @@ class _Mean:
     function: Callable[[float], float] = float
 
 
-def _classes(targets: Targets) -> dict[str, np.ndarray]:
+def token_classes(targets: Targets) -> dict[str, np.ndarray]:
     numeral = targets.is_numeral
     return dict(zip(CLASSES, (~numeral, numeral, np.ones_like(numeral)), strict=True))
 
@@ -261,7 +234,7 @@ def _means(
 ) -> list[_Mean]:
     means = [
         _Mean(("perplexity", name, kind), -values[members], members, perplexity)
-        for name, members in _classes(targets).items()
+        for name, members in token_classes(targets).items()
         for kind, values in (("pp", log_probs), ("app", adjusted))
     ]
     if everything:
@@ -340,7 +313,7 @@ def _baselines(train: Corpus, truth: np.ndarray) -> dict[str, dict[str, float]]:
 
 def _oracle(log_probs: np.ndarray, targets: Targets, adjusted: np.ndarray) -> Figures:
     """The process that wrote the corpus: its perplexity, and how far the model is from it."""
-    classes = _classes(targets)
+    classes = token_classes(targets)
     return {
         "perplexity": {
             name: perplexity(-float(log_probs[members].mean())) for name, members in classes.items()

@@ -14,6 +14,15 @@ Floats = NDArray[np.float64]
 _POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(-323, 309)])
 
 
+def absolute_errors(truth: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
+    """|truth − predicted| of each number, and in percent of the truth, nan where that is zero."""
+    true, guess = _observations(truth, predicted)
+    error = np.abs(true - guess)
+    percentage = np.full_like(error, np.nan)
+    np.divide(100 * error, np.abs(true), out=percentage, where=true != 0)
+    return error, percentage
+
+
 def number_line_errors(
     truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None
 ) -> dict[str, float]:
@@ -27,14 +36,11 @@ def number_line_errors(
     The squares mind extreme errors most, the medians least. A true zero has no percentage error:
     `mape` and `mdape` skip the `zeros`, which are counted.
     """
-    true, guess = _observations(truth, predicted)
-    error = np.abs(true - guess)
-    nonzero = true != 0
-    percentage = 100 * error[nonzero] / np.abs(true[nonzero])
+    error, percentage = absolute_errors(truth, predicted)
     if weights is not None:
-        counts = _counts(weights, true)
-        percentage = np.repeat(percentage, counts[nonzero])
-        error = np.repeat(error, counts)
+        counts = _counts(weights, error)
+        error, percentage = np.repeat(error, counts), np.repeat(percentage, counts)
+    percentage = percentage[~np.isnan(percentage)]
     return {
         "rmse": float(np.sqrt(_mean(error**2))),
         "mae": _mean(error),

@@ -124,22 +124,19 @@ class DigitAdapter(nn.Module):
 
     def log_prob(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:
         """log p(numeral | a numeral), the model's `own` where there is no tree: [N]."""
-        return self.log_probs(own, batch, classes)[0]
+        moves = self._moves(batch.details.states, batch.details.masses)
+        return _log_prob(own, batch, _mean(moves), classes)
 
     def log_probs(
         self, own: Tensor, batch: DigitBatch, classes: TokenClasses
     ) -> tuple[Tensor, Tensor]:
-        """Of the networks together and of each by itself: [N], [N, K]."""
+        """The same, and of each network by itself: [N], [N, K]."""
         moves = self._moves(batch.details.states, batch.details.masses)
-
-        def log_prob(moves: Tensor, own: Tensor) -> Tensor:
-            numerals, gates = _spell_out(batch.forest, batch.details, moves, classes)
-            return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
-
-        together = log_prob(_mean(moves), own)
+        together = _log_prob(own, batch, _mean(moves), classes)
         if self.networks == 1:
             return together, together[:, None]
-        return together, log_prob(moves, own[:, None].expand(-1, self.networks))
+        each = own[:, None].expand(-1, self.networks)
+        return together, _log_prob(each, batch, moves, classes)
 
     def spell_out(
         self, forest: Forest[Tensor], details: NodeDetails, classes: TokenClasses
@@ -180,6 +177,11 @@ class DigitAdapter(nn.Module):
 def _mean(moves: Tensor) -> Tensor:
     """What the networks say together: the mean of their distributions, [·, ·, K] → [·, ·]."""
     return moves.logsumexp(2) - math.log(moves.shape[2])
+
+
+def _log_prob(own: Tensor, batch: DigitBatch, moves: Tensor, classes: TokenClasses) -> Tensor:
+    numerals, gates = _spell_out(batch.forest, batch.details, moves, classes)
+    return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
 
 
 def _spell_out(

@@ -18,7 +18,8 @@ class _Rows:
         self.bounds = np.cumsum([0, *map(len, tables)])
 
     def counts(self, which: np.ndarray) -> np.ndarray:
-        return self.bounds[which + 1] - self.bounds[which]  # type: ignore[no-any-return]
+        found: np.ndarray = self.bounds[which + 1] - self.bounds[which]
+        return found
 
     def of(self, which: np.ndarray, *firsts: np.ndarray | None) -> np.ndarray:
         """The rows of some tables, one table after another, numbered through."""
