@@ -184,14 +184,14 @@ def test_markdown_and_latex_have_all_tables(numerate: Numerate, runs: dict[str, 
     choices = ("--metrics", "all", "--compare", "--confidence", "0.95")
     markdown = numerate("evaluate", *runs.values(), *choices, "--format", "markdown").out
     blocks = re.split(r"\n\n(?=\*\*)", markdown.strip())
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) == 1
         assert re.fullmatch(r"\|---\|(---:\|)+", lines[1])
     latex = numerate("evaluate", *runs.values(), *choices, "--format", "latex").out
     begun = re.findall(r"\\begin\{(\w+)\}", latex)
-    assert begun == ["table", "tabular"] * 5
+    assert begun == ["table", "tabular"] * 6
     assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", latex))
     assert latex.count("{") == latex.count("}")
 
@@ -202,9 +202,11 @@ def test_all_metrics_with_intervals_that_contain_them(
     run = runs["combination"]
     numerate("evaluate", run, "--metrics", "all", "--confidence", "0.95")
     metrics = read((run / "metrics.json").read_text())
-    tables = {name: metrics[name] for name in ("perplexity", "number_line", "beyond")}
+    names = ("perplexity", "number_line", "beyond", "suited")
+    tables = {name: metrics[name] for name in names}
     assert {"accuracy", "order_accuracy", "log10_error", "crps"} < tables["beyond"].keys()
     assert {"coverage_50", "coverage_90"} < tables["beyond"].keys()
+    assert {"mae", "mdae", "mape", "mdape"} == tables["suited"].keys()
     intervals = flat(metrics["intervals"])
     assert intervals.keys() == flat(tables).keys()
     for name, figure in flat(tables).items():
@@ -260,6 +262,7 @@ def test_a_split_without_numerals_has_no_figures_for_them(
     assert metrics["perplexity"]["numerals"] == {"pp": None, "app": None}
     assert metrics["number_line"]["rmse"] is None
     assert metrics["beyond"]["crps"] is None
+    assert metrics["suited"]["mape"] is None
     assert metrics["perplexity"]["words"]["pp"] > 1
     assert metrics["oracle"] is None
     rows = csv.DictReader(

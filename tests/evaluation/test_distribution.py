@@ -6,7 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
 
 from numerate.evaluation import distribution
-from numerate.evaluation.distribution import crps, interval_coverage, quantiles, randomised_pit
+from numerate.evaluation.distribution import (
+    crps,
+    interval_coverage,
+    percentage_medians,
+    quantiles,
+    randomised_pit,
+)
 
 
 def forecasts(seed: int = 0, rows: int = 40, candidates: int = 25):
@@ -103,6 +109,34 @@ def test_crps_is_proper():
         return float(true @ crps(np.tile(row, (5, 1)), values, values))
 
     assert expected_score(true) < min(expected_score(other) for other in others)
+
+
+@pytest.mark.parametrize("block", [1, 7 * 25, 10**6])
+def test_percentage_medians_have_the_least_expected_percentage_error(
+    block: int, monkeypatch: pytest.MonkeyPatch
+):
+    """Against every candidate, and against a grid of numbers between them."""
+    monkeypatch.setattr(distribution, "_BLOCK", block)
+    probabilities, values, _ = forecasts()
+    assert 0 in values
+    found = percentage_medians(probabilities, values)
+    assert np.isin(found, values).all()
+    sizes = values != 0
+    tried = np.concatenate([values, np.linspace(0, 2500, 5001)])
+    for row, number in zip(probabilities, found, strict=True):
+
+        def error(x: float, row=row) -> float:
+            return float(row[sizes] @ (np.abs(x - values[sizes]) / values[sizes]))
+
+        assert error(number) <= min(map(error, tried)) * (1 + 1e-12)
+    assert (found < quantiles(probabilities, values, 0.5)).any()  # large numbers count less
+
+
+def test_percentage_medians_of_negative_tiny_and_enormous_numbers():
+    values = [-4.0, 5e-324, 0.0, 1e300]
+    rows = np.array([[0.5, 0, 0.2, 0.3], [0.4, 0.1, 0.4, 0.1], [0, 0, 0.5, 0.5], [0, 0, 1, 0]])
+    assert_array_equal(percentage_medians(rows, values), [-4, 5e-324, 1e300, 0])
+    assert_array_equal(percentage_medians(np.ones((2, 1)), [0.0]), [0, 0])
 
 
 @pytest.mark.parametrize("q", [0.001, 0.05, 0.25, 0.5, 0.8, 0.95, 0.999])

@@ -227,6 +227,34 @@ def test_figures_beyond_the_paper_are_those_of_single_candidates(
     assert found == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_numbers_that_suit_errors_are_those_of_least_expected_error(
+    evaluations: dict[str, Evaluation], loops: dict[str, Loops], model: str
+) -> None:
+    """Each candidate is tried as the answer, and its error expected under the distribution."""
+    values = np.array([float(text) for text in loops[model].candidates])
+    values_or_inf = np.where(values == 0, np.inf, values)  # a zero has no percentage error
+    distances = np.abs(values[:, None] - values)  # [answer, number]
+    truth = np.array([float(text) for text in loops[model].truth])
+    middle, percentage = np.empty((2, len(truth)))
+    for index, row in enumerate(loops[model].scores):
+        p = np.exp(row) / math.fsum(np.exp(row))
+        for errors, chosen in ((distances, middle), (distances / values_or_inf, percentage)):
+            expected = errors @ p
+            nearly = expected <= expected.min() * (1 + 1e-9)
+            chosen[index] = values[nearly].min()
+    errors = np.abs(middle - truth)
+    assert evaluations[model].figures["suited"] == pytest.approx(
+        {
+            "mae": mean_absolute_error(truth, middle),
+            "mdae": median_absolute_error(truth, middle),
+            "mape": 100 * mean_absolute_percentage_error(truth, percentage),
+            "mdape": 100 * statistics.median(errors / truth),
+        },
+        rel=1e-6,
+    )
+
+
 def ratios(evaluation: Evaluation) -> dict[str, float]:
     figures = evaluation.figures["perplexity"]
     return {name: figures[name]["app"] / figures[name]["pp"] for name in CLASSES}
@@ -436,10 +464,17 @@ def test_a_comparison_is_the_difference_of_means_over_numerals(
 ) -> None:
     first, second = evaluations["softmax"], evaluations["d-rnn"]
     forth, back = compare(first, second, 0.95), compare(second, first, 0.95)
-    places = {"mae": "number_line", "mape": "number_line", "accuracy": "beyond", "crps": "beyond"}
+    places = {
+        "mae": ("number_line", "mae"),
+        "mape": ("number_line", "mape"),
+        "accuracy": ("beyond", "accuracy"),
+        "crps": ("beyond", "crps"),
+        "suited_mae": ("suited", "mae"),
+        "suited_mape": ("suited", "mape"),
+    }
     assert forth.keys() == {*CLASSES, *places}
-    for name, table in places.items():
-        figures = [evaluation.figures[table][name] for evaluation in (first, second)]
+    for name, (table, figure) in places.items():
+        figures = [evaluation.figures[table][figure] for evaluation in (first, second)]
         expected = figures[0] - figures[1]
         assert forth[name].difference == pytest.approx(expected, rel=1e-9, abs=1e-12)
         assert back[name].difference == pytest.approx(-expected, rel=1e-9, abs=1e-12)

@@ -54,6 +54,28 @@ def quantiles(probabilities: AnyFloats, values: ArrayLike, q: float) -> Floats: 
     return found
 
 
+def percentage_medians(probabilities: AnyFloats, values: ArrayLike) -> Floats:  # [N]
+    """The candidate value x whose expected percentage error E(|x − V| / |V|) is least.
+
+    It is the median of another distribution, the one that has p/|v| for p: to miss a large number
+    matters less there (Gneiting, 2011: the median of order −1). A zero has no percentage error
+    and takes no part; where there is nothing but zeros, it is zero.
+    """
+    order, grid = _sorted(values)
+    sizes = np.full_like(grid, np.inf)
+    np.log(np.abs(grid), out=sizes, where=grid != 0)
+    found = np.zeros(len(probabilities))
+    for rows, block in _blocks(probabilities, order):
+        logs = np.full_like(block, -np.inf)
+        np.log(block, out=logs, where=block > 0)
+        logs -= sizes
+        largest = logs.max(axis=1, keepdims=True)
+        some = largest > -np.inf
+        cdf = np.cumsum(np.exp(logs - np.where(some, largest, 0)), axis=1)
+        found[rows] = np.where(some[:, 0], _quantile(cdf, grid, 0.5), 0.0)
+    return found
+
+
 def interval_coverage(
     probabilities: AnyFloats, values: ArrayLike, truth: ArrayLike, level: float
 ) -> NDArray[np.bool_]:  # [N]

@@ -166,7 +166,9 @@ def evaluate(
     )
     truth = corpus.table.values[targets.rows]
     means = _means(log_probs, adjusted, targets, predictions, everything)
-    figures, intervals = _figures(means, documents, targets, truth, predictions, confidence)
+    figures, intervals = _figures(
+        means, documents, targets, truth, predictions, confidence, everything
+    )
     oracle = None
     if opened.has_oracle:
         oracle = _oracle(_oracle_log_probs(opened.split(split), corpus), targets, adjusted)
@@ -199,8 +201,13 @@ def _by_numeral(
     truth: np.ndarray, predictions: Predictions, everything: bool
 ) -> dict[str, np.ndarray]:
     error, percentage = absolute_errors(truth, predictions.values)
-    beyond = {"accuracy": predictions.exact.astype(float), "crps": predictions.crps}
-    return {"mae": error, "mape": percentage, **(beyond if everything else {})}
+    found = {"mae": error, "mape": percentage}
+    if everything:
+        found["accuracy"] = predictions.exact.astype(float)
+        found["crps"] = predictions.crps
+        found["suited_mae"], _ = absolute_errors(truth, predictions.medians)
+        _, found["suited_mape"] = absolute_errors(truth, predictions.percentage_medians)
+    return found
 
 
 def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:
@@ -257,6 +264,7 @@ def _figures(
     truth: np.ndarray,
     predictions: Predictions,
     confidence: float | None,
+    everything: bool,
 ) -> tuple[Figures, Figures]:
     figures: Figures = {}
     intervals: Figures = {}
@@ -274,24 +282,37 @@ def _figures(
         )
         enter(mean.path, interval.mapped(mean.function))
 
-    def number_line(weights: np.ndarray) -> dict[str, float]:
-        found = number_line_errors(truth, predictions.values, weights)
-        return found | {
-            "order_accuracy": order_of_magnitude_accuracy(truth, predictions.values, weights),
-            **mean_absolute_log10_error(truth, predictions.values, weights),
-        }
-
-    beyond = any(mean.path[0] == "beyond" for mean in means)
     drawn = bootstrap_intervals(
-        number_line, documents[targets.is_numeral], confidence=level, samples=samples
+        lambda weights: _number_line(truth, predictions, weights, everything),
+        documents[targets.is_numeral],
+        confidence=level,
+        samples=samples,
     )
     for name, interval in drawn.items():
-        if name in {"order_accuracy", "log10_error", "log10_zeros"}:
-            if beyond:
-                enter(("beyond", name), interval)
-        else:
-            enter(("number_line", name), interval)
+        enter(tuple(name.split(".")), interval)
     return figures, intervals
+
+
+def _number_line(
+    truth: np.ndarray, predictions: Predictions, weights: np.ndarray, everything: bool
+) -> dict[str, float]:
+    """Of the best candidate, as in the paper; with `everything`, also of numbers that suit errors.
+
+    What is likeliest need not be near: errors are least at the median, percentage errors at a
+    median of their own.
+    """
+    best = predictions.values
+    errors = number_line_errors(truth, best, weights)
+    found = {f"number_line.{name}": error for name, error in errors.items()}
+    if everything:
+        found["beyond.order_accuracy"] = order_of_magnitude_accuracy(truth, best, weights)
+        for name, error in mean_absolute_log10_error(truth, best, weights).items():
+            found[f"beyond.{name}"] = error
+        middle = number_line_errors(truth, predictions.medians, weights)
+        found |= {f"suited.{name}": middle[name] for name in ("mae", "mdae", "mdape")}
+        relative = number_line_errors(truth, predictions.percentage_medians, weights)
+        found["suited.mape"] = relative["mape"]
+    return found
 
 
 def _put(figures: Figures, path: tuple[str, ...], value: object) -> None:

@@ -22,7 +22,7 @@ def read_evaluation(run: Path, folder: Path | None = None) -> Evaluation | None:
 
 def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
     nothing = np.empty(0)
-    parts = ("perplexity", "number_line", "beyond")
+    parts = ("perplexity", "number_line", "beyond", "suited")
     return Evaluation(
         name=record["model"],
         folder=folder,

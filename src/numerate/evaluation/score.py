@@ -12,7 +12,12 @@ import numpy as np
 import torch
 
 from numerate.batching import Batch, Corpus, bucketed_batches
-from numerate.evaluation.distribution import crps, interval_coverage
+from numerate.evaluation.distribution import (
+    crps,
+    interval_coverage,
+    percentage_medians,
+    quantiles,
+)
 from numerate.evaluation.perplexity import numeral_shares
 from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
@@ -56,6 +61,8 @@ class Predictions:
 
     values: np.ndarray  # of the best candidate
     exact: np.ndarray  # whether the best candidate is the numeral itself
+    medians: np.ndarray  # the number of least expected error
+    percentage_medians: np.ndarray  # and of least expected percentage error
     crps: np.ndarray
     covered: dict[float, np.ndarray]  # by the central interval of each level
 
@@ -120,7 +127,7 @@ def rank_tables(
     """
     count = len(rows)
     best = np.empty(count, dtype=np.int64)
-    scores = np.full(count, np.nan)
+    scores, medians, percentage = np.full((3, count), np.nan)
     covered = {level: np.zeros(count, dtype=bool) for level in LEVELS}
     truth = numerals.values[rows]
     shares = numeral_shares(candidates.known, oov_numerals, open_vocabulary=open_vocabulary)
@@ -131,13 +138,22 @@ def rank_tables(
         if distribution:
             probabilities = torch.softmax(table, dim=1).cpu().numpy()
             scores[places] = crps(probabilities, candidates.values, truth[places])
+            medians[places] = quantiles(probabilities, candidates.values, 0.5)
+            percentage[places] = percentage_medians(probabilities, candidates.values)
             for level in LEVELS:
                 covered[level][places] = interval_coverage(
                     probabilities, candidates.values, truth[places], level
                 )
     texts = np.array(candidates.texts, dtype=object)[best]
     true_texts = np.array(numerals.texts, dtype=object)[rows]
-    return Predictions(candidates.values[best], texts == true_texts, scores, covered)
+    return Predictions(
+        values=candidates.values[best],
+        exact=texts == true_texts,
+        medians=medians,
+        percentage_medians=percentage,
+        crps=scores,
+        covered=covered,
+    )
 
 
 def numeral_states(model: LanguageModel, corpus: Corpus) -> torch.Tensor:

@@ -21,13 +21,22 @@ _BEYOND = {
     "coverage_90": "in 90 %",
 }
 
-_COMPARED = {"mae": "MAE", "mape": "MAPE %", "accuracy": "exact", "crps": "CRPS"}
+_SUITED = {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"}
+_COMPARED = {
+    "mae": "MAE",
+    "mape": "MAPE %",
+    "suited_mae": "MAE, suited",
+    "suited_mape": "MAPE %, suited",
+    "accuracy": "exact",
+    "crps": "CRPS",
+}
 
 
 def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
     tables = [_perplexity_table(evaluations), _number_line_table(evaluations)]
-    if any("beyond" in evaluation.figures for evaluation in evaluations):
-        tables.append(_beyond_table(evaluations))
+    for part, table in (("beyond", _beyond_table), ("suited", _suited_table)):
+        if any(part in evaluation.figures for evaluation in evaluations):
+            tables.append(table(evaluations))
     return tables
 
 
@@ -93,6 +102,19 @@ def _beyond_table(evaluations: list[Evaluation]) -> ResultTable:
         "logarithm, CRPS, and how often the truth lies in the central intervals"
     )
     return ResultTable(title, ["model", *_BEYOND.values()], rows)
+
+
+def _suited_table(evaluations: list[Evaluation]) -> ResultTable:
+    rows = [
+        [label, *(_cell(evaluation, ("suited", key)) for key in _SUITED)]
+        for label, evaluation in zip(_labels(evaluations), evaluations, strict=True)
+        if "suited" in evaluation.figures
+    ]
+    title = (
+        "With numbers that suit the error: the median of the distribution, for MAPE its median "
+        "with weights 1/number"
+    )
+    return ResultTable(title, ["model", *_SUITED.values()], rows)
 
 
 def comparison_tables(
