@@ -213,3 +213,19 @@ def test_the_terminal_shows_brackets_as_they_are(capsys: pytest.CaptureFixture[s
     """Also such as could be taken for mark-up."""
     print_tables([ResultTable("title", ["model", "PP"], [["mog", "inf [inf, inf]"]])])
     assert "inf [inf, inf]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_a_narrow_terminal_folds_names_but_never_cuts_figures(
+    columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    names = ["a-pretrained-model · combination: mog", "h-softmax+rnn"]
+    cells = ["0.03412 [0.01412, 0.05412]", "1,234,567", "12.34", "0.5678", "1.23e+10", "98.76"]
+    table = ResultTable("title", ["model", *"abcdef"], [[name, *cells] for name in names])
+    print_tables([table])
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    for word in " ".join(cells).split():
+        assert shown.count(word) == 2
+    assert "h-softmax+rnn" in shown

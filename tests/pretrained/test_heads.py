@@ -397,6 +397,33 @@ def test_evaluation_puts_all_in_the_same_tables(
     assert not Path(reference).exists()
 
 
+def test_members_by_themselves_say_what_they_say_in_the_mixture(
+    runs: dict[str, Path], cardiac: Path, cache: Path
+) -> None:
+    run = BackboneRun.load(runs["combination"], "cpu")
+    corpus = states_of(run, cardiac, cache, "dev")
+    batch = corpus.collate(np.arange(len(corpus)))
+    order = np.argsort(corpus.rows, kind="stable")  # as the batch has them
+    model = run.head
+    assert isinstance(model.head, CombinationHead)
+    assert model.adapter is not None
+    assert batch.numerals is not None
+    assert batch.digits is not None
+    with torch.no_grad():
+        own = model.adapter.log_prob(batch.own, batch.digits, model.classes)
+        each = model.head.log_prob_of_each(model.project(batch.states), batch.numerals, own)
+    for name, expected in zip(model.head.names, each.T, strict=True):
+        if name == "h-softmax":
+            continue
+        settings = Settings(cache=cache)
+        found = evaluate(
+            f"{runs['combination']}:{name}", split="dev", device="cpu", settings=settings
+        )
+        numerals = found.adjusted[found.targets.is_numeral][order]
+        assert numerals == pytest.approx((batch.rest + expected).numpy(), rel=1e-5)
+        assert found.name == f"{run.name}: {name}"
+
+
 def test_states_of_other_layers_are_refused(runs: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(runs["mog"], folder)

@@ -130,7 +130,10 @@ def train(
 @app.command()
 def evaluate(
     runs: Annotated[
-        list[str], typer.Argument(help="Folders of trained runs, or hf:PATH, pretrained models.")
+        list[str],
+        typer.Argument(
+            help="Folders of trained runs, RUN:MEMBER of a combination, hf:PATH, pretrained models."
+        ),
     ],
     dataset: Annotated[
         Path | None,

@@ -5,6 +5,7 @@ from pathlib import Path
 from numerate.errors import NumerateError
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
+from numerate.evaluation.member import split_reference
 from numerate.evaluation.subject import Settings
 from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.model.stored import StoredParts
@@ -77,5 +78,5 @@ def evaluate_runs(
 
 def _vocabulary_of(runs: list[str]) -> Vocabulary | None:
     """That of the first run of our own: all are to rank the same candidates."""
-    own = (Path(run) for run in runs if parse_reference(run) is None)
+    own = (split_reference(run)[0] for run in runs if parse_reference(run) is None)
     return next((StoredParts.read(run).vocabulary for run in own), None)

@@ -28,7 +28,6 @@ from numerate.evaluation.subject import Settings, open_subject
 from numerate.model.device import usable_device
 from numerate.model.language_model import read_json
 from numerate.packing import ranges
-from numerate.pretrained.backbone import parse_reference
 
 METRICS = "metrics.json"
 CLASSES = ("words", "numerals", "all")
@@ -42,7 +41,7 @@ class Evaluation:
     """The figures of one run, with what a comparison of two runs needs."""
 
     name: str
-    folder: Path  # of the run; the reference of a pretrained model
+    folder: Path  # of the run; the reference of a member or a pretrained model
     dataset: str
     split: str
     limit: int | None  # so many paragraphs of it; None: all
@@ -76,7 +75,7 @@ class Evaluation:
 
     def save(self) -> None:
         """Write `metrics.json` into the run, if there is one; a part never replaces a whole."""
-        if parse_reference(str(self.folder)) is not None:
+        if not self.folder.is_dir():  # a member of a run, or a pretrained model
             return
         path = self.folder / METRICS
         if self.limit is not None and path.exists() and read_json(path).get("limit") is None:
@@ -107,8 +106,9 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a run on a split of a dataset, by default the one it was trained on.
 
-    `run` may also be `hf:PATH`, a pretrained language model; `settings` are for these. `limit`
-    takes so many paragraphs only, always the same.
+    `run` may also be `RUN:MEMBER`, a member of a combination by itself, or `hf:PATH`, a pretrained
+    language model; `settings` are for these. `limit` takes so many paragraphs only, always the
+    same.
 
     `everything` adds the figures beyond the paper; `confidence` gives every figure an interval
     by resampling documents. `oov_set` says whose types count as unknown: those of all splits,

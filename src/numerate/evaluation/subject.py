@@ -17,6 +17,7 @@ from numerate.evaluation.guards import (
     trained_record,
 )
 from numerate.evaluation.head_on_states import HeadOnStates
+from numerate.evaluation.member import keep_member, split_reference
 from numerate.evaluation.score import TABLE_ROWS, Tables, numeral_tables, token_log_probs
 from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
@@ -34,7 +35,7 @@ class Subject:
     """A model against a dataset, and the two things that figures are made of."""
 
     name: str
-    folder: Path  # of the run; the reference of a pretrained model
+    folder: Path  # of the run; the reference of a member or a pretrained model
     dataset: Dataset
     vocabulary: Vocabulary
     open_words: bool
@@ -60,27 +61,30 @@ def open_subject(
     device: torch.device,
     settings: Settings,
 ) -> Subject:
-    """`hf:PATH` or the folder of a run, and the dataset it shall be evaluated on."""
+    """`hf:PATH`, a run or `RUN:MEMBER`, and the dataset it shall be evaluated on."""
     path = parse_reference(str(reference))
     if path is not None:
         return _pretrained(path, dataset, device, settings)
-    folder = Path(reference)
+    folder, member = split_reference(reference)
     record = trained_record(folder)
     if "backbone" in record:
         run = BackboneRun.load(folder, device, trust_remote_code=settings.trust_remote_code)
-        vocabulary = run.head.vocabulary
+        vocabulary, name = run.head.vocabulary, run.name
     else:
         model = LanguageModel.load(folder).to(device)
-        vocabulary = model.vocabulary
+        vocabulary, name = model.vocabulary, model.config.model
+    if member is not None:
+        keep_member(run.head if "backbone" in record else model, member, folder)
+        name = f"{name}: {member}"
     opened = open_dataset(folder, record, dataset)
     ids = opened.split(split).read(["document"])["document"].to_pylist()
     refuse_training_documents(folder, opened, split, set(ids))
     refuse_foreign_vocabulary(folder, record, opened, vocabulary)
     if "backbone" in record:
-        return _over_backbone(run, folder, opened, settings)
+        return _over_backbone(run, name, Path(reference), opened, settings)
     return Subject(
-        name=model.config.model,
-        folder=folder,
+        name=name,
+        folder=Path(reference),
         dataset=opened,
         vocabulary=vocabulary,
         open_words=False,
@@ -130,11 +134,13 @@ def _pretrained(
     )
 
 
-def _over_backbone(run: BackboneRun, folder: Path, dataset: Dataset, settings: Settings) -> Subject:
+def _over_backbone(
+    run: BackboneRun, name: str, reference: Path, dataset: Dataset, settings: Settings
+) -> Subject:
     reader = HeadOnStates(run, run.store(settings.cache, dataset), settings.progress)
     return Subject(
-        name=run.name,
-        folder=folder,
+        name=name,
+        folder=reference,
         dataset=dataset,
         vocabulary=run.head.vocabulary,
         open_words=True,

@@ -1,0 +1,118 @@
+"""Members of a combination by themselves: each says what it says inside the mixture."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from numerate.batching import load_corpora
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
+from numerate.errors import RunError
+from numerate.evaluation.command import evaluate_runs
+from numerate.evaluation.evaluate import evaluate
+from numerate.evaluation.member import split_reference
+from numerate.heads.combination import CombinationHead
+from numerate.model.language_model import LanguageModel
+from numerate.model.output import HierarchicalOutput
+from numerate.training.options import TrainingOptions
+from numerate.training.run import train
+
+
+@pytest.fixture(scope="module")
+def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=20)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def make(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("runs")
+
+    def run(model: str) -> Path:
+        if not (folder / model).exists():
+            options = TrainingOptions(epochs=3, batch_size=3, learning_rate=0.03)
+            sizes = {"vocabulary": 150, "hidden": 6}
+            train(cardiac, folder / model, model=model, device="cpu", options=options, **sizes)
+        return folder / model
+
+    return run
+
+
+def test_a_member_says_what_it_says_in_the_mixture(
+    make: Callable[[str], Path], cardiac: Path
+) -> None:
+    """One numeral at a time, through the mixture's own parts."""
+    run = make("combination")
+    model = LanguageModel.load(run)
+    output = model.output
+    assert isinstance(output, HierarchicalOutput)
+    assert isinstance(output.head, CombinationHead)
+    corpus = load_corpora(Dataset.open(cardiac), model.vocabulary)["test"]
+    expected: dict[str, list[float]] = {name: [] for name in output.head.names}
+    with torch.no_grad():
+        for index in range(len(corpus)):
+            batch = corpus.collate(np.array([index]))
+            assert batch.numerals is not None
+            _, places = batch.by_class(batch.positions)
+            states = model.hidden(batch)[places]
+            each = output.head.log_prob_of_each(states, batch.numerals)
+            each = each + output.numeral_gate(states)[:, None]
+            order = places.argsort()  # as they stand in the paragraph
+            for name, column in zip(output.head.names, each[order].T, strict=True):
+                expected[name] += column.tolist()
+    whole = evaluate(run, device="cpu")
+    for name in ("d-rnn", "mog"):
+        found = evaluate(f"{run}:{name}", device="cpu")
+        numeral = found.targets.is_numeral
+        assert found.adjusted[numeral] == pytest.approx(expected[name], rel=1e-5)
+        assert found.adjusted[~numeral] == pytest.approx(whole.adjusted[~numeral], rel=1e-6)
+        assert found.name == f"combination: {name}"
+        assert found.adjusted[numeral] != pytest.approx(whole.adjusted[numeral], rel=1e-3)
+
+
+def test_a_member_is_compared_with_its_combination(
+    make: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make("combination")
+    before = sorted(run.parent.rglob("*"))
+    evaluate_runs(
+        [f"{run}:mog", f"{run}:d-rnn"],
+        None,
+        split="test",
+        metrics="paper",
+        confidence=None,
+        compared=True,
+        oov_set="all",
+        format="markdown",
+        device="cpu",
+    )
+    assert "combination: mog against combination: d-rnn" in capsys.readouterr().out
+    assert sorted(run.parent.rglob("*")) == before, "a member has no folder to write into"
+
+
+@pytest.mark.parametrize(
+    ("model", "member", "message"),
+    [
+        ("combination", "h-softmax", "numerals that it does not know; expected one of d-rnn, mog"),
+        ("combination", "lm", "member 'lm'; expected one of d-rnn, mog"),
+        ("mog", "mog", "mog has no members, so no 'mog'"),
+        ("softmax", "mog", "softmax has no members, so no 'mog'"),
+    ],
+)
+def test_what_is_no_member_is_refused(
+    make: Callable[[str], Path], model: str, member: str, message: str
+) -> None:
+    with pytest.raises(RunError, match=message):
+        evaluate(f"{make(model)}:{member}", device="cpu")
+
+
+def test_a_folder_may_have_a_colon_in_its_name(tmp_path: Path) -> None:
+    for name in ("run", "run:mog"):
+        (tmp_path / name).mkdir()
+    assert split_reference(tmp_path / "run:mog") == (tmp_path / "run:mog", None)
+    assert split_reference(tmp_path / "run:d-rnn") == (tmp_path / "run", "d-rnn")
+    assert split_reference(tmp_path / "nothing:mog") == (tmp_path / "nothing:mog", None)
