@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from inspect import signature
 from pathlib import Path
@@ -152,6 +153,21 @@ def test_a_second_call_trains_and_evaluates_nothing(
     assert {path: path.read_bytes() for path in files} == before
     assert {path: path.stat().st_mtime_ns for path in (plan.out / "runs").rglob("*")} == times
     assert "trained" not in capsys.readouterr().err
+
+
+def test_figures_of_an_older_version_are_found_anew(
+    done: tuple[Plan, str, str], tmp_path: Path
+) -> None:
+    """A table that one run lacks would leave it out without a word."""
+    shutil.copytree(done[0].out, tmp_path / "out")
+    plan = replace(done[0], out=tmp_path / "out")
+    path = plan.run(MODELS[0]) / "metrics.json"
+    whole = path.read_bytes()
+    record = json.loads(whole)
+    del record["suited"], record["intervals"]["suited"]
+    path.write_text(json.dumps(record))
+    reproduce(plan)
+    assert path.read_bytes() == whole
 
 
 def test_what_is_inspected_is_added_to_the_report(

@@ -10,6 +10,12 @@ from numerate.evaluation.evaluate import METRICS, Evaluation
 from numerate.evaluation.score import Targets
 from numerate.model.language_model import read_json
 
+# The tables that a choice of metrics has; one of an older version may lack some.
+PARTS = {
+    "paper": ("perplexity", "number_line"),
+    "all": ("perplexity", "number_line", "beyond", "suited"),
+}
+
 
 def read_evaluation(run: Path, folder: Path | None = None) -> Evaluation | None:
     """The figures as they were found; without the tokens, which tables do not need.
@@ -22,14 +28,13 @@ def read_evaluation(run: Path, folder: Path | None = None) -> Evaluation | None:
 
 def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
     nothing = np.empty(0)
-    parts = ("perplexity", "number_line", "beyond", "suited")
     return Evaluation(
         name=record["model"],
         folder=folder,
         dataset=record["dataset"],
         split=record["split"],
         limit=record.get("limit"),
-        figures=_figures({name: record[name] for name in parts if name in record}),
+        figures=_figures({name: record[name] for name in PARTS["all"] if name in record}),
         intervals=_figures(record["intervals"]),
         counts=record["counts"],
         baselines=_figures(record["baselines"]),

@@ -8,7 +8,7 @@ from typing import Any
 
 from numerate.atomic import write_file
 from numerate.evaluation.evaluate import METRICS, Evaluation, evaluate
-from numerate.evaluation.remembered import evaluation_of
+from numerate.evaluation.remembered import PARTS, evaluation_of
 from numerate.model.language_model import WEIGHTS, read_json
 from numerate.reproduce.board import Board
 from numerate.reproduce.plan import Plan
@@ -65,4 +65,6 @@ def _remembered(plan: Plan, model: str) -> dict[str, Any] | None:
     if not path.exists():
         return None
     record = read_json(path)
-    return record if record.get("evaluated") == _basis(plan, model) else None
+    basis = _basis(plan, model)
+    whole = all(part in record for part in PARTS[basis["metrics"]])
+    return record if whole and record.get("evaluated") == basis else None
