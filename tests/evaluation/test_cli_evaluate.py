@@ -270,6 +270,10 @@ def test_a_split_without_numerals_has_no_figures_for_them(
     )
     values = {row["figure"]: row["value"] for row in rows}
     assert values["number_line.rmse"] == ""
+    compared = ("--compare", *choices, "--format", "markdown")
+    tables = numerate("evaluate", tmp_path / "run", tmp_path / "run", *compared).out
+    assert "| MAPE %, suited | – | – to – | 1.0000 |" in tables
+    assert "nan" not in tables
 
 
 # Refusals

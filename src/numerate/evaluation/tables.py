@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -124,12 +125,7 @@ def comparison_tables(
 
     def rows(names: dict[str, str], digits: str) -> list[list[str]]:
         return [
-            [
-                label,
-                f"{results[name].difference:{digits}}",
-                f"{results[name].low:{digits}} to {results[name].high:{digits}}",
-                f"{results[name].p_value:.4f}",
-            ]
+            [label, *_compared(results[name], digits)]
             for name, label in names.items()
             if name in results
         ]
@@ -142,6 +138,15 @@ def comparison_tables(
         ResultTable(f"{both}: nats per token in favour of the first", ["tokens", *columns], nats),
         ResultTable(f"{both}: first minus second, over numerals", ["figure", *columns], errors),
     ]
+
+
+def _compared(result: PairedResult, digits: str) -> list[str]:
+    """Difference, interval and p; a dash for what is not known, as in the other tables."""
+    difference, low, high = (
+        "–" if math.isnan(value) else f"{value:{digits}}"
+        for value in (result.difference, result.low, result.high)
+    )
+    return [difference, f"{low} to {high}", f"{result.p_value:.4f}"]
 
 
 def _cell(evaluation: Evaluation, path: tuple[str, ...]) -> str:
