@@ -484,6 +484,9 @@ def test_bad_input_is_one_line(
         attempt(model="mog", backbone=replace(frozen, networks=2))
     with pytest.raises(NumerateError, match="got 2 for combination with finetune lora"):
         attempt(model="combination", backbone=replace(frozen, networks=2, finetune="lora"))
+    again: Any = {"resume": True, "vocabulary": 100, "hidden": 8, "options": OPTIONS}
+    with pytest.raises(RunError, match=r"other options: backbone\.networks was 2, got 1$"):
+        train(cardiac, runs["combination"], backbone=frozen, device="cpu", **again)
     with pytest.raises(NumerateError, match="--dataset"):
         evaluate(f"hf:{tiny_models['single']}", device="cpu")
     config = json.loads((runs["mog"] / "config.json").read_text())

@@ -59,12 +59,8 @@ def load_checkpoint(
     path = folder / CHECKPOINT
     tensors, metadata = load_tensors(path, _FORMAT)
     stored = json.loads(metadata["identity"])
-    for name in sorted(identity.keys() | stored.keys()):
-        if identity.get(name) != stored.get(name):
-            raise RunError(
-                f"{path}: checkpoint of another run: {name} was {stored.get(name)!r}, "
-                f"got {identity.get(name)!r}"
-            )
+    if changed := difference(stored, identity):
+        raise RunError(f"{path}: checkpoint of another run: {changed}")
     parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
     for name, tensor in tensors.items():
         part, _, rest = name.partition("/")
@@ -81,3 +77,15 @@ def load_checkpoint(
 
 def _plain(tensor: Tensor) -> Tensor:
     return tensor.detach().cpu().contiguous()
+
+
+def difference(stored: dict[str, Any], asked: dict[str, Any]) -> str | None:
+    """The first option that is not the same, in words; `a.b` is the option b among those of a."""
+    for name in sorted(stored.keys() | asked.keys()):
+        was, got = stored.get(name), asked.get(name)
+        if isinstance(was, dict) and isinstance(got, dict):
+            if inner := difference(was, got):
+                return f"{name}.{inner}"
+        elif was != got:
+            return f"{name} was {was!r}, got {got!r}"
+    return None

@@ -31,7 +31,7 @@ from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
 from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.store import remembered_cache
-from numerate.training.checkpoint import CHECKPOINT
+from numerate.training.checkpoint import CHECKPOINT, difference
 from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import LOG, Reporter, Trainer
 from numerate.training.options import TrainingOptions
@@ -218,14 +218,14 @@ def _state(folder: Path) -> str | None:
 def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     """A finished run is only the answer to what was asked of it."""
     stored = read_json(folder / CONFIG)
-    flat_asked = {**asked, **asked["training"], "dataset": asked["dataset"]["content_hash"]}
-    flat_stored = {**stored, **stored["training"], "dataset": stored["dataset"]["content_hash"]}
-    for name, value in flat_asked.items():
-        if name not in {"training", "cache"} and flat_stored.get(name) != value:
-            raise RunError(
-                f"{folder}: finished with other options: {name} was {flat_stored.get(name)!r}, "
-                f"got {value!r}"
-            )
+    names = (asked.keys() | asked["training"].keys() | {"backbone"}) - {"training", "cache"}
+
+    def options(record: dict[str, Any]) -> dict[str, Any]:
+        flat = {**record, **record["training"], "dataset": record["dataset"]["content_hash"]}
+        return {name: flat.get(name) for name in names}
+
+    if changed := difference(options(stored), options(asked)):
+        raise RunError(f"{folder}: finished with other options: {changed}")
 
 
 def _write_documents(folder: Path, dataset: Dataset) -> None:
