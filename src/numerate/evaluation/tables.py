@@ -13,16 +13,25 @@ from numerate.evaluation.evaluate import CLASSES, Evaluation, Figures, strict
 from numerate.tables import ResultTable, format_figure
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
-_BEYOND = {
-    "accuracy": "exact",
-    "order_accuracy": "magnitude",
-    "log10_error": "log10 error",
-    "crps": "CRPS",
-    "coverage_50": "in 50 %",
-    "coverage_90": "in 90 %",
+_PARTS = {  # beyond the paper: the title, and the figures with their columns
+    "beyond": (
+        "Beyond the paper: accuracy of the numeral and of its order of magnitude, error of the "
+        "logarithm, CRPS, and how often the truth lies in the central intervals",
+        {
+            "accuracy": "exact",
+            "order_accuracy": "magnitude",
+            "log10_error": "log10 error",
+            "crps": "CRPS",
+            "coverage_50": "in 50 %",
+            "coverage_90": "in 90 %",
+        },
+    ),
+    "suited": (
+        "With numbers that suit the error: the median of the distribution, for MAPE its median "
+        "with weights 1/number",
+        {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"},
+    ),
 }
-
-_SUITED = {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"}
 _COMPARED = {
     "mae": "MAE",
     "mape": "MAPE %",
@@ -34,11 +43,14 @@ _COMPARED = {
 
 
 def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
-    tables = [_perplexity_table(evaluations), _number_line_table(evaluations)]
-    for part, table in (("beyond", _beyond_table), ("suited", _suited_table)):
-        if any(part in evaluation.figures for evaluation in evaluations):
-            tables.append(table(evaluations))
-    return tables
+    known = [
+        part for part in _PARTS if any(part in evaluation.figures for evaluation in evaluations)
+    ]
+    return [
+        _perplexity_table(evaluations),
+        _number_line_table(evaluations),
+        *(_part_table(evaluations, part) for part in known),
+    ]
 
 
 def _labels(evaluations: list[Evaluation]) -> list[str]:
@@ -92,30 +104,14 @@ def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
     return ResultTable(title, columns, rows)
 
 
-def _beyond_table(evaluations: list[Evaluation]) -> ResultTable:
+def _part_table(evaluations: list[Evaluation], part: str) -> ResultTable:
+    title, columns = _PARTS[part]
     rows = [
-        [label, *(_cell(evaluation, ("beyond", key)) for key in _BEYOND)]
+        [label, *(_cell(evaluation, (part, key)) for key in columns)]
         for label, evaluation in zip(_labels(evaluations), evaluations, strict=True)
-        if "beyond" in evaluation.figures
+        if part in evaluation.figures
     ]
-    title = (
-        "Beyond the paper: accuracy of the numeral and of its order of magnitude, error of the "
-        "logarithm, CRPS, and how often the truth lies in the central intervals"
-    )
-    return ResultTable(title, ["model", *_BEYOND.values()], rows)
-
-
-def _suited_table(evaluations: list[Evaluation]) -> ResultTable:
-    rows = [
-        [label, *(_cell(evaluation, ("suited", key)) for key in _SUITED)]
-        for label, evaluation in zip(_labels(evaluations), evaluations, strict=True)
-        if "suited" in evaluation.figures
-    ]
-    title = (
-        "With numbers that suit the error: the median of the distribution, for MAPE its median "
-        "with weights 1/number"
-    )
-    return ResultTable(title, ["model", *_SUITED.values()], rows)
+    return ResultTable(title, ["model", *columns.values()], rows)
 
 
 def comparison_tables(
