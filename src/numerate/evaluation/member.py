@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from numerate.errors import RunError
-from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
 from numerate.model.language_model import LanguageModel
 from numerate.model.output import HierarchicalOutput
@@ -21,32 +20,20 @@ def split_reference(reference: str | Path) -> tuple[Path, str | None]:
 def keep_member(model: LanguageModel | HeadModel, member: str, folder: Path) -> None:
     """Leave nothing of the model's combination but one member."""
     holder = model.output if isinstance(model, LanguageModel) else model
-    head = getattr(holder, "head", None)
-    if not isinstance(head, CombinationHead):
+    if not isinstance(holder, HierarchicalOutput | HeadModel) or not isinstance(
+        holder.head, CombinationHead
+    ):
         raise RunError(f"{folder}: {model.config.model} has no members, so no {member!r}")
-    alone = _alone(head, member, folder)
-    if isinstance(holder, HierarchicalOutput):
-        holder.head, holder.open_vocabulary = alone, True
-    elif isinstance(holder, HeadModel):
-        holder.head = alone
-        if member not in head.given:
-            holder.adapter = None
-
-
-def _alone(head: CombinationHead, member: str, folder: Path) -> NumeralHead:
-    names = [name for name in head.names if name in head.given or _is_open(head, name)]
-    if member not in names:
+    every = {name: holder.head.alone(name) for name in holder.head.names}
+    known = [name for name, head in every.items() if head.open_vocabulary]
+    if member not in known:
         closed = ": it has no probability for numerals that it does not know"
         raise RunError(
-            f"{folder}: member {member!r}{closed if member in head.names else ''}; "
-            f"expected one of {', '.join(names)}"
+            f"{folder}: member {member!r}{closed if member in every else ''}; "
+            f"expected one of {', '.join(known)}"
         )
-    if member in head.given:
-        size = head.weights.shape[1]
-        return CombinationHead(size, {}, given=(member,)).to(head.weights.device)
-    found: NumeralHead = head.members[member]  # type: ignore[assignment]
-    return found
-
-
-def _is_open(head: CombinationHead, member: str) -> bool:
-    return bool(head.members[member].open_vocabulary)
+    if isinstance(holder, HierarchicalOutput):
+        holder.open_vocabulary = True
+    elif member not in holder.head.given:
+        holder.adapter = None  # of the language model's digits, which take no part
+    holder.head = every[member]

@@ -50,5 +50,12 @@ class CombinationHead(NumeralHead):
         weights = self.log_weights(hidden)[:, None, :]  # [N, 1, M]
         return torch.logsumexp(weights + torch.stack([*scores, *given], dim=2), dim=2)
 
+    def alone(self, name: str) -> NumeralHead:
+        """One member by itself; a `given` one still has to be brought."""
+        if name in self.given:
+            only = CombinationHead(self.weights.shape[1], {}, given=(name,))
+            return only.to(self.weights.device)
+        return dict(zip(self.members, self.heads(), strict=True))[name]
+
     def heads(self) -> list[NumeralHead]:
         return list(self.members.values())  # type: ignore[arg-type]
