@@ -141,12 +141,27 @@ class HeadModel(StoredModel):
         digits: DigitBatch | None,
     ) -> Tensor:
         """log p(numeral | a numeral): [N, S] → [N]; `own` is the language model's."""
-        if self.adapter is not None and digits is not None:
-            own = self.adapter.log_prob(own, digits, self.classes)
         hidden = self.project(states)
         if isinstance(self.head, CombinationHead):
-            return self.head.log_prob(hidden, numerals, own)
+            return self.head.log_prob(hidden, numerals, self._adapted(own, digits))
         return self.head.log_prob(hidden, numerals)
+
+    def _adapted(self, own: Tensor, digits: DigitBatch | None) -> Tensor:
+        if self.adapter is None or digits is None:
+            return own
+        return self.adapter.log_prob(own, digits, self.classes)
+
+    def by_member(self, batch: StateBatch | PlanBatch) -> tuple[Tensor, Tensor]:
+        """What a combination's gate sees of a batch's numerals, and each member's log p of them.
+
+        [N, D] and [N, M].
+        """
+        batch = self._read(batch)
+        assert isinstance(self.head, CombinationHead)
+        assert batch.numerals is not None
+        hidden = self.project(batch.states)
+        own = self._adapted(batch.own, batch.digits)
+        return hidden, self.head.log_prob_of_each(hidden, batch.numerals, own)
 
     def numeral_table(self, states: Tensor, candidates: NumeralTable, own: Tensor) -> Tensor:
         """log p of every candidate: [N, S] → [N, C]; `own` [N, C] is the member `lm`."""

@@ -1,10 +1,12 @@
 """`numerate train`: a run with its progress on the terminal."""
 
+import math
 import os
 from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError
+from numerate.model.stored import CONFIG, read_json
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.progress import PassProgress
 from numerate.training.loop import Reporter
@@ -65,3 +67,8 @@ def _print_result(model: str, result: RunResult) -> None:
         f"{best['dev_word_perplexity']:.2f}, numeral perplexity "
         f"{best['dev_numeral_perplexity']:,.1f}"
     )
+    if shares := read_json(result.folder / CONFIG).get("shares"):
+        perplexity = best["dev_numeral_perplexity"] * math.exp(-shares["gain"])
+        fitted = f"fitted on dev: numeral perplexity {perplexity:,.1f} where they were not fitted"
+        kept = "stay as they were trained: dev has nothing better"
+        print(f"shares of the members {fitted if shares['strength'] else kept}")

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
+from numerate.heads.combination import CombinationHead
+from numerate.heads.gate_fit import FOLDS, fit_gate
 from numerate.heads.mixture_fit import Components
 from numerate.model.stored import ModelConfig
 from numerate.pretrained.backbone import open_backbone
@@ -88,3 +91,31 @@ def over_backbone(
     if adapts:
         about["networks"] = choice.networks
     return network, found, {"backbone": about}
+
+
+def fit_shares(network: HeadModel, dev: Corpus, batch_size: int) -> dict[str, Any]:
+    """Fit the shares of a combination's members on the dev split; what the run shall remember.
+
+    Folds are stretches of the split, so that few documents are in two of them. Everything ends up
+    on the CPU in float64, where the fit is the same whatever the device.
+    """
+    if not isinstance(network.head, CombinationHead):
+        return {}
+    hidden, members, folds = [], [], []
+    network.eval()
+    with torch.no_grad():
+        for fold, stretch in enumerate(np.array_split(np.arange(len(dev)), FOLDS)):
+            for begin in range(0, len(stretch), batch_size):
+                batch = dev.collate(stretch[begin : begin + batch_size])
+                if batch.numeral_count:
+                    seen, each = network.by_member(batch)  # type: ignore[arg-type]
+                    hidden.append(seen.double().cpu())
+                    members.append(each.double().cpu())
+                    folds.append(torch.full((len(seen),), fold))
+    if not folds:
+        return {}
+    weights = network.head.weights
+    fit = fit_gate(weights.detach().cpu(), torch.cat(hidden), torch.cat(members), torch.cat(folds))
+    with torch.no_grad():
+        weights.copy_(fit.weights)
+    return {"shares": {"strength": fit.strength, "gain": fit.fitted - fit.learnt}}

@@ -35,7 +35,7 @@ from numerate.training.checkpoint import CHECKPOINT, difference
 from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import LOG, Reporter, Trainer
 from numerate.training.options import TrainingOptions
-from numerate.training.over_backbone import BackboneChoice, over_backbone
+from numerate.training.over_backbone import BackboneChoice, fit_shares, over_backbone
 from numerate.vocabulary import Vocabulary
 
 DOCUMENTS = "documents.json"  # what it was trained on, so that it is never tested on it
@@ -131,15 +131,25 @@ def train(
         record_environment(folder, accelerator.device, packages)
     state = "failed"
     try:
-        trainer.train()
-        state = "finished"
-    except KeyboardInterrupt:
-        state = "interrupted"
-        trainer.restore_best()
+        reached = _train_to_the_end(trainer)
+        state = "interrupted"  # until all is done
+        if isinstance(network, HeadModel) and trainer.best and accelerator.is_main_process:
+            record |= fit_shares(network, corpora["dev"], options.batch_size)
+        state = reached
     finally:
         _write_state(folder, network, record, state, trainer, accelerator)
     best = trainer.progress.best_epoch + 1
     return RunResult(folder, state, best, trainer.progress.history, coverage)
+
+
+def _train_to_the_end(trainer: Trainer) -> str:
+    """Or to an interrupt; with the best weights either way."""
+    try:
+        trainer.train()
+    except KeyboardInterrupt:
+        trainer.restore_best()
+        return "interrupted"
+    return "finished"
 
 
 def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:

@@ -1,0 +1,164 @@
+"""At the end of a training over a backbone, members get the shares that the dev split calls for."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from numerate.batching import load_corpora
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
+from numerate.heads.combination import CombinationHead
+from numerate.model.language_model import read_json
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.corpora import StateCorpus
+from numerate.training import over_backbone
+from numerate.training.command import train_with_progress
+from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice, fit_shares
+from numerate.training.run import RunResult, train
+
+
+@pytest.fixture(scope="module")
+def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=40)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+CHOICES: dict[str, Any] = {"vocabulary": 100, "hidden": 8, "device": "cpu"}
+OPTIONS = TrainingOptions(epochs=2, batch_size=4, learning_rate=0.003)
+
+
+def short(cardiac: Path, out: Path, backbone: BackboneChoice, **changes: Any) -> RunResult:
+    choices = {"options": OPTIONS, **CHOICES, **changes}
+    return train(cardiac, out, backbone=backbone, **choices)
+
+
+@pytest.fixture(scope="module")
+def run(
+    cardiac: Path,
+    cache: Path,
+    tiny_models: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    short(cardiac, folder, BackboneChoice(tiny_models["single"], cache=cache))
+    return folder
+
+
+def dev_states(run: BackboneRun, folder: Path, cache: Path) -> StateCorpus:
+    dataset = Dataset.open(folder)
+    corpus = load_corpora(dataset, run.head.vocabulary)["dev"]
+    split = run.store(cache, dataset).split("dev")
+    return StateCorpus(corpus, dataset.split("dev"), split, detailed=True)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return BackboneRun.load(folder, torch.device("cpu")).head.weights()
+
+
+def test_a_gate_that_trusts_the_wrong_member_is_put_right(
+    run: Path, cardiac: Path, cache: Path
+) -> None:
+    loaded = BackboneRun.load(run, torch.device("cpu"))
+    model, dev = loaded.head, dev_states(loaded, cardiac, cache)
+    assert isinstance(model.head, CombinationHead)
+    everything = dev.collate(np.arange(len(dev)))
+
+    def numerals() -> float:
+        with torch.no_grad():
+            return float(everything.by_class(model.log_prob(everything))[1].double().mean())
+
+    def trust(member: int) -> float:
+        """Nearly alone, wherever states are as they are on average."""
+        with torch.no_grad():
+            mean = model.by_member(everything)[0].mean(0)
+            model.head.weights.zero_()
+            model.head.weights[member] = 2 * mean / mean.square().sum()
+        return numerals()
+
+    worst = trust(int(np.argmin([trust(member) for member in range(len(model.head.names))])))
+    before = model.weights()
+    found = fit_shares(model, dev, batch_size=7)["shares"]
+    assert found["strength"] is not None
+    assert found["gain"] > 0.01
+    assert numerals() - worst > found["gain"], "fitted on all, it is better than left out"
+    changed = {name for name, tensor in model.weights().items() if not tensor.equal(before[name])}
+    assert changed == {"head.weights"}
+    again = fit_shares(model, dev, batch_size=50)["shares"]
+    assert again["gain"] < found["gain"] / 2, "less is left to put right"
+
+
+def test_a_run_ends_with_fitted_shares_however_it_ends(
+    run: Path,
+    cardiac: Path,
+    cache: Path,
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Stopped while they are fitted, a run can be resumed and ends as if nothing had happened."""
+    remembered = read_json(run / "config.json")["shares"]
+    assert set(remembered) == {"strength", "gain"}
+    assert remembered["gain"] >= 0
+    backbone = BackboneChoice(tiny_models["single"], cache=cache)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(over_backbone, "fit_gate", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            short(cardiac, tmp_path / "run", backbone)
+    stopped = read_json(tmp_path / "run" / "config.json")
+    assert stopped["state"] == "interrupted"
+    assert "shares" not in stopped
+    assert weights(tmp_path / "run").keys() == weights(run).keys()
+    result = short(cardiac, tmp_path / "run", backbone, resume=True)
+    assert result.state == "finished"
+    assert read_json(tmp_path / "run" / "config.json")["shares"] == pytest.approx(remembered)
+    for name, tensor in weights(tmp_path / "run").items():
+        torch.testing.assert_close(tensor, weights(run)[name])
+
+
+def test_other_heads_have_no_shares(
+    cardiac: Path, cache: Path, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    backbone = BackboneChoice(tiny_models["single"], cache=cache)
+    short(cardiac, tmp_path / "mog", backbone, model="mog")
+    assert "shares" not in read_json(tmp_path / "mog" / "config.json")
+
+
+def test_training_says_what_became_of_the_shares(
+    cardiac: Path,
+    cache: Path,
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arguments: dict[str, Any] = {
+        "model": "combination",
+        "options": OPTIONS,
+        "tensorboard": False,
+        "backbone": f"hf:{tiny_models['single']}",
+        "cache": cache,
+        **CHOICES,
+    }
+    fitted = {"shares": {"strength": 30.0, "gain": np.log(2.0)}}
+    monkeypatch.setattr("numerate.training.run.fit_shares", lambda *_: fitted)
+    result = train_with_progress(cardiac, tmp_path / "fitted", **arguments)
+    half = result.history[result.best_epoch - 1]["dev_numeral_perplexity"] / 2
+    assert f"fitted on dev: numeral perplexity {half:,.1f}" in capsys.readouterr().out
+    kept = {"shares": {"strength": None, "gain": 0.0}}
+    monkeypatch.setattr("numerate.training.run.fit_shares", lambda *_: kept)
+    train_with_progress(cardiac, tmp_path / "kept", **arguments)
+    assert "stay as they were trained" in capsys.readouterr().out
