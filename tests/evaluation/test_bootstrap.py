@@ -14,6 +14,7 @@ from numerate.evaluation.bootstrap import (
     Interval,
     bootstrap_intervals,
     bootstrap_means,
+    paired_median_test,
     paired_test,
 )
 from numerate.evaluation.number_line import number_line_errors
@@ -314,6 +315,46 @@ def test_infinite_figures():
     assert astuple(found) == (math.inf, 0, math.inf)
 
 
+def test_medians_have_the_bootstrap_interval():
+    first, documents = clustered(1)
+    second = first + np.random.default_rng(2).normal(0.3, 1, first.size)
+
+    def difference(weights: np.ndarray) -> float:
+        return float(np.median(np.repeat(first, weights)) - np.median(np.repeat(second, weights)))
+
+    found = paired_median_test(first, second, documents, samples=300)
+    expected = bootstrap_intervals(difference, documents, samples=300)
+    assert (found.difference, found.low, found.high) == astuple(expected)
+    back = paired_median_test(second, first, documents, samples=300)
+    assert astuple(back) == (-found.difference, -found.high, -found.low, found.p_value)
+
+
+@pytest.mark.parametrize("documents", [3, 6, 9])
+def test_medians_have_the_p_value_of_all_exchanges(documents: int):
+    """Random exchanges against all 2^D: 4 standard errors, exceeded in 1 of 16,000 seeds."""
+    random = np.random.default_rng(documents)
+    ids = document_ids(random, documents)
+    first, second = observed(random, ids, mean=2.6), observed(random, ids, mean=2)
+    far = abs(np.median(first) - np.median(second))
+    every = [np.array(signs)[ids] for signs in itertools.product([False, True], repeat=documents)]
+    exact = np.mean(
+        [
+            abs(np.median(np.where(s, second, first)) - np.median(np.where(s, first, second)))
+            >= far
+            for s in every
+        ]
+    )
+    samples = 4000
+    found = paired_median_test(first, second, ids, samples=samples)
+    assert abs(found.p_value - exact) < 4 * math.sqrt(exact * (1 - exact) / samples) + 1 / samples
+
+
+def test_equal_medians():
+    values, documents = clustered(1)
+    result = paired_median_test(values, values, documents, samples=100)
+    assert astuple(result) == (0, 0, 0, 1)
+
+
 @pytest.mark.parametrize("values", [[], [4.0], [3.0, 5.0]])
 def test_fewer_than_two_documents_have_no_interval(values: list[float]):
     documents = [8] * len(values)
@@ -323,6 +364,8 @@ def test_fewer_than_two_documents_have_no_interval(values: list[float]):
     assert_allclose(astuple(count["n"]), [len(values), math.nan, math.nan])
     paired = paired_test(values, np.zeros(len(values)), documents, samples=50)
     assert_allclose(astuple(paired), [mean, math.nan, math.nan, 1])
+    medians = paired_median_test(values, np.zeros(len(values)), documents, samples=50)
+    assert_allclose(astuple(medians)[:3], [mean, math.nan, math.nan])
 
 
 def test_what_is_refused():
@@ -338,3 +381,5 @@ def test_what_is_refused():
         bootstrap_means([[1.0, 2.0]], [[0, 1]])
     with pytest.raises(ValueError, match=r"first, second: got shapes \(2,\), \(3,\)"):
         paired_test([1.0, 2.0], [1.0, 2.0, 3.0], [0, 1])
+    with pytest.raises(ValueError, match=r"documents: got shapes \(2,\), \(2,\), \(3,\)"):
+        paired_median_test([1.0, 2.0], [1.0, 2.0], [0, 1, 2])

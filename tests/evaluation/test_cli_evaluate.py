@@ -152,7 +152,8 @@ def test_json_on_standard_output_is_what_is_written(
     assert record["runs"] == {
         str(run): read((run / "metrics.json").read_text()) for run in runs.values()
     }
-    assert record["comparison"].keys() == {"words", "numerals", "all", "mae", "mape"}
+    errors = {"mae", "mdae", "mape", "mdape"}
+    assert record["comparison"].keys() == {"words", "numerals", "all", *errors}
     assert record["comparison"]["all"].keys() == {"difference", "low", "high", "p_value"}
 
 
@@ -177,7 +178,7 @@ def test_csv_on_standard_output_has_the_figures_of_json(
         assert {k: v for k, v in intervals.items() if k not in compared} == flat(
             metrics["intervals"]
         )
-    assert sum(row["figure"].endswith("p_value") for row in rows) == 5
+    assert sum(row["figure"].endswith("p_value") for row in rows) == 7
 
 
 def test_markdown_and_latex_have_all_tables(numerate: Numerate, runs: dict[str, Path]) -> None:

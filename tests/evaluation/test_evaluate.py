@@ -459,7 +459,7 @@ def test_a_comparison_is_the_difference_of_log_adjusted_perplexities(
     assert forth["numerals"].p_value == pytest.approx(2 / 64, abs=0.01)
 
 
-def test_a_comparison_is_the_difference_of_means_over_numerals(
+def test_a_comparison_is_the_difference_of_figures_over_numerals(
     evaluations: dict[str, Evaluation],
 ) -> None:
     first, second = evaluations["softmax"], evaluations["d-rnn"]
@@ -469,8 +469,8 @@ def test_a_comparison_is_the_difference_of_means_over_numerals(
         "mape": ("number_line", "mape"),
         "accuracy": ("beyond", "accuracy"),
         "crps": ("beyond", "crps"),
-        "suited_mae": ("suited", "mae"),
-        "suited_mape": ("suited", "mape"),
+        **{name: ("number_line", name) for name in ("mdae", "mdape")},
+        **{f"suited_{name}": ("suited", name) for name in ("mae", "mdae", "mape", "mdape")},
     }
     assert forth.keys() == {*CLASSES, *places}
     for name, (table, figure) in places.items():

@@ -44,7 +44,7 @@ def test_every_numeral_of_a_text_has_a_row(kind: str, language_models: Models, m
     assert whole.shape == (6, 6)
     assert np.exp(whole).sum(1).max() < 1
     monkeypatch.setattr("numerate.pretrained.candidates.STATES", {"cpu": 40})
-    monkeypatch.setattr("numerate.pretrained.candidates.BLOCK", 2)
+    monkeypatch.setattr("numerate.pretrained.candidates.BLOCK", {"cpu": 2})
     parts = lm.candidate_table(NumeralTable(numerals)).table(plan)
     np.testing.assert_allclose(parts, whole, atol=1e-4)
 

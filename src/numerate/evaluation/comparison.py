@@ -3,7 +3,7 @@
 import numpy as np
 
 from numerate.errors import RunError
-from numerate.evaluation.bootstrap import PairedResult, paired_test
+from numerate.evaluation.bootstrap import PairedResult, paired_median_test, paired_test
 from numerate.evaluation.evaluate import Evaluation, token_classes
 
 
@@ -12,16 +12,21 @@ def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[st
     if (first.dataset, first.split) != (second.dataset, second.split):
         raise RunError(f"{first.folder} and {second.folder}: evaluated on different data")
 
-    def test(one: np.ndarray, other: np.ndarray, documents: np.ndarray) -> PairedResult:
-        return paired_test(one, other, documents, confidence=confidence)
-
     results = {
-        name: test(first.adjusted[members], second.adjusted[members], first.documents[members])
+        name: paired_test(
+            first.adjusted[members],
+            second.adjusted[members],
+            first.documents[members],
+            confidence=confidence,
+        )
         for name, members in token_classes(first.targets).items()
     }
     documents = first.documents[first.targets.is_numeral]
-    for name, one in first.by_numeral.items():
-        if name in second.by_numeral:
-            known = ~np.isnan(one)  # a true zero has no percentage error, whoever predicts it
-            results[name] = test(one[known], second.by_numeral[name][known], documents[known])
+    for kind, test in (("mean", paired_test), ("median", paired_median_test)):
+        others = second.by_numeral.get(kind, {})
+        for name, one in first.by_numeral.get(kind, {}).items():
+            if name in others:
+                known = ~np.isnan(one)  # a true zero has no percentage error, whoever predicts it
+                pair = one[known], others[name][known]
+                results[name] = test(*pair, documents[known], confidence=confidence)
     return results

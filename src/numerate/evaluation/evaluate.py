@@ -53,7 +53,7 @@ class Evaluation:
     adjusted: np.ndarray = field(repr=False)  # [T] log p' of every target
     targets: Targets = field(repr=False)
     documents: np.ndarray = field(repr=False)  # [T]
-    by_numeral: dict[str, np.ndarray] = field(repr=False)  # [N] figures that are means of these
+    by_numeral: dict[str, dict[str, np.ndarray]] = field(repr=False)  # [N] mean or median of what
 
     def record(self) -> dict[str, Any]:
         """All figures as plain values, fit for JSON."""
@@ -199,15 +199,17 @@ def evaluate(
 
 def _by_numeral(
     truth: np.ndarray, predictions: Predictions, everything: bool
-) -> dict[str, np.ndarray]:
+) -> dict[str, dict[str, np.ndarray]]:
+    """Of each numeral what the figures on the number line are a mean or a median of."""
     error, percentage = absolute_errors(truth, predictions.values)
-    found = {"mae": error, "mape": percentage}
+    means, medians = {"mae": error, "mape": percentage}, {"mdae": error, "mdape": percentage}
     if everything:
-        found["accuracy"] = predictions.exact.astype(float)
-        found["crps"] = predictions.crps
-        found["suited_mae"], _ = absolute_errors(truth, predictions.medians)
-        _, found["suited_mape"] = absolute_errors(truth, predictions.percentage_medians)
-    return found
+        error, percentage = absolute_errors(truth, predictions.medians)
+        _, by_percentage = absolute_errors(truth, predictions.percentage_medians)
+        means |= {"accuracy": predictions.exact.astype(float), "crps": predictions.crps}
+        means |= {"suited_mae": error, "suited_mape": by_percentage}
+        medians |= {"suited_mdae": error, "suited_mdape": percentage}
+    return {"mean": means, "median": medians}
 
 
 def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:

@@ -34,9 +34,13 @@ _PARTS = {  # beyond the paper: the title, and the figures with their columns
 }
 _COMPARED = {
     "mae": "MAE",
+    "mdae": "MdAE",
     "mape": "MAPE %",
+    "mdape": "MdAPE %",
     "suited_mae": "MAE, suited",
+    "suited_mdae": "MdAE, suited",
     "suited_mape": "MAPE %, suited",
+    "suited_mdape": "MdAPE %, suited",
     "accuracy": "exact",
     "crps": "CRPS",
 }

@@ -20,7 +20,9 @@ from numerate.pretrained.spelling import NumeralTokens, SpellingTree, written_fo
 from numerate.pretrained.trees import Trees
 
 STATES = {"cpu": 4096, "cuda": 32768}  # nodes read at a time
-BLOCK = 128  # candidates in a tree: who sees whom grows with the square of its nodes
+# Candidates in a tree. Who sees whom grows with the square of its nodes; a GPU has room for that,
+# and waits for Python less the fewer passes there are.
+BLOCK = {"cpu": 128, "cuda": 2048}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ class CandidateTable:
         """Candidates that are written alike share a tree."""
         if space not in self._trees:
             order = sorted(range(len(self.forms)), key=lambda index: self.forms[index])
-            blocks = [order[begin : begin + BLOCK] for begin in range(0, len(order), BLOCK)]
+            size = BLOCK.get(self.scorer.device.type, BLOCK["cpu"])
+            blocks = [order[begin : begin + size] for begin in range(0, len(order), size)]
             self._trees[space] = [self._tree(space, block) for block in blocks]
         return self._trees[space]
 
