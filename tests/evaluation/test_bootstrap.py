@@ -349,6 +349,14 @@ def test_medians_have_the_p_value_of_all_exchanges(documents: int):
     assert abs(found.p_value - exact) < 4 * math.sqrt(exact * (1 - exact) / samples) + 1 / samples
 
 
+def test_equal_medians_are_not_lost_to_rounding():
+    """0.1 + 0.2 is not 0.3: on paper these models have the same errors."""
+    first = np.array([0.1 + 0.2, 0.1 + 0.2, 0.0, 5.0])
+    second = np.array([0.3, 0.3, 0.0, 5.0])
+    assert np.median(first) != np.median(second)
+    assert paired_median_test(first, second, np.arange(4), samples=200).p_value == 1
+
+
 def test_equal_medians():
     values, documents = clustered(1)
     result = paired_median_test(values, values, documents, samples=100)
@@ -365,7 +373,7 @@ def test_fewer_than_two_documents_have_no_interval(values: list[float]):
     paired = paired_test(values, np.zeros(len(values)), documents, samples=50)
     assert_allclose(astuple(paired), [mean, math.nan, math.nan, 1])
     medians = paired_median_test(values, np.zeros(len(values)), documents, samples=50)
-    assert_allclose(astuple(medians)[:3], [mean, math.nan, math.nan])
+    assert_allclose(astuple(medians), [mean, math.nan, math.nan, 1])
 
 
 def test_what_is_refused():
@@ -381,5 +389,7 @@ def test_what_is_refused():
         bootstrap_means([[1.0, 2.0]], [[0, 1]])
     with pytest.raises(ValueError, match=r"first, second: got shapes \(2,\), \(3,\)"):
         paired_test([1.0, 2.0], [1.0, 2.0, 3.0], [0, 1])
+    with pytest.raises(ValueError, match="confidence: got 95, expected a number between 0 and 1"):
+        paired_median_test([1.0, 2.0], [1.0, 2.0], [0, 1], confidence=95)
     with pytest.raises(ValueError, match=r"documents: got shapes \(2,\), \(2,\), \(3,\)"):
         paired_median_test([1.0, 2.0], [1.0, 2.0], [0, 1, 2])

@@ -49,6 +49,20 @@ def test_every_numeral_of_a_text_has_a_row(kind: str, language_models: Models, m
     np.testing.assert_allclose(parts, whole, atol=1e-4)
 
 
+def test_a_tree_that_would_be_too_large_is_several(language_models: Models, monkeypatch) -> None:
+    lm = language_models["glued"]
+    plan = lm.planner.plans([paragraph("from 12.5 (5) to 100")])[0][0]
+    table = lm.candidate_table(NumeralTable(CANDIDATES))
+    whole = table.table(plan)
+    monkeypatch.setattr("numerate.pretrained.candidates.TREE", 60)
+    cut = lm.candidate_table(NumeralTable(CANDIDATES))
+    np.testing.assert_allclose(cut.table(plan), whole, atol=1e-4)
+    for space in ("", " "):
+        trees = cut._trees_after(space)
+        assert len(trees) > len(table._trees_after(space))
+        assert all(len(t.spelling.parents) <= 60 or len(t.candidates) == 1 for t in trees)
+
+
 def test_a_text_without_numerals_has_no_rows(language_models: Models) -> None:
     lm = language_models["single"]
     table = lm.candidate_table(NumeralTable(["5"]))

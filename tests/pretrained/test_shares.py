@@ -24,7 +24,7 @@ from numerate.training.run import RunResult, train
 @pytest.fixture(scope="module")
 def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data") / "cardiac"
-    prepare("cardiac", folder, documents=40)
+    prepare("cardiac", folder, documents=100)
     return folder
 
 
@@ -87,13 +87,14 @@ def test_a_gate_that_trusts_the_wrong_member_is_put_right(
 
     worst = trust(int(np.argmin([trust(member) for member in range(len(model.head.names))])))
     before = model.weights()
-    found = fit_shares(model, dev, batch_size=7)["shares"]
+    sources = np.array(Dataset.open(cardiac).split("dev").read(["document"])["document"])
+    found = fit_shares(model, dev, sources, batch_size=7)["shares"]
     assert found["strength"] is not None
     assert found["gain"] > 0.01
     assert numerals() - worst > found["gain"], "fitted on all, it is better than left out"
     changed = {name for name, tensor in model.weights().items() if not tensor.equal(before[name])}
     assert changed == {"head.weights"}
-    again = fit_shares(model, dev, batch_size=50)["shares"]
+    again = fit_shares(model, dev, sources, batch_size=50)["shares"]
     assert again["gain"] < found["gain"] / 2, "less is left to put right"
 
 
@@ -116,8 +117,7 @@ def test_a_run_ends_with_fitted_shares_however_it_ends(
 
     with monkeypatch.context() as patch:
         patch.setattr(over_backbone, "fit_gate", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            short(cardiac, tmp_path / "run", backbone)
+        assert short(cardiac, tmp_path / "run", backbone).state == "interrupted"
     stopped = read_json(tmp_path / "run" / "config.json")
     assert stopped["state"] == "interrupted"
     assert "shares" not in stopped
@@ -127,6 +127,31 @@ def test_a_run_ends_with_fitted_shares_however_it_ends(
     assert read_json(tmp_path / "run" / "config.json")["shares"] == pytest.approx(remembered)
     for name, tensor in weights(tmp_path / "run").items():
         torch.testing.assert_close(tensor, weights(run)[name])
+
+
+def test_an_error_while_shares_are_fitted_is_no_interrupt(
+    cardiac: Path,
+    cache: Path,
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(over_backbone, "fit_gate", fail)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        short(cardiac, tmp_path / "run", BackboneChoice(tiny_models["single"], cache=cache))
+    assert read_json(tmp_path / "run" / "config.json")["state"] == "failed"
+
+
+def test_few_documents_leave_shares_alone(run: Path, cardiac: Path, cache: Path) -> None:
+    loaded = BackboneRun.load(run, torch.device("cpu"))
+    dev = dev_states(loaded, cardiac, cache)
+    before = loaded.head.weights()
+    assert fit_shares(loaded.head, dev, np.arange(len(dev)) % 4, batch_size=7) == {}
+    after = loaded.head.weights()
+    assert all(tensor.equal(after[name]) for name, tensor in before.items())
 
 
 def test_other_heads_have_no_shares(
@@ -157,7 +182,10 @@ def test_training_says_what_became_of_the_shares(
     monkeypatch.setattr("numerate.training.run.fit_shares", lambda *_: fitted)
     result = train_with_progress(cardiac, tmp_path / "fitted", **arguments)
     half = result.history[result.best_epoch - 1]["dev_numeral_perplexity"] / 2
-    assert f"fitted on dev: numeral perplexity {half:,.1f}" in capsys.readouterr().out
+    assert (
+        f"fitted on dev: numeral perplexity {half:,.1f} by cross-validation"
+        in capsys.readouterr().out
+    )
     kept = {"shares": {"strength": None, "gain": 0.0}}
     monkeypatch.setattr("numerate.training.run.fit_shares", lambda *_: kept)
     train_with_progress(cardiac, tmp_path / "kept", **arguments)

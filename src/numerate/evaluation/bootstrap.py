@@ -171,6 +171,7 @@ def paired_median_test(
     The interval is that of `bootstrap_intervals`. For the p-value, models change places in random
     documents, and both medians are taken anew.
     """
+    _require_options(confidence, samples)
     one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     document, count = _documents(documents)
     if not one.shape == other.shape == document.shape:
@@ -181,19 +182,23 @@ def paired_median_test(
     ascending, owner = everything[order], np.tile(document, 2)[order]  # [2N]
     of_second = order >= len(one)
 
-    def difference(weights: NDArray[np.int64], swapped: NDArray[np.bool_]) -> float:
+    def medians(weights: NDArray[np.int64], swapped: NDArray[np.bool_]) -> Floats:
         theirs = of_second ^ swapped
-        return _median(ascending, weights * ~theirs) - _median(ascending, weights * theirs)
+        return np.array(
+            [_median(ascending, weights * ~theirs), _median(ascending, weights * theirs)]
+        )
 
     stay, once = np.zeros_like(of_second), np.ones(len(order), dtype=np.int64)
-    observed = difference(once, stay)
+    ours, theirs = medians(once, stay)
+    observed = float(ours - theirs)
     blocks = _draws(count, samples, seed)
-    drawn = [difference(counts[owner], stay) for block in blocks for counts in block]
+    drawn = [-np.diff(medians(counts[owner], stay))[0] for block in blocks for counts in block]
     generator = np.random.default_rng([seed, 1])  # not the stream of the bootstrap
-    as_far = 0
+    nearer, least = 0, abs(observed) - _ROUND_OFF * (abs(ours) + abs(theirs))
     for _ in range(samples):
         swapped = generator.integers(0, 2, count, dtype=np.int8).astype(bool)[owner]
-        as_far += abs(difference(once, swapped)) >= abs(observed)
+        nearer += int(abs(np.diff(medians(once, swapped))[0]) < least)  # never, where it is nan
+    as_far = samples - nearer
     interval = _interval(observed, drawn, confidence)
     return PairedResult(observed, interval.low, interval.high, (1 + as_far) / (1 + samples))
 

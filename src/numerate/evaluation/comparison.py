@@ -23,7 +23,7 @@ def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[st
     }
     documents = first.documents[first.targets.is_numeral]
     for kind, test in (("mean", paired_test), ("median", paired_median_test)):
-        others = second.by_numeral.get(kind, {})
+        others = second.by_numeral.get(kind, {})  # of a remembered run none are known
         for name, one in first.by_numeral.get(kind, {}).items():
             if name in others:
                 known = ~np.isnan(one)  # a true zero has no percentage error, whoever predicts it

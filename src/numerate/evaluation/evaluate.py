@@ -23,7 +23,7 @@ from numerate.evaluation.number_line import (
     order_of_magnitude_accuracy,
 )
 from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
-from numerate.evaluation.score import Predictions, Targets, rank_tables
+from numerate.evaluation.score import Predictions, Targets, predict_best, rank_tables
 from numerate.evaluation.subject import Settings, open_subject
 from numerate.model.device import usable_device
 from numerate.model.language_model import read_json
@@ -155,15 +155,19 @@ def evaluate(
         open_vocabulary=subject.open_numerals,
     )
     candidates = candidate_numerals(corpora["train"]).to(target_device)
-    predictions = rank_tables(
-        subject.tables(corpus, candidates),
-        corpus.table,
-        targets.rows,
-        candidates,
-        oov_numerals,
-        open_vocabulary=subject.open_numerals,
-        distribution=everything,
-    )
+    best = None if everything else subject.best(corpus, candidates)
+    if best is not None:
+        predictions = predict_best(best, corpus.table, targets.rows, candidates)
+    else:
+        predictions = rank_tables(
+            subject.tables(corpus, candidates),
+            corpus.table,
+            targets.rows,
+            candidates,
+            oov_numerals,
+            open_vocabulary=subject.open_numerals,
+            distribution=everything,
+        )
     truth = corpus.table.values[targets.rows]
     means = _means(log_probs, adjusted, targets, predictions, everything)
     figures, intervals = _figures(

@@ -8,8 +8,11 @@ from torch import Tensor
 
 from numerate.batching import Corpus
 from numerate.evaluation.score import TABLE_ROWS, Tables, Targets, exactly
+from numerate.heads.combination import CombinationHead
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone_run import AT_ONCE, BackboneRun
+from numerate.pretrained.best import Beside
+from numerate.pretrained.plan import Plan
 from numerate.pretrained.store import Progress, SplitStore, Store
 
 
@@ -84,6 +87,26 @@ class HeadOnStates:
                     given = torch.from_numpy(own[some].astype(np.float64)).to(self._device)
                 table = self.run.head.numeral_table(self._states(split, some), candidates, given)
                 yield np.arange(begin, begin + len(some)), table.double()
+
+    def best(self, corpus: Corpus, candidates: NumeralTable) -> np.ndarray | None:
+        """The likeliest candidate before each numeral [N]; None where tables cost no more."""
+        head, lm = self.run.head, self.run.lm
+        combination = head.head
+        if not isinstance(combination, CombinationHead):
+            return None
+        split = self.read(corpus)
+        if split.has_table(candidates, corpus.sources, head.adapter):
+            return None
+        search = lm.best_candidate(candidates, head.adapter)
+
+        def find(plan: Plan, numerals: np.ndarray) -> np.ndarray:
+            hidden = head.project(self._states(split, numerals))
+            share, rest = combination.beside_given(hidden, candidates)
+            return search.find(plan, Beside(share.cpu().numpy(), rest.cpu().numpy()))
+
+        with exactly():
+            found = split.best(candidates, find, corpus.sources, self.progress, head)
+        return np.asarray(found[split.numerals_of(corpus.sources)])
 
     @property
     def _device(self) -> torch.device:

@@ -144,16 +144,23 @@ def rank_tables(
                 covered[level][places] = interval_coverage(
                     probabilities, candidates.values, truth[places], level
                 )
-    texts = np.array(candidates.texts, dtype=object)[best]
-    true_texts = np.array(numerals.texts, dtype=object)[rows]
-    return Predictions(
-        values=candidates.values[best],
-        exact=texts == true_texts,
+    return replace(
+        predict_best(best, numerals, rows, candidates),
         medians=medians,
         percentage_medians=percentage,
         crps=scores,
         covered=covered,
     )
+
+
+def predict_best(
+    best: np.ndarray, numerals: NumeralTable, rows: np.ndarray, candidates: NumeralTable
+) -> Predictions:
+    """From the best candidates [N] alone, with nothing known of the others."""
+    texts = np.array(candidates.texts, dtype=object)[best]
+    true_texts = np.array(numerals.texts, dtype=object)[rows]
+    unknown = np.full(len(rows), np.nan)
+    return Predictions(candidates.values[best], texts == true_texts, unknown, unknown, unknown, {})
 
 
 def numeral_states(model: LanguageModel, corpus: Corpus) -> torch.Tensor:

@@ -42,6 +42,8 @@ class Subject:
     open_numerals: bool
     log_probs: Callable[[Corpus], np.ndarray]  # log p of every target: float64 [T]
     tables: Callable[[Corpus, NumeralTable], Tables]
+    # The likeliest candidate before each numeral [N], where that takes less than a table.
+    best: Callable[[Corpus, NumeralTable], np.ndarray | None] = lambda corpus, candidates: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,16 @@ def _pretrained(
             some = np.arange(begin, min(begin + TABLE_ROWS, len(places)))
             yield some, torch.from_numpy(table[places[some]].astype(np.float64))
 
+    def best(corpus: Corpus, candidates: NumeralTable) -> np.ndarray | None:
+        split = store.split(corpus.name)
+        if split.has_table(candidates, corpus.sources):
+            return None
+        search = lm.best_candidate(candidates)
+        found = split.best(
+            candidates, lambda plan, _: search.find(plan), corpus.sources, settings.progress
+        )
+        return np.asarray(found[split.numerals_of(corpus.sources)])
+
     return Subject(
         name=backbone.name,
         folder=Path(f"{PREFIX}{path}"),
@@ -131,6 +143,7 @@ def _pretrained(
         open_numerals=True,
         log_probs=log_probs,
         tables=tables,
+        best=best,
     )
 
 
@@ -147,4 +160,5 @@ def _over_backbone(
         open_numerals=run.head.open_vocabulary,
         log_probs=reader.log_probs,
         tables=reader.tables,
+        best=reader.best,
     )

@@ -50,6 +50,18 @@ class CombinationHead(NumeralHead):
         weights = self.log_weights(hidden)[:, None, :]  # [N, 1, M]
         return torch.logsumexp(weights + torch.stack([*scores, *given], dim=2), dim=2)
 
+    def beside_given(self, hidden: Tensor, candidates: NumeralTable) -> tuple[Tensor, Tensor]:
+        """Of a combination with one `given` member: its share, and the rest of every candidate.
+
+        [N] and [N, C], probabilities; a candidate has share · p(given) + rest.
+        """
+        shares = self.log_weights(hidden).double()
+        rest = shares.new_zeros(len(hidden), len(candidates))
+        for index, member in enumerate(self.heads()):
+            log_probs = member.log_prob_table(hidden, candidates).double()
+            rest += (shares[:, index, None] + log_probs).exp()
+        return shares[:, -1].exp(), rest
+
     def alone(self, name: str) -> NumeralHead:
         """One member by itself; a `given` one still has to be brought."""
         if name in self.given:

@@ -22,34 +22,45 @@ class GateFit:
     """What was found; the means are of log p, each numeral by weights that did not see it."""
 
     weights: Tensor  # float64 [M, D]
-    strength: float | None  # None: nothing was better than what training found
+    strength: float | None  # None: nothing was clearly better than what training found
     learnt: float  # mean with the weights of training
     fitted: float  # mean with those of `strength`
 
 
-def fit_gate(learnt: Tensor, hidden: Tensor, members: Tensor, folds: Tensor) -> GateFit:
+def fit_gate(learnt: Tensor, hidden: Tensor, members: Tensor, documents: Tensor) -> GateFit:
     """Fit the weights [M, D] of a gate to held-out numerals.
 
     `hidden` [N, D] is what the gate sees before them, `members` [N, M] what each member makes of
-    them (log p, −inf allowed but not for all), `folds` [N] says which numerals belong together.
-    The strength that holds the weights back is chosen by cross-validation over folds; a gain within
-    its standard error does not count.
+    them (log p, −inf allowed but not for all), `documents` [N] where they are from. The strength
+    that holds the weights back is chosen by cross-validation over folds of documents. Since the
+    best of several is taken, a gain within two standard errors, by document, does not count; nor
+    does any from fewer documents than folds.
     """
     learnt, hidden, members = learnt.double(), hidden.double(), members.double()
     before = _log_probs(learnt, hidden, members)
-    after = before.expand(len(STRENGTHS), -1).clone()  # [strengths, N]
-    for fold in folds.unique():  # type: ignore[no-untyped-call]
-        out = folds == fold
-        if out.all():  # nothing to fit to
-            break
+    mean = float(before.mean())
+    kept = GateFit(learnt, None, mean, mean)
+    distinct, document = torch.unique(documents, return_inverse=True)
+    if len(distinct) < FOLDS:
+        return kept
+    after = torch.empty(len(STRENGTHS), len(before), dtype=torch.float64)
+    for fold in range(FOLDS):
+        out = document * FOLDS // len(distinct) == fold
         path = _path(learnt, hidden[~out], members[~out])
         after[:, out] = torch.stack([_log_probs(w, hidden[out], members[out]) for w in path])
     best = int(after.sum(1).argmax())
     gain = after[best] - before
-    if gain.mean() <= gain.std(correction=0) / len(gain) ** 0.5:
-        return GateFit(learnt, None, float(before.mean()), float(before.mean()))
+    if not gain.mean() > 2 * _standard_error(gain, document):
+        return kept
     weights = _path(learnt, hidden, members)[best]
-    return GateFit(weights, STRENGTHS[best], float(before.mean()), float(after[best].mean()))
+    return GateFit(weights, STRENGTHS[best], mean, float(after[best].mean()))
+
+
+def _standard_error(values: Tensor, document: Tensor) -> Tensor:
+    """Of a mean, where values of one document are alike."""
+    deviations = torch.zeros(int(document.max()) + 1, dtype=torch.float64)
+    deviations = deviations.index_add(0, document, values - values.mean())
+    return deviations.square().sum().sqrt() / len(values)
 
 
 def _path(learnt: Tensor, hidden: Tensor, members: Tensor) -> list[Tensor]:

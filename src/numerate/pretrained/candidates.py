@@ -20,9 +20,10 @@ from numerate.pretrained.spelling import NumeralTokens, SpellingTree, written_fo
 from numerate.pretrained.trees import Trees
 
 STATES = {"cpu": 4096, "cuda": 32768}  # nodes read at a time
-# Candidates in a tree. Who sees whom grows with the square of its nodes; a GPU has room for that,
-# and waits for Python less the fewer passes there are.
+# Candidates in a tree. Who sees whom grows with the square of its nodes; a GPU has some room for
+# that, and waits for Python less the fewer passes there are.
 BLOCK = {"cpu": 128, "cuda": 2048}
+TREE = 4096  # nodes, above which there are several trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,21 @@ class CandidateTable:
             order = sorted(range(len(self.forms)), key=lambda index: self.forms[index])
             size = BLOCK.get(self.scorer.device.type, BLOCK["cpu"])
             blocks = [order[begin : begin + size] for begin in range(0, len(order), size)]
-            self._trees[space] = [self._tree(space, block) for block in blocks]
+            self._trees[space] = [
+                tree for block in blocks for tree in self._small_trees(space, block)
+            ]
         return self._trees[space]
 
-    def _tree(self, space: str, candidates: list[int]) -> _Tree:
+    def _small_trees(self, space: str, candidates: list[int]) -> list[_Tree]:
+        """One, or several where it would be too large: a tokenizer may know many spellings."""
         spelling = self.tokens.tree(space, tuple(self.forms[index] for index in candidates))
+        if len(spelling.parents) <= TREE or len(candidates) == 1:
+            return [self._tree(candidates, spelling)]
+        half = len(candidates) // 2
+        parts = candidates[:half], candidates[half:]
+        return [tree for part in parts for tree in self._small_trees(space, part)]
+
+    def _tree(self, candidates: list[int], spelling: SpellingTree) -> _Tree:
         count = len(spelling.parents)
         seen = np.eye(count, dtype=bool)
         for node in range(1, count):

@@ -30,6 +30,12 @@ class NumeralCorpus(Corpus):
         """Places of the numerals of some paragraphs, in their order."""
         return ranges(self.numeral_starts[paragraphs], self.numeral_starts[paragraphs + 1])
 
+    def numerals_in_batch(self, paragraphs: np.ndarray) -> np.ndarray:
+        """The same in the order in which a batch has them: equal ones side by side."""
+        numerals = self.numerals_of(paragraphs)
+        order: np.ndarray = numerals[np.argsort(self.rows[numerals], kind="stable")]
+        return order
+
     def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
         """Places of their targets, ends included."""
         starts = self.offsets[paragraphs] + paragraphs
@@ -56,8 +62,7 @@ class StateCorpus(NumeralCorpus):
         return shuffled_batches(len(self), size, generator)
 
     def collate(self, paragraphs: np.ndarray) -> StateBatch:  # type: ignore[override]
-        numerals = self.numerals_of(paragraphs)
-        numerals = numerals[np.argsort(self.rows[numerals], kind="stable")]
+        numerals = self.numerals_in_batch(paragraphs)
         targets = self.targets_of(paragraphs)
         words = self.targets[targets[~self.is_numeral[targets]]]
         device = self.table.device

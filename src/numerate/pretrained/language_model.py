@@ -11,6 +11,7 @@ from numerate.corpus.dataset import Split
 from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone
+from numerate.pretrained.best import BestCandidate
 from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.plan import Paragraph, Plan, Planner
@@ -114,6 +115,11 @@ class PretrainedLM:
         self, candidates: NumeralTable, adapter: DigitAdapter | None = None
     ) -> CandidateTable:
         return CandidateTable(self.scorer, self.tokens, candidates, adapter)
+
+    def best_candidate(
+        self, candidates: NumeralTable, adapter: DigitAdapter | None = None
+    ) -> BestCandidate:
+        return BestCandidate(self.scorer, self.tokens, candidates, adapter)
 
     def table(
         self, plan: Plan, candidates: NumeralTable, which: Sequence[int] | None = None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import nn
 
 from numerate.atomic import first_file, write_file
 from numerate.corpus.dataset import Dataset
@@ -24,13 +25,14 @@ from numerate.packing import ranges
 from numerate.pretrained.details import DetailStore, as_half
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
-from numerate.pretrained.plan import Paragraph
+from numerate.pretrained.plan import Paragraph, Plan
 
 FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
 
 Progress = Callable[[str, int, int], None]  # what, done, of how many
+OfPlan = Callable[[Plan, np.ndarray], np.ndarray]  # of its numerals, which have these places
 
 
 def default_cache() -> Path:
@@ -181,29 +183,68 @@ class SplitStore:
 
         Rows of paragraphs that were not asked for are zero, or what was found before.
         """
-        digest = hashlib.sha256("\0".join(candidates.texts).encode())
-        if adapter is not None:
-            for name, weight in sorted(adapter.state_dict().items()):
-                digest.update(name.encode() + weight.cpu().numpy().tobytes())
-        key = digest.hexdigest()[:16]
-        table = self.array(f"{key}", np.float32, (len(self.numerals), len(candidates)))
-        done = self.array(f"{key}-done", np.bool_, (len(self.paragraphs),))
+        key = _key(candidates, adapter)
+        table = self.array(key, np.float32, (len(self.numerals), len(candidates)))
+        scorer = self.store.model.candidate_table(candidates, adapter)
+        self._rank(table, key, paragraphs, progress, lambda plan, _: scorer.table(plan))
+        return table
+
+    def has_table(
+        self,
+        candidates: NumeralTable,
+        paragraphs: np.ndarray,
+        adapter: DigitAdapter | None = None,
+    ) -> bool:
+        """Whether nothing is left to be read for it."""
+        name = f"{_key(candidates, adapter)}-done"
+        exists = (self.store.folder / f"{self.name}-{name}.npy").exists()
+        return exists and bool(self._marks(name)[paragraphs].all())
+
+    def best(
+        self,
+        candidates: NumeralTable,
+        find: OfPlan,
+        paragraphs: np.ndarray | Sequence[int] | None = None,
+        progress: Progress | None = None,
+        model: nn.Module | None = None,
+    ) -> np.ndarray:
+        """Which candidate is the likeliest before each numeral: int32 [N].
+
+        `find` says it of a plan, to which `model` gives more than the language model itself.
+        """
+        key = f"{_key(candidates, model)}-best"
+        best = self.array(key, np.int32, (len(self.numerals),))
+        self._rank(best, key, paragraphs, progress, find)
+        return best
+
+    def _rank(
+        self,
+        found: np.ndarray,
+        key: str,
+        paragraphs: np.ndarray | Sequence[int] | None,
+        progress: Progress | None,
+        of_plan: OfPlan,
+    ) -> None:
+        """Fill the rows of numerals, plan by plan, in the paragraphs that are not done yet."""
+        done = self._marks(f"{key}-done")
         wanted = np.arange(len(self.paragraphs)) if paragraphs is None else np.asarray(paragraphs)
         waiting = wanted[~done[wanted]]
-        model = self.store.model
-        scorer = model.candidate_table(candidates, adapter)
+        planner = self.store.model.planner
         what = f"ranking candidates in {self.name}"
         for some in self._portions(waiting, what, progress, RANKED):
-            for index, plans in zip(
-                some, model.planner.plans([self.paragraphs[i] for i in some]), strict=True
-            ):
-                rows = slice(*self.numeral_starts[index : index + 2])
-                found = [scorer.table(plan) for plan in plans]
-                table[rows] = np.concatenate(found) if found else 0
-            table.flush()  # type: ignore[attr-defined]
+            planned = planner.plans([self.paragraphs[index] for index in some])
+            for index, plans in zip(some, planned, strict=True):
+                begin = int(self.numeral_starts[index])
+                for plan in plans:
+                    rows = np.arange(begin, begin + len(plan.roots))
+                    found[rows] = of_plan(plan, rows)
+                    begin += len(rows)
+            found.flush()  # type: ignore[attr-defined]
             done[some] = True
             done.flush()  # type: ignore[attr-defined]
-        return table
+
+    def _marks(self, name: str) -> np.ndarray:
+        return self.array(name, np.bool_, (len(self.paragraphs),))
 
     def _portions(
         self,
@@ -219,3 +260,12 @@ class SplitStore:
             yield waiting[begin : begin + count].tolist()
         if progress and len(waiting):
             progress(what, len(waiting), len(waiting))
+
+
+def _key(candidates: NumeralTable, model: nn.Module | None) -> str:
+    """Of what is found out about candidates: who they are, and who is asked beside the backbone."""
+    digest = hashlib.sha256("\0".join(candidates.texts).encode())
+    if model is not None:
+        for name, weight in sorted(model.state_dict().items()):
+            digest.update(name.encode() + weight.cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]

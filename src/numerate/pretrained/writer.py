@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
+from numerate.pretrained.branches import Branches
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Plan
-from numerate.pretrained.scorer import Scorer
 from numerate.pretrained.spelling import MAX_EXACT, NumeralTokens, goes_on, written_forms
 
 DIGITS = SYMBOLS[:POINT]
@@ -55,54 +55,6 @@ class NumeralPieces:
         return found
 
 
-class Branches:
-    """Tokens after a context, read in any number of goes; keys and values are kept."""
-
-    def __init__(self, scorer: Scorer, chain: Sequence[int]) -> None:
-        self._scorer = scorer
-        self._chain = list(chain)
-        self._tokens: list[int] = []
-        self._paths: list[list[int]] = []  # of each node: the nodes from the context to it
-        with torch.no_grad():
-            states, past = scorer.hidden(
-                scorer.index(np.array([chain])), use_cache=scorer.takes_masks
-            )
-        self._past = past if scorer.takes_masks else None
-        self.root = states[0, -1:]  # [1, S]
-
-    def read(self, parents: Sequence[int], tokens: Sequence[int]) -> Tensor:
-        """The states of new nodes: [n, S].
-
-        Nodes are numbered as they are read. A parent has been read, or stands before the node
-        in the list; −1 is the end of the context.
-        """
-        first, length = len(self._tokens), len(self._chain)
-        self._tokens += tokens
-        for node, parent in enumerate(parents, first):
-            self._paths.append([*(self._paths[parent] if parent >= 0 else []), node])
-        paths = self._paths[first:]
-        with torch.no_grad():
-            if self._past is None:
-                return torch.cat([self._read_alone(path) for path in paths])
-            seen = np.zeros((len(paths), length + len(self._tokens)), dtype=bool)
-            seen[:, :length] = True
-            for row, path in zip(seen, paths, strict=True):
-                row[length + np.array(path)] = True
-            states, self._past = self._scorer.hidden(
-                self._scorer.index(np.array([tokens])),
-                attention_mask=torch.from_numpy(seen)[None, None].to(self._scorer.device),
-                position_ids=self._scorer.index(np.array([[length - 1 + len(p) for p in paths]])),
-                past_key_values=self._past,
-                use_cache=True,
-            )
-        return states[0]
-
-    def _read_alone(self, path: list[int]) -> Tensor:
-        tokens = [*self._chain, *(self._tokens[node] for node in path)]
-        states, _ = self._scorer.hidden(self._scorer.index(np.array([tokens])), use_cache=False)
-        return states[0, -1:]
-
-
 @dataclass(frozen=True, slots=True)
 class _Node:
     """Where a sequence of tokens stands."""
@@ -131,7 +83,7 @@ class NumeralWriter:
         self._pieces = pieces
         self._adapter = adapter
         self._branches = Branches(lm.scorer, plan.tokens[: root + 1])
-        following = self._following_pieces(self._branches.root)[0]
+        following = self._following_pieces(self._branches.states[-1:])[0]
         self._nodes = [_Node(1.0, following)]  # the end of the context, and what is read after it
         self._at = {"": [0]}  # which nodes have just written a text
         self._least = 0.0

@@ -69,6 +69,6 @@ def _print_result(model: str, result: RunResult) -> None:
     )
     if shares := read_json(result.folder / CONFIG).get("shares"):
         perplexity = best["dev_numeral_perplexity"] * math.exp(-shares["gain"])
-        fitted = f"fitted on dev: numeral perplexity {perplexity:,.1f} where they were not fitted"
-        kept = "stay as they were trained: dev has nothing better"
+        fitted = f"fitted on dev: numeral perplexity {perplexity:,.1f} by cross-validation"
+        kept = "stay as they were trained: no clear gain on dev"
         print(f"shares of the members {fitted if shares['strength'] else kept}")

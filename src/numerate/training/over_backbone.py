@@ -15,7 +15,7 @@ from numerate.heads.gate_fit import FOLDS, fit_gate
 from numerate.heads.mixture_fit import Components
 from numerate.model.stored import ModelConfig
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.corpora import StateCorpus, TextCorpus
+from numerate.pretrained.corpora import NumeralCorpus, StateCorpus, TextCorpus
 from numerate.pretrained.head_model import HeadModel, check_head_name
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Progress, Store, default_cache
@@ -93,29 +93,32 @@ def over_backbone(
     return network, found, {"backbone": about}
 
 
-def fit_shares(network: HeadModel, dev: Corpus, batch_size: int) -> dict[str, Any]:
+def fit_shares(
+    network: HeadModel, dev: NumeralCorpus, documents: np.ndarray, batch_size: int
+) -> dict[str, Any]:
     """Fit the shares of a combination's members on the dev split; what the run shall remember.
 
-    Folds are stretches of the split, so that few documents are in two of them. Everything ends up
-    on the CPU in float64, where the fit is the same whatever the device.
+    `documents` says where each paragraph is from. Everything ends up on the CPU in float64, where
+    the fit is the same whatever the device.
     """
-    if not isinstance(network.head, CombinationHead):
+    if not isinstance(network.head, CombinationHead) or len(np.unique(documents)) < FOLDS:
         return {}
-    hidden, members, folds = [], [], []
+    owners = np.repeat(np.unique(documents, return_inverse=True)[1], np.diff(dev.numeral_starts))
+    hidden, members, sources = [], [], []
     network.eval()
     with torch.no_grad():
-        for fold, stretch in enumerate(np.array_split(np.arange(len(dev)), FOLDS)):
-            for begin in range(0, len(stretch), batch_size):
-                batch = dev.collate(stretch[begin : begin + batch_size])
-                if batch.numeral_count:
-                    seen, each = network.by_member(batch)  # type: ignore[arg-type]
-                    hidden.append(seen.double().cpu())
-                    members.append(each.double().cpu())
-                    folds.append(torch.full((len(seen),), fold))
-    if not folds:
+        for paragraphs in dev.batches(batch_size):
+            batch = dev.collate(paragraphs)
+            if batch.numeral_count:
+                seen, each = network.by_member(batch)  # type: ignore[arg-type]
+                hidden.append(seen.double().cpu())
+                members.append(each.double().cpu())
+                sources.append(torch.from_numpy(owners[dev.numerals_in_batch(paragraphs)]))
+    if not sources:
         return {}
     weights = network.head.weights
-    fit = fit_gate(weights.detach().cpu(), torch.cat(hidden), torch.cat(members), torch.cat(folds))
+    parts = torch.cat(hidden), torch.cat(members), torch.cat(sources)
+    fit = fit_gate(weights.detach().cpu(), *parts)
     with torch.no_grad():
         weights.copy_(fit.weights)
     return {"shares": {"strength": fit.strength, "gain": fit.fitted - fit.learnt}}

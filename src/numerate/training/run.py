@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from numerate.model.language_model import (
 )
 from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
+from numerate.pretrained.corpora import NumeralCorpus
 from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.store import remembered_cache
 from numerate.training.checkpoint import CHECKPOINT, difference
@@ -131,25 +132,33 @@ def train(
         record_environment(folder, accelerator.device, packages)
     state = "failed"
     try:
-        reached = _train_to_the_end(trainer)
-        state = "interrupted"  # until all is done
+        state = _until_interrupted(trainer.train, trainer.restore_best)
         if isinstance(network, HeadModel) and trainer.best and accelerator.is_main_process:
-            record |= fit_shares(network, corpora["dev"], options.batch_size)
-        state = reached
+            ended, state = state, "failed"
+            fitted = _until_interrupted(lambda: record.update(_shares(network, trainer, opened)))
+            state = ended if fitted == "finished" else fitted
     finally:
         _write_state(folder, network, record, state, trainer, accelerator)
     best = trainer.progress.best_epoch + 1
     return RunResult(folder, state, best, trainer.progress.history, coverage)
 
 
-def _train_to_the_end(trainer: Trainer) -> str:
-    """Or to an interrupt; with the best weights either way."""
+def _until_interrupted(work: Callable[[], None], tidy: Callable[[], None] | None = None) -> str:
+    """The state of a run after some work, of which an interrupt leaves what is done."""
     try:
-        trainer.train()
+        work()
     except KeyboardInterrupt:
-        trainer.restore_best()
+        if tidy is not None:
+            tidy()
         return "interrupted"
     return "finished"
+
+
+def _shares(network: HeadModel, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
+    dev = trainer.dev_corpus
+    assert isinstance(dev, NumeralCorpus)
+    documents = dataset.split("dev").read(["document"])["document"].to_numpy()
+    return fit_shares(network, dev, documents, trainer.options.batch_size)
 
 
 def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:

@@ -1,0 +1,68 @@
+"""Ways to go on from any place of a text, read in any number of goes; keys and values are kept."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.pretrained.scorer import Scorer
+
+
+class Branches:
+    """Nodes after the tokens of a text, numbered as they are read."""
+
+    def __init__(self, scorer: Scorer, chain: Sequence[int]) -> None:
+        self._scorer = scorer
+        self._chain = list(chain)
+        self._tokens: list[int] = []
+        self._paths: list[list[int]] = []  # of each node: the nodes from the text to it
+        self._roots: list[int] = []  # of each node: the token of the text it comes after
+        with torch.no_grad():
+            states, past = scorer.hidden(
+                scorer.index(np.array([chain])), use_cache=scorer.takes_masks
+            )
+        self._past = past if scorer.takes_masks else None
+        self.states = states[0]  # [T, S] of the text
+
+    @property
+    def count(self) -> int:
+        return len(self._tokens)
+
+    def read(
+        self, parents: Sequence[int], tokens: Sequence[int], roots: Sequence[int] | None = None
+    ) -> Tensor:
+        """The states of new nodes: [n, S].
+
+        A parent has been read, or stands before the node in the list; −1 is the text, after the
+        token that `roots` says, by default the last one.
+        """
+        first, length = len(self._tokens), len(self._chain)
+        self._tokens += tokens
+        for node, parent in enumerate(parents, first):
+            last = length - 1 if roots is None else roots[node - first]
+            self._paths.append([*(self._paths[parent] if parent >= 0 else []), node])
+            self._roots.append(self._roots[parent] if parent >= 0 else last)
+        paths, after = self._paths[first:], np.array(self._roots[first:])
+        with torch.no_grad():
+            if self._past is None:
+                pairs = zip(paths, after.tolist(), strict=True)
+                return torch.cat([self._read_alone(path, root) for path, root in pairs])
+            seen = np.zeros((len(paths), length + len(self._tokens)), dtype=bool)
+            seen[:, :length] = np.arange(length) <= after[:, None]
+            for row, path in zip(seen, paths, strict=True):
+                row[length + np.array(path)] = True
+            depths = np.array([len(path) for path in paths])
+            states, self._past = self._scorer.hidden(
+                self._scorer.index(np.array([tokens])),
+                attention_mask=torch.from_numpy(seen)[None, None].to(self._scorer.device),
+                position_ids=self._scorer.index((after + depths)[None]),
+                past_key_values=self._past,
+                use_cache=True,
+            )
+        return states[0]
+
+    def _read_alone(self, path: list[int], root: int) -> Tensor:
+        tokens = [*self._chain[: root + 1], *(self._tokens[node] for node in path)]
+        states, _ = self._scorer.hidden(self._scorer.index(np.array([tokens])), use_cache=False)
+        return states[0, -1:]

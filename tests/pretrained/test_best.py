@@ -1,0 +1,166 @@
+"""The likeliest candidate is that of the whole table, though few of its nodes are read."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.pretrained.conftest import paragraph
+
+from numerate.corpus.prepare import prepare
+from numerate.evaluation.evaluate import evaluate
+from numerate.evaluation.subject import Settings
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained.best import Beside, BestCandidate
+from numerate.pretrained.branches import Branches
+from numerate.pretrained.digits import DigitAdapter
+from numerate.pretrained.language_model import PretrainedLM
+from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice
+from numerate.training.run import train
+
+KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
+TEXT = (
+    "a dose of 5mg in 1,234 of 2000 patients (61.7%) and 10% of 120, 7, 8 and 9 after 3 months "
+    "was 54.3 and 0.05 as in 1,23."
+)
+CANDIDATES = NumeralTable(
+    [
+        *(str(value) for value in range(120)),
+        *(f"{value / 10:.1f}" for value in range(200)),
+        *("1000", "2000", "1234", "1234567", "0.05", "0.001", "12345678901234"),
+    ]
+)
+Models = dict[str, PretrainedLM]
+
+
+@contextmanager
+def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many nodes each pass reads."""
+    passes: list[int] = []
+    original = Branches.read
+
+    def counted(self: Branches, parents: list[int], *rest: list[int]) -> torch.Tensor:
+        passes.append(len(parents))
+        return original(self, parents, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Branches, "read", counted)
+        yield passes
+
+
+def shaken(lm: PretrainedLM) -> DigitAdapter:
+    torch.manual_seed(1)
+    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
+    with torch.no_grad():
+        for weight in adapter.parameters():
+            weight.normal_(0, 0.5)
+    return adapter
+
+
+@pytest.mark.parametrize("adapted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_the_best_of_the_whole_table(
+    kind: str, adapted: bool, language_models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = language_models[kind]
+    adapter = shaken(lm) if adapted else None
+    plan = lm.planner.plans([paragraph(TEXT)])[0][0]
+    table = lm.candidate_table(CANDIDATES, adapter).table(plan)
+    search = lm.best_candidate(CANDIDATES, adapter)
+    with reading(monkeypatch) as passes:
+        np.testing.assert_array_equal(search.find(plan), table.argmax(1))
+    assert 0 < sum(passes) < 60 * len(table), "of 600 nodes and more"
+    generator = np.random.default_rng(1)
+    share = generator.random(len(table))
+    others = np.exp(generator.normal(-6, 2, table.shape))
+    together = share[:, None] * np.exp(table) + others
+    assert (together.argmax(1) != table.argmax(1)).any()
+    found = search.find(plan, Beside(share, others))
+    np.testing.assert_array_equal(found, together.argmax(1))
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 10_000])
+def test_how_much_is_read_at_once_changes_nothing(
+    at_once: int, language_models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = language_models["glued"]
+    plan = lm.planner.plans([paragraph(TEXT)])[0][0]
+    expected = lm.candidate_table(CANDIDATES).table(plan).argmax(1)
+    monkeypatch.setattr("numerate.pretrained.best.AT_ONCE", {"cpu": at_once})
+    with reading(monkeypatch) as passes:
+        np.testing.assert_array_equal(lm.best_candidate(CANDIDATES).find(plan), expected)
+    assert max(passes) <= at_once * len(expected)
+
+
+def test_models_that_take_no_masks(
+    language_models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lm = language_models["single"]
+    plan = lm.planner.plans([paragraph("from 12.5 (5) to 100")])[0][0]
+    expected = lm.best_candidate(CANDIDATES).find(plan)
+    monkeypatch.setattr(lm.scorer, "takes_masks", False)
+    np.testing.assert_array_equal(lm.best_candidate(CANDIDATES).find(plan), expected)
+
+
+def test_one_candidate_and_no_numeral(language_models: Models) -> None:
+    lm = language_models["single"]
+    search = BestCandidate(lm.scorer, lm.tokens, NumeralTable(["5"]))
+    assert search.find(lm.planner.plans([paragraph("7 of 8")])[0][0]).tolist() == [0, 0]
+    assert search.find(lm.planner.plans([paragraph("none")])[0][0]).tolist() == []
+
+
+@pytest.fixture(scope="module")
+def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=20)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(
+    cardiac: Path, tiny_models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    options = TrainingOptions(epochs=2, batch_size=4, learning_rate=0.003)
+    backbone = BackboneChoice(tiny_models["single"], cache=folder.parent / "cache")
+    train(cardiac, folder, vocabulary=100, hidden=8, backbone=backbone, options=options)
+    return folder
+
+
+@pytest.mark.parametrize("which", ["hf", "run", "member"])
+def test_the_number_line_is_that_of_the_tables(
+    which: str,
+    cardiac: Path,
+    run: Path,
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Found by search, in two goes; with all figures, from tables; then from these again."""
+    model = {"hf": f"hf:{tiny_models['single']}", "run": run, "member": f"{run}:lm"}[which]
+    settings = Settings(cache=tmp_path)
+
+    def figures(*, everything: bool = False, limit: int | None = None) -> dict[str, float]:
+        found = evaluate(
+            model, cardiac, everything=everything, limit=limit, device="cpu", settings=settings
+        )
+        line: dict[str, float] = found.figures["number_line"]
+        return line
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("searched again")
+
+    figures(limit=2)
+    with reading(monkeypatch) as passes:
+        searched = figures()
+    assert passes
+    with monkeypatch.context() as patch:
+        patch.setattr(BestCandidate, "find", refuse)
+        assert figures() == searched
+        assert figures(everything=True) == searched
+        for path in tmp_path.rglob("*-best*.npy"):
+            path.unlink()
+        assert figures() == searched
