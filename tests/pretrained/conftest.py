@@ -28,6 +28,7 @@ from transformers import (
 
 from numerate.corpus.tokenizer import tokenize
 from numerate.pretrained.backbone import Backbone, open_backbone
+from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Paragraph
 
@@ -196,3 +197,13 @@ def vocabulary(backbone: Backbone) -> list[str]:
 def paragraph(text: str) -> Paragraph:
     """A text as a dataset has it."""
     return Paragraph.of(text, tokenize(text))
+
+
+def shaken(lm: PretrainedLM) -> DigitAdapter:
+    """An adapter that moves every digit."""
+    torch.manual_seed(1)
+    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
+    with torch.no_grad():
+        for weight in adapter.parameters():
+            weight.normal_(0, 0.5)
+    return adapter

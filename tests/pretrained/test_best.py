@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.pretrained.conftest import paragraph
+from tests.pretrained.conftest import paragraph, shaken
 
 from numerate.corpus.prepare import prepare
 from numerate.evaluation.evaluate import evaluate
@@ -15,7 +15,6 @@ from numerate.evaluation.subject import Settings
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.best import Beside, BestCandidate
 from numerate.pretrained.branches import Branches
-from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
@@ -49,15 +48,6 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     with monkeypatch.context() as patch:
         patch.setattr(Branches, "read", counted)
         yield passes
-
-
-def shaken(lm: PretrainedLM) -> DigitAdapter:
-    torch.manual_seed(1)
-    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
-    with torch.no_grad():
-        for weight in adapter.parameters():
-            weight.normal_(0, 0.5)
-    return adapter
 
 
 @pytest.mark.parametrize("adapted", [False, True])

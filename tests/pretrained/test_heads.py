@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.pretrained.conftest import paragraph
+from tests.pretrained.conftest import paragraph, shaken
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
@@ -93,15 +93,6 @@ def states_of(run: BackboneRun, folder: Path, cache: Path, name: str) -> StateCo
     split = Store(cache, run.lm, dataset).split(name)
     corpus = load_corpora(dataset, run.head.vocabulary)[name]
     return StateCorpus(corpus, dataset.split(name), split, detailed=run.reads_details)
-
-
-def shaken(lm: PretrainedLM) -> DigitAdapter:
-    torch.manual_seed(1)
-    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
-    with torch.no_grad():
-        for weight in adapter.parameters():
-            weight.normal_(0, 0.5)
-    return adapter
 
 
 @pytest.mark.parametrize("kind", KINDS)

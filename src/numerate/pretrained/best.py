@@ -2,8 +2,8 @@
 
 A beginning is at least as probable as whatever begins so. So the tree of candidates is read from
 the likeliest beginnings on, a few nodes of every place in each pass, until one candidate is at
-least as probable as any other could still be. The answer is exact; of hundreds of nodes a dozen
-are read.
+least as probable as any other could still be. The answer is exact; of thousands of nodes a few
+dozen are read.
 """
 
 from collections.abc import Sequence
