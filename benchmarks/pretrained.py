@@ -8,10 +8,10 @@ what transformers does with the same batches of paragraphs, padded alike and lai
 logits of every token, and nothing else. Rounds of both alternate and the ratio is the median over
 rounds, so that a noisy machine disturbs both alike; it must be at least 0.9. Then the likeliest
 candidate before the numerals of a few paragraphs is looked for by search, and by scoring all
-candidates. Last, heads are trained
-on cached states of the built-in corpus, at 20,000 tokens a second or more; with --networks, so many
-adapt the digits in the combination. If one of the two does not hold, the exit status is 1. Without
---model, a small random one is made on the spot; without --dataset, the built-in corpus is.
+candidates. Last, heads are trained on cached states of the built-in corpus, at 20,000 tokens a
+second or more; with --networks, so many adapt the digits in the combination. If one of the two
+demands is not met, the exit status is 1. Without --model, a small random one is made on the spot;
+without --dataset, the built-in corpus is.
 """
 
 import argparse
@@ -153,7 +153,6 @@ def compare_ranking(lm: PretrainedLM, dataset: Dataset, paragraphs: list[Paragra
     numerals = sum(len(plan.roots) for plan in plans)
     search, table = lm.best_candidate(candidates), lm.candidate_table(candidates)
     found: dict[str, list[np.ndarray]] = {"search": [], "table": []}
-    search.find(plans[0])  # trees are made at first use
     quick = seconds(lambda: found["search"].extend(search.find(plan) for plan in plans))
     slow = seconds(lambda: found["table"].extend(table.table(plan).argmax(1) for plan in plans))
     same = sum(int((a == b).sum()) for a, b in zip(*found.values(), strict=True))

@@ -32,7 +32,7 @@ VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the ca
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model against a dataset, and the two things that figures are made of."""
+    """A model against a dataset, and what figures are made of."""
 
     name: str
     folder: Path  # of the run; the reference of a member or a pretrained model
