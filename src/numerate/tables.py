@@ -15,6 +15,7 @@ class ResultTable:
     title: str
     columns: list[str]  # a line break where a narrow screen may have one
     rows: list[list[str]]  # the first cell of each is the model
+    notes: tuple[str, ...] = ()  # sentences under it: what a reader of the figures has to know
 
 
 def format_figure(value: float) -> str:
@@ -48,6 +49,8 @@ def _print(console: Console, table: ResultTable) -> None:
     for row in table.rows:
         view.add_row(*row)
     console.print(view, crop=False)
+    for note in table.notes:
+        console.print(note, highlight=False)
 
 
 def as_markdown(tables: list[ResultTable]) -> str:
@@ -57,6 +60,7 @@ def as_markdown(tables: list[ResultTable]) -> str:
         lines = [f"**{table.title}**", "", "| " + " | ".join(columns) + " |"]
         lines.append("|" + "---|" + "---:|" * (len(table.columns) - 1))
         lines += ["| " + " | ".join(row) + " |" for row in table.rows]
+        lines += [line for note in table.notes for line in ("", note)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
@@ -74,6 +78,7 @@ def as_latex(tables: list[ResultTable]) -> str:
             *body,
             r"\bottomrule",
             r"\end{tabular}",
+            *(rf"\par\footnotesize {_escape(note)}" for note in table.notes),
             rf"\caption{{{_escape(table.title)}}}",
             r"\end{table}",
         ]

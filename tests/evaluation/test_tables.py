@@ -1,6 +1,7 @@
 """Tables in every format hold the figures, and can be read back."""
 
 import csv
+import html
 import io
 import json
 import math
@@ -15,6 +16,7 @@ from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.score import Targets
 from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
+from numerate.report import page
 from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
 
 NOTHING = np.zeros(0)
@@ -213,6 +215,23 @@ def test_the_terminal_shows_brackets_as_they_are(capsys: pytest.CaptureFixture[s
     """Also such as could be taken for mark-up."""
     print_tables([ResultTable("title", ["model", "PP"], [["mog", "inf [inf, inf]"]])])
     assert "inf [inf, inf]" in capsys.readouterr().out
+
+
+def test_notes_stand_under_their_table_in_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the order given, after the last row and before the next table."""
+    first = ResultTable("one", ["model", "PP"], [["mog", "1.5"]], ("5 % of <all>", "Second."))
+    second = ResultTable("two", ["model", "PP"], [["d-rnn", "2.5"]])
+    print_tables([first, second])
+    written = {
+        "terminal": capsys.readouterr().out,
+        "markdown": as_markdown([first, second]),
+        "latex": as_latex([first, second]).replace(r"\%", "%"),
+        "page": html.unescape(page.table(first) + page.table(second)),
+    }
+    for kind, text in written.items():
+        places = [text.index(part) for part in ("1.5", "5 % of <all>", "Second.", "2.5")]
+        assert places == sorted(places), kind
+    assert "| mog | 1.5 |\n\n5 % of <all>\n\nSecond.\n\n**two**" in written["markdown"]
 
 
 @pytest.mark.parametrize("columns", ["40", "80"])

@@ -47,11 +47,12 @@ def table(content: ResultTable) -> str:
     texts = [any(len(cell) > LONG for cell in cells) for cells in zip(*content.rows, strict=True)]
     head = "".join(map(_heading, content.columns, texts or [False] * len(content.columns)))
     body = "".join("<tr>" + _row(row) + "</tr>\n" for row in content.rows)
+    notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in content.notes)
     return (
         f'<p class="caption">{label}</p>\n'
         f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
         f'<table aria-label="{label}"><thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}</tbody></table></div>\n"
+        f"<tbody>\n{body}</tbody></table></div>\n{notes}"
     )
 
 
