@@ -1,6 +1,7 @@
 """What commands print: progress on standard error, results on standard output."""
 
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,13 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import Description, description_rows
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Progress as SourceProgress
-from numerate.errors import DocumentError
+from numerate.errors import DocumentError, printable
 
 MAX_ERROR_LINES = 20  # the manifest lists more
 
@@ -29,7 +31,7 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
             console.print(f"skipped {error}", markup=False, highlight=False, soft_wrap=True)
 
     with Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[read]:,} documents read"),
         TimeElapsedColumn(),
@@ -38,7 +40,7 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
         transient=True,
         disable=not console.is_terminal,
     ) as progress:
-        task = progress.add_task(f"Preparing {Path(source).name}", total=None, read=0)
+        task = progress.add_task(f"Preparing {printable(Path(source).name)}", total=None, read=0)
 
         def report(state: SourceProgress, counts: Counter[str]) -> None:
             progress.update(
@@ -58,12 +60,15 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
         )
     counts: dict[str, int] = manifest["counts"]
     if skipped > MAX_ERROR_LINES:
-        console.print(f"… and {skipped - MAX_ERROR_LINES:,} more, see {out / 'manifest.json'}")
+        print(
+            f"… and {skipped - MAX_ERROR_LINES:,} more, see {printable(out / 'manifest.json')}",
+            file=sys.stderr,
+        )
     splits: dict[str, dict[str, int]] = manifest["splits"]
     paragraphs = sum(split["paragraphs"] for split in splits.values())
     documents = sum(split["documents"] for split in splits.values())
     print(
-        f"{out}: {paragraphs:,} paragraphs kept from {documents:,} of "
+        f"{printable(out)}: {paragraphs:,} paragraphs kept from {documents:,} of "
         f"{counts['documents_read']:,} documents ({counts['documents_skipped']:,} skipped, "
         f"{counts['documents_duplicate']:,} duplicates, {counts['files_ignored']:,} other files)"
     )
@@ -74,7 +79,8 @@ def print_description(
 ) -> None:
     console = console or Console()
     name, source = dataset.folder.resolve().name, dataset.manifest["options"]["source"]
-    table = Table(title=name if name == source else f"{name} ({source})")
+    title = name if name == source else f"{name} ({source})"
+    table = Table(title=Text(printable(title), "table.title"))
     table.add_column("")
     for split in SPLITS:
         table.add_column(split, justify="right")
@@ -89,4 +95,4 @@ def print_description(
         + (f" {description.tables:,} tables." if description.tables else "")
     )
     frequent = ", ".join(f"{text} ({count:,})" for text, count in description.frequent_numerals)
-    console.print(f"Most frequent numerals: {frequent}", highlight=False)
+    console.print(f"Most frequent numerals: {frequent}", highlight=False, markup=False)

@@ -6,13 +6,34 @@ from difflib import get_close_matches
 MAX_REASON = 300
 
 
+def printable(text: object) -> str:
+    """What strangers wrote, file names among it, made fit for a terminal: no character of it acts.
+
+    White space becomes spaces. Control and formatting characters, with which a name could colour
+    the screen or turn the direction of reading, and bytes that are no UTF-8 are written out.
+    """
+    return "".join(c if c.isprintable() else _written_out(c) for c in str(text))
+
+
+def _written_out(character: str) -> str:
+    if character.isspace():
+        return " "
+    byte = ord(character) - 0xDC00  # how Python keeps a byte of a name that is no UTF-8
+    if 0x80 <= byte <= 0xFF:
+        return f"\\x{byte:02x}"
+    return character.encode("unicode_escape").decode()
+
+
 def one_line(reason: object) -> str:
     """What a library says of what it read, made one short line."""
-    return " ".join(str(reason).split())[:MAX_REASON]
+    return " ".join(printable(reason).split())[:MAX_REASON]
 
 
 class NumerateError(Exception):
     """Anything the user can mend; the command line prints it as one line and exits with 1."""
+
+    def __init__(self, message: object) -> None:
+        super().__init__(" ".join(printable(message).split()))
 
 
 def check_choice(what: str, got: str, choices: Iterable[str]) -> None:
@@ -31,7 +52,7 @@ class DocumentError(NumerateError):
     """
 
     def __init__(self, where: str, reason: str) -> None:
-        self.where = " ".join(where.split())
+        self.where = one_line(where)
         self.reason = one_line(reason)
         super().__init__(f"{self.where}: {self.reason}")
 

@@ -1,6 +1,7 @@
 """The commands, as a user types them."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -166,3 +167,27 @@ def test_a_reader_that_leaves_is_no_error(run: str, files: dict[str, str]) -> No
         assert process.stderr is not None
         process.stdout.close()  # as `head` does
         assert b"pipe" not in process.stderr.read().lower()
+
+
+@pytest.mark.parametrize("format", ["terminal", "json", "csv", "sarif", "html"])
+@pytest.mark.parametrize(("text", "expected"), [(RIGHT, 0), (WRONG, 1)])
+def test_check_of_a_file_whose_name_is_no_utf8(
+    capfdbinary: pytest.CaptureFixture[bytes],
+    run: str,
+    tmp_path: Path,
+    format: str,
+    text: str,
+    expected: int,
+) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\x1b[31m.txt")
+    Path(path).write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["numerate", "check", run, path, "--format", format])
+        patch.setattr("signal.signal", lambda *_: None)
+        sys.stdout.reconfigure(errors="strict")  # type: ignore[union-attr]  # as outside of tests
+        with pytest.raises(SystemExit) as left:
+            main()
+    out, _ = capfdbinary.readouterr()
+    assert left.value.code == expected
+    out.decode("utf-8")
+    assert format in {"csv", "html"} or b"\x1b[31m" not in out

@@ -5,6 +5,7 @@ Heavy modules are imported inside the commands that use them, so that `--help` i
 
 import signal
 import sys
+from io import TextIOWrapper
 from types import FrameType
 
 from numerate.cli import data, learning, study, use  # noqa: F401  in the order of --help
@@ -17,6 +18,8 @@ __all__ = ["app", "main"]
 def main() -> None:
     """Run the command; every error a user can mend is one line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, TextIOWrapper):  # a file name may hold what no encoding can write
+        sys.stdout.reconfigure(errors="backslashreplace")
     with errors_exit_with(1):
         try:
             app()

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, printable
 
 
 @contextmanager
@@ -22,5 +22,5 @@ def errors_exit_with(status: int) -> Iterator[None]:
 
 
 def _fail(message: str, status: int) -> None:
-    print(f"numerate: {' '.join(message.split())}", file=sys.stderr)
+    print(f"numerate: {' '.join(printable(message).split())}", file=sys.stderr)
     raise SystemExit(status)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from numerate.corpus.readers import FORMATS, Unit, suffix_format, units
-from numerate.errors import DocumentError, SourceError
+from numerate.errors import DocumentError, SourceError, one_line
 
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2")
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError)
@@ -72,7 +72,7 @@ class Source:
                     stream, name, self.format, lone=lone_file or bool(split), split=split
                 )
         except (OSError, EOFError, zlib.error) as error:
-            yield DocumentError(name, f"cannot be read: {_one_line(error)}")
+            yield DocumentError(name, f"cannot be read: {_reason(error)}")
 
     def _archive_units(self, file: Path) -> Iterator[Unit | DocumentError]:
         start = self.progress.done
@@ -88,7 +88,7 @@ class Source:
                     else:
                         self.progress.ignored += 1
         except _BROKEN as error:
-            raise SourceError(f"{file}: broken archive: {_one_line(error)}") from None
+            raise SourceError(f"{file}: broken archive: {_reason(error)}") from None
 
     def _wanted(self, name: str) -> bool:
         if any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts):
@@ -98,8 +98,8 @@ class Source:
         return name.lower().removesuffix(".gz").endswith(FORMATS[self.format])
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def _reason(error: BaseException) -> str:
+    return one_line(error) or type(error).__name__
 
 
 def _walk(folder: Path) -> dict[Path, str | None]:

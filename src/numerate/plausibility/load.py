@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.corpus.dataset import Dataset
+from numerate.errors import printable
 from numerate.evaluation.guards import (
     open_dataset,
     refuse_foreign_vocabulary,
@@ -27,7 +28,7 @@ from numerate.vocabulary import Vocabulary
 
 
 def say_on_stderr(message: str) -> None:
-    print(f"numerate: {message}", file=sys.stderr)
+    print(f"numerate: {printable(message)}", file=sys.stderr)
 
 
 def load(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from html.parser import HTMLParser
 from typing import Any
 
@@ -227,3 +228,16 @@ def test_words() -> None:
     long = "x " * 400 + "5" + " y" * 400
     first, last = sentence_around(long, 800, 801)
     assert last - first == 321
+
+
+def test_a_name_that_no_encoding_can_write(report: Report) -> None:
+    """Neither an escape sequence nor a byte that is no UTF-8 reaches the terminal or ends it."""
+    name = os.fsdecode(b"a\xff\x1b[31m[b].txt")
+    hostile = Checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
+    hostile_report = Report("combination", 0.01, [hostile])
+    stream = io.StringIO()
+    print_report(hostile_report, Console(file=stream, width=200))
+    assert stream.getvalue().splitlines()[0] == r"a\xff\x1b[31m[b].txt:2:14"
+    (result,) = json.loads(as_sarif(hostile_report))["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": "a%FF%1B%5B31m%5Bb%5D.txt"}

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 import numerate
+from numerate.errors import printable
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.checking.wording import explain, sentence_around
 from numerate.plausibility.finding import Finding
@@ -67,10 +68,10 @@ def print_report(report: Report, console: Console, *, everything: bool = False) 
 
 
 def _where(checked: Checked, finding: Finding) -> str:
-    place = checked.place(finding)
+    place, name = checked.place(finding), printable(checked.document.name)
     if place.line is None:
-        return f"{checked.document.name}: paragraph {place.paragraph}, character {place.start + 1}"
-    return f"{checked.document.name}:{place.line}:{place.column}"
+        return f"{name}: paragraph {place.paragraph}, character {place.start + 1}"
+    return f"{name}:{place.line}:{place.column}"
 
 
 def _sentence(checked: Checked, finding: Finding) -> Text:

@@ -1,6 +1,7 @@
 """Findings as SARIF 2.1.0, which code review and continuous integration tools show."""
 
 import json
+import os
 from typing import Any
 from urllib.parse import quote
 
@@ -47,7 +48,9 @@ def _result(checked: Checked, finding: Finding) -> dict[str, Any]:
 def _location(checked: Checked, finding: Finding) -> dict[str, Any]:
     """A region of a text file; of an article only the file, and which paragraph in words."""
     place = checked.place(finding)
-    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(checked.document.name)}}
+    physical: dict[str, Any] = {
+        "artifactLocation": {"uri": quote(os.fsencode(checked.document.name))}
+    }
     if place.line is not None and place.column is not None:
         physical["region"] = {
             "startLine": place.line,
