@@ -16,14 +16,16 @@ from typing import Any
 import gguf
 import pytest
 import torch
+from peft import LoraConfig
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import AutoModelForCausalLM, AutoTokenizer, BertConfig, ByT5Tokenizer, T5Config
 from transformers.utils import logging
 
 from numerate.errors import BackboneError, NumerateError, RunError
-from numerate.pretrained import loading
+from numerate.pretrained import files, loading
 from numerate.pretrained.backbone import Backbone, open_backbone, parse_reference
+from numerate.pretrained.tuning import add_adapters
 
 Make = Callable[..., Path]
 TEXT = "the mean was 12.5 (from 100 to 2,000) in 7"
@@ -226,6 +228,69 @@ def test_a_run_notices_that_its_model_changed(file: str, make_tiny: Make) -> Non
         open_backbone(folder, digest=digest)
 
 
+def add_adapter(folder: Path) -> Path:
+    """A low-rank adapter in a model's folder, as PEFT saves one."""
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    model.add_adapter(LoraConfig(r=2, target_modules=["q_proj"]))
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "lora" in name:
+                weight.normal_()
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_an_adapter_beside_the_weights_is_part_of_the_model(make_tiny: Make) -> None:
+    """Else what is cached under the digest of the one would be taken for the other's."""
+    folder = make_tiny()
+    plain = open_backbone(folder)
+    first = open_backbone(add_adapter(folder))
+    assert not torch.allclose(logits(first), logits(plain), atol=1e-2)
+    tensors = load_file(folder / "adapter_model.safetensors")
+    doubled = {name: 2 * weight for name, weight in tensors.items()}
+    save_file(doubled, folder / "adapter_model.safetensors", {"format": "pt"})
+    second = open_backbone(folder)
+    assert len({plain.digest, first.digest, second.digest}) == 3
+    expected = AutoModelForCausalLM.from_pretrained(folder)
+    tokens = torch.tensor([second.tokenizer(TEXT)["input_ids"]])
+    with torch.inference_mode():
+        torch.testing.assert_close(logits(second), expected(tokens).logits[0])
+    with pytest.raises(NumerateError, match="has an adapter already"):
+        add_adapters(second.model, "lora")
+
+
+def test_an_adapter_does_not_hide_that_weights_are_missing(make_tiny: Make) -> None:
+    folder = add_adapter(make_tiny())
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["model.layers.1.mlp.up_proj.weight"]
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    assert "do not fill the model: no model.layers.1.mlp.up_proj" in refused(folder)
+
+
+def test_an_adapter_that_is_not_whole(make_tiny: Make) -> None:
+    folder = add_adapter(make_tiny())
+    tensors = load_file(folder / "adapter_model.safetensors")
+    whole = dict(tensors)
+    tensors.pop(min(tensors))
+    save_file(tensors, folder / "adapter_model.safetensors", {"format": "pt"})
+    assert "adapter's weights do not fill the model" in refused(folder)
+    torch.save(whole, folder / "adapter_model.bin")
+    (folder / "adapter_model.safetensors").unlink()
+    assert "without adapter_model.safetensors" in refused(folder)
+    (folder / "adapter_config.json").write_text("{")
+    assert "adapter_config.json: broken" in refused(folder)
+
+
+@pytest.mark.parametrize("file", ["config.9.9.9.json", "code/inner.py"])
+def test_whatever_may_be_loaded_counts(file: str, make_tiny: Make) -> None:
+    folder = make_tiny()
+    digest = open_backbone(folder).digest
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text("{}")
+    assert open_backbone(folder).digest != digest
+
+
 def test_a_missing_model_is_not_a_changed_one(tmp_path: Path) -> None:
     assert "does not exist" in refused(tmp_path / "gone", digest="0")
 
@@ -393,9 +458,9 @@ def test_weights_of_another_shape(make_tiny: Make) -> None:
 def test_weights_that_are_not_numbers(make_tiny: Make) -> None:
     folder = make_tiny()
     tensors = load_file(folder / "model.safetensors")
-    tensors["model.norm.weight"].fill_(float("nan"))
+    tensors["model.embed_tokens.weight"][-1, 0] = float("nan")  # of a token that is seldom read
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    assert "not finite" in refused(folder)
+    assert "not finite: model.embed_tokens.weight" in refused(folder)
 
 
 # Code of its own, the network, missing packages
@@ -436,6 +501,45 @@ def test_code_of_its_own_is_not_run(family: str, make_tiny: Make) -> None:
     folder = with_own_code(make_tiny(), model_type=family)
     assert "--trust-remote-code" in refused(folder)
     assert not (folder / "was-here").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"_attn_implementation": "somebody/kernel"},
+        {"attn_implementation": "somebody/kernel@main:forward"},
+        {"attn_implementation": {"": "somebody/kernel"}},
+        {"_experts_implementation": "somebody/kernel"},
+        {"text_config": {"_attn_implementation_internal": "somebody/kernel"}},
+        {"_attn_implementation": "flash_attention_2"},  # looked for on the hub if not installed
+    ],
+)
+def test_code_from_elsewhere_is_not_looked_for(change: dict[str, Any], make_tiny: Make) -> None:
+    folder = make_tiny()
+    change_json(folder / "config.json", **change)
+    line = refused(folder)
+    assert "code from elsewhere" in line
+    assert "--trust-remote-code" in line
+    with pytest.raises(BackboneError) as error:
+        files.check_folder(folder, trusted=False)
+    assert str(error.value) == line
+    files.check_folder(folder, trusted=True)
+
+
+def test_another_file_of_weights_is_not_read(make_tiny: Make) -> None:
+    folder = make_tiny()
+    shutil.copy(folder / "model.safetensors", folder / "other.safetensors")
+    change_json(folder / "config.json", transformers_weights="other.safetensors")
+    assert "names its own file of weights" in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["eager", "sdpa"])
+def test_ways_to_attend_that_are_built_in(name: str, make_tiny: Make) -> None:
+    folder = make_tiny()
+    change_json(
+        folder / "config.json", _attn_implementation=name, _attn_implementation_autoset=True
+    )
+    assert open_backbone(folder).model.config._attn_implementation == name
 
 
 def test_code_that_is_not_needed_is_not_run(make_tiny: Make) -> None:

@@ -63,7 +63,7 @@ def open_backbone(
         raise BackboneError(f"{path}: not a GGUF file, expected a folder or a GGUF file")
     _check_installed(path)
     if path.is_dir():
-        files.check_folder(path)
+        files.check_folder(path, trusted=trust_remote_code)
     found = files.digest(path)
     if digest is not None and digest != found:
         raise RunError(

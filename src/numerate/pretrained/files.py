@@ -6,6 +6,8 @@ at once, in words of our own.
 
 import hashlib
 import json
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,10 @@ INDEX = "model.safetensors.index.json"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 TOKENIZER_FILES = ("tokenizer*", "*.model", "vocab.*", "merges.txt", "tekken.json")
 ABOUT_TOKENS = ("special_tokens_map.json", "added_tokens.json")
-CONFIGURATION = ("config.json", "generation_config.json", "*.py")
+CONFIGURATION = ("config.json", "config.*.json", "generation_config.json", "**/*.py")
+ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+IMPLEMENTATIONS = re.compile(r"_?(attn|experts)_implementation(_internal)?")
+BUILT_IN = ("eager", "sdpa", "flex_attention", "grouped_mm", "batched_mm")
 
 
 def is_gguf(path: Path) -> bool:
@@ -26,17 +31,58 @@ def is_gguf(path: Path) -> bool:
         return stream.read(4) == b"GGUF"
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that lacks a configuration, weights or a tokenizer, or has broken ones."""
+def needs_code(path: Path) -> BackboneError:
+    return BackboneError(
+        f"{path}: needs code of its own to be run; if you trust it, add --trust-remote-code"
+    )
+
+
+def check_folder(folder: Path, *, trusted: bool = False) -> None:
+    """Refuse a folder that lacks a configuration, weights or a tokenizer, or has broken ones.
+
+    Also one that sends transformers elsewhere, unless it is trusted: to other weights, which the
+    digest would not cover, or to code from a hub.
+    """
     if not (folder / "config.json").is_file():
         raise BackboneError(
             f"{folder}: no config.json, expected the folder of a Hugging Face model or a GGUF file"
         )
-    _read_object(folder / "config.json")
+    for path in _find(folder, ("config.json", "config.*.json")):
+        config = _read_object(path)
+        if "transformers_weights" in config:
+            raise BackboneError(f"{path}: names its own file of weights, expected {WEIGHTS}")
+        foreign = [name for name in _implementations(config) if name not in BUILT_IN]
+        if foreign and not trusted:
+            raise BackboneError(
+                f"{path}: asks for code from elsewhere ({one_line(foreign[0])}), expected one of "
+                f"{', '.join(BUILT_IN)}; if you trust it, add --trust-remote-code"
+            )
     for path in weight_files(folder):
         _check_weights(path)
+    if has_adapter(folder):
+        _read_object(folder / ADAPTER)
+        if not (folder / ADAPTER_WEIGHTS).is_file():
+            raise BackboneError(f"{folder}: an adapter without {ADAPTER_WEIGHTS}")
+        _check_weights(folder / ADAPTER_WEIGHTS)
     if not _find(folder, TOKENIZER_FILES):
         raise BackboneError(f"{folder}: no tokenizer, expected tokenizer.json")
+
+
+def has_adapter(path: Path) -> bool:
+    """Whether a PEFT adapter lies beside the weights, and changes them."""
+    return (path / ADAPTER).is_file()
+
+
+def _implementations(value: Any, named: bool = False) -> Iterator[str]:
+    """How attention and experts shall be computed, in a configuration and those inside it."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _implementations(inner, named or bool(IMPLEMENTATIONS.fullmatch(key)))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _implementations(inner, named)
+    elif named and value is not None:
+        yield str(value)
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -65,7 +111,7 @@ def digest(path: Path) -> str:
     """One hash for all that decides what a model computes, wherever its folder or file lies."""
     if path.is_file():
         return _file_digest(path)
-    named = [*CONFIGURATION, *TOKENIZER_FILES, *ABOUT_TOKENS, INDEX]
+    named = [*CONFIGURATION, *TOKENIZER_FILES, *ABOUT_TOKENS, INDEX, ADAPTER, ADAPTER_WEIGHTS]
     total = hashlib.sha256()
     for file in sorted({*_find(path, named), *weight_files(path)}):
         total.update(f"{file.relative_to(path).as_posix()}\0{_file_digest(file)}\0".encode())

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numerate.errors import BackboneError, NumerateError, one_line
+from numerate.pretrained.files import ADAPTER, ADAPTER_WEIGHTS, has_adapter, needs_code
 
 if TYPE_CHECKING:
     import torch
@@ -36,6 +37,9 @@ def load(
         if path.is_file():
             _name_ends(tokenizer, config)
         model = _open_model(path, source, config, trust_remote_code)
+        if has_adapter(path):
+            _add_adapter(path, model)
+    _check_finite(path, model)
     _check_fit(path, tokenizer, model)
     model.to(device).eval()
     _check_forward(path, model)
@@ -69,10 +73,18 @@ def _source(path: Path) -> Iterator[dict[str, Any]]:
     """Where transformers shall look, and that it shall look nowhere else.
 
     Beside a GGUF file it would also read whatever other configuration and tokenizer lie in the
-    folder, so the file is shown to it alone.
+    folder, so the file is shown to it alone. With an adapter it would report on that and not on
+    the weights, so these are shown to it without one.
     """
-    if path.is_dir():
+    if path.is_dir() and not has_adapter(path):
         yield {"pretrained_model_name_or_path": str(path), "local_files_only": True}
+        return
+    if path.is_dir():
+        with tempfile.TemporaryDirectory() as alone:
+            for file in path.iterdir():
+                if file.name not in {ADAPTER, ADAPTER_WEIGHTS}:
+                    (Path(alone) / file.name).symlink_to(file)
+            yield {"pretrained_model_name_or_path": alone, "local_files_only": True}
         return
     with tempfile.TemporaryDirectory() as alone, _read_once():
         (Path(alone) / "model.gguf").symlink_to(path)
@@ -111,17 +123,11 @@ def _explained(path: Path, what: str) -> Iterator[None]:
         raise
     except Exception as error:
         if "trust_remote_code" in str(error):
-            raise _needs_code(path) from None
+            raise needs_code(path) from None
         reason = one_line(error) or type(error).__name__
         broken = path.is_file() and "supported" not in reason  # parsers of GGUF just stumble
         cause = "broken or cut short, " if broken else ""
         raise BackboneError(f"{path}: {cause}cannot read {what}: {reason}") from None
-
-
-def _needs_code(path: Path) -> BackboneError:
-    return BackboneError(
-        f"{path}: needs code of its own to be run; if you trust it, add --trust-remote-code"
-    )
 
 
 def _open_config(path: Path, source: dict[str, Any], trust_remote_code: bool) -> Any:
@@ -150,7 +156,7 @@ def _check_causal(path: Path, config: Any, trust_remote_code: bool) -> None:
     own_code = getattr(config, "auto_map", None) or {}
     if expected not in named and "AutoModelForCausalLM" in own_code:
         if not trust_remote_code:
-            raise _needs_code(path)
+            raise needs_code(path)
         return
     encodes = family in MODEL_FOR_MASKED_LM_MAPPING_NAMES or config.is_encoder_decoder
     both_ways = encodes and not getattr(config, "is_decoder", False)
@@ -208,17 +214,38 @@ def _open_model(
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # reported, and refused below with their names
         )
-    if report["mismatched_keys"]:
-        name, found, expected = min(report["mismatched_keys"])
+    _check_filled(path, "weights", report["missing_keys"], report["mismatched_keys"])
+    return model
+
+
+def _check_filled(path: Path, what: str, missing: set[str], mismatched: set[Any]) -> None:
+    if mismatched:
+        name, found, expected = min(mismatched)
         raise BackboneError(
-            f"{path}: its weights do not fit the model: {name} has the shape {list(found)}, "
+            f"{path}: its {what} do not fit the model: {name} has the shape {list(found)}, "
             f"expected {list(expected)}"
         )
-    missing = sorted(report["missing_keys"])
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise BackboneError(f"{path}: its weights do not fill the model: no {missing[0]}{more}")
-    return model
+        raise BackboneError(f"{path}: its {what} do not fill the model: no {min(missing)}{more}")
+
+
+def _add_adapter(path: Path, model: "PreTrainedModel") -> None:
+    """The PEFT adapter that lies beside the weights, as strictly as these."""
+    try:
+        import peft  # noqa: F401
+    except ImportError:
+        raise NumerateError(f"{path}: its adapter needs peft: pip install 'numerate[hf]'") from None
+    with _explained(path, "its adapter"):
+        report = model.load_adapter(str(path), ignore_mismatched_sizes=True)
+    _check_filled(path, "adapter's weights", report.missing_keys, report.mismatched_keys)
+
+
+def _check_finite(path: Path, model: "PreTrainedModel") -> None:
+    """One weight that is no number can spoil every answer, or only some."""
+    for name, weight in model.named_parameters():
+        if not weight.isfinite().all():
+            raise BackboneError(f"{path}: its weights are not finite: {name}")
 
 
 def _check_fit(path: Path, tokenizer: Any, model: "PreTrainedModel") -> None:

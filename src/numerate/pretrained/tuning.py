@@ -13,6 +13,10 @@ RANK = 8
 def add_adapters(model: Any, finetune: str) -> None:
     """Make the backbone trainable in place."""
     check_choice("finetune", finetune, FINETUNE)
+    if finetune != "none" and getattr(model, "peft_config", None):
+        raise NumerateError(
+            f"finetune {finetune}: the pretrained model has an adapter already; merge it first"
+        )
     model.requires_grad_(finetune == "full")
     if finetune != "lora":
         return
