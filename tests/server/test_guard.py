@@ -39,10 +39,12 @@ def check(client: httpx.Client, text: str = "7") -> httpx.Response:
 
 def test_a_foreign_host_name_is_refused(client: httpx.Client) -> None:
     """A page of another site whose name was made to point to this machine."""
-    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "[::2]"):
+    foreign = ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "[::2]")
+    disguised = ("[::1].evil.example", "[::1]evil.example:80", "[::1%evil.example]", "127.0.0.1:x")
+    for host in (*foreign, *disguised, "[localhost]", "::1", "192.168.1.2", "0.0.0.0", ""):
         answer = client.get("/v1/model", headers={"host": host})
-        assert (answer.status_code, answer.json().keys()) == (421, {"error"})
-    for host in ("localhost", "LOCALHOST:8000", "127.0.0.1:9", "[::1]:8000"):
+        assert (answer.status_code, answer.json().keys()) == (421, {"error"}), host
+    for host in ("localhost", "LOCALHOST:8000", "127.0.0.1:9", "[::1]:8000", "127.0.0.2:8000"):
         assert client.get("/v1/model", headers={"host": host}).status_code == 200
 
 

@@ -1,7 +1,6 @@
 """`numerate serve`: load a model, bind, serve until told to stop."""
 
 import importlib
-import ipaddress
 import logging
 import os
 import signal
@@ -9,13 +8,17 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from numerate.errors import NumerateError
 from numerate.plausibility.source import ModelSource
+from numerate.server.hosts import is_loopback
 
 if TYPE_CHECKING:
+    import asyncio
+
     import uvicorn
     from starlette.types import ASGIApp
 
@@ -27,7 +30,6 @@ EXAMPLE = (
     "In 2016, 412 patients (mean age 63.5 years, 48 % women) were followed for 12 months. "
     "Of the 206 in the treatment group, 31 (15.0 %) had an event, against 52 of 206 (25.2 %)."
 )
-MOST_CONNECTIONS = 500
 LARGE_SECONDS = 60.0  # for an answer of a pretrained model
 MOST_HEADER_BYTES = 16 * 1024
 
@@ -58,14 +60,6 @@ def check_extra() -> None:
             raise NumerateError(
                 f"{name} is not installed: the server needs pip install 'numerate[server]'"
             ) from None
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only; of names, only `localhost`."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def check_token(host: str, token: str | None) -> None:
@@ -139,17 +133,19 @@ def http_config(app: "ASGIApp", limits: "Limits") -> "uvicorn.Config":
     """Plain HTTP without frills: own log, no header that tells of the software, all bounded."""
     import uvicorn
 
+    from numerate.server.connections import PunctualProtocol
+
     logging.getLogger("uvicorn.access").disabled = True  # it would write whole addresses
     return uvicorn.Config(
         app,
-        http="h11",
+        http=cast("type[asyncio.Protocol]", partial(PunctualProtocol, limits)),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=limits.idle_seconds,
         h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         timeout_graceful_shutdown=int(limits.seconds) + 1,
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from numerate.server.hosts import is_own_host
 from numerate.server.limits import Limits
 from numerate.server.problems import GONE, SERVER_ERROR, RefusedError, refusal
 
@@ -21,7 +22,6 @@ LOG = logging.getLogger("numerate.server")
 API = "/v1/"
 DISCARDED_BYTES = 64 << 20  # of a body that is too long: who sends it should also read why
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -44,8 +44,7 @@ class Access:
     token: str | None = None  # what a request for the API must bear
 
     def check(self, path: str, headers: dict[bytes, bytes]) -> None:
-        if self.loopback and _host_name(headers.get(b"host", b"")) not in LOOPBACK_NAMES:
-            # A page elsewhere whose name was made to point here (DNS rebinding).
+        if self.loopback and not is_own_host(headers.get(b"host", b"")):
             raise RefusedError(421, "this server answers on localhost only")
         if self.token is not None and path.startswith(API):
             got = headers.get(b"authorization", b"")
@@ -140,12 +139,6 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
-
-
-def _host_name(host: bytes) -> str:
-    """`localhost:8000` is localhost; ports may differ, since they can be forwarded."""
-    name = host.decode("latin-1").lower()
-    return name.partition("]")[0] + "]" if name.startswith("[") else name.partition(":")[0]
 
 
 def _place(error: Exception) -> str:

@@ -18,7 +18,11 @@ class Limits:
     numerals: int = 1_000  # of all texts in a request
     claims: int = 100  # that are ranked together
     body_bytes: int = 256 * 1024  # twelve for a character, the longest way JSON can write one
-    seconds: float = 10.0  # for a request to arrive, and again for its answer
+    seconds: float = 10.0  # for the body of a request to arrive, and again for its answer
+    head_seconds: float = 10.0  # for its head to arrive, and for its answer to be read
+    idle_seconds: int = 5  # between two requests, when nothing comes
+    connections: int = 500  # that are open at a time
+    per_address: int = 100  # of them from one address
     threads: int = 2  # that compute at a time
     waiting: int = 30  # requests that may wait for a thread; further ones are turned away
 
