@@ -403,6 +403,26 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path, number: signal
 
 def test_a_killed_run_leaves_nothing_that_looks_complete(tmp_path: Path) -> None:
     assert interrupt(tmp_path, signal.SIGKILL).returncode == -signal.SIGKILL
-    (partial,) = tmp_path.iterdir()
-    assert partial.name.startswith(".out.partial-")
+    (partial,) = tmp_path.glob(".out.partial-*")
     assert not (partial / "manifest.json").exists()
+    assert not (tmp_path / "out").exists()
+    prepare("cardiac", tmp_path / "out", documents=5)  # and is swept up by the next one
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_force_keeps_the_files_of_others(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    prepare("cardiac", out, documents=5)
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(NumerateError, match=r"holds notes\.txt, which is not the dataset's"):
+        prepare("cardiac", out, documents=6, force=True)
+    assert (out / "notes.txt").read_text() == "mine"
+    assert len(all_rows(out)) == 5
+
+
+def test_a_dataset_that_a_kill_left_hidden_is_put_back_when_it_is_opened(tmp_path: Path) -> None:
+    prepare("cardiac", tmp_path / "out", documents=5)
+    (tmp_path / "out").rename(tmp_path / ".out.old-abcdefgh")
+    (tmp_path / ".out.partial-abcdefgh").mkdir()
+    assert len(all_rows(tmp_path / "out")) == 5
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

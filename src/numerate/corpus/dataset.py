@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from numerate.atomic import recover
 from numerate.errors import DatasetError, NumerateError
 
 FORMAT_NAME = "numerate dataset"
@@ -74,11 +75,34 @@ class Split:
 
 def is_dataset(folder: Path) -> bool:
     """Whether the folder holds a dataset, of whatever version."""
+    return _manifest_or_none(folder) is not None
+
+
+def why_not_replaceable(folder: Path) -> str | None:
+    """Only a dataset may be replaced by another, and only if nothing else is in its folder."""
+    manifest = _manifest_or_none(folder)
+    if manifest is None:
+        return "not a dataset"
+    strangers = {path.name for path in folder.iterdir()} - {MANIFEST, *_files(manifest)}
+    return f"holds {min(strangers)}, which is not the dataset's" if strangers else None
+
+
+def _files(manifest: dict[str, Any]) -> list[str]:
+    """The Parquet files that a manifest names; none where it is spoilt."""
+    try:
+        shards = [shard for name in SPLITS for shard in manifest["splits"][name]["shards"]]
+        return [name for name in [*shards, *manifest["tables"]] if isinstance(name, str)]
+    except (KeyError, TypeError):
+        return []
+
+
+def _manifest_or_none(folder: Path) -> dict[str, Any] | None:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == FORMAT_NAME
+    except (OSError, ValueError, RecursionError):
+        return None
+    is_ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT_NAME
+    return manifest if is_ours else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +113,7 @@ class Dataset:
     @classmethod
     def open(cls, folder: str | Path) -> "Dataset":
         folder = Path(folder)
+        recover(folder)
         path = folder / MANIFEST
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))

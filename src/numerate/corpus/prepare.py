@@ -21,7 +21,13 @@ from typing import Any, Protocol
 
 import numerate
 from numerate.atomic import new_folder
-from numerate.corpus.dataset import FORMAT_NAME, FORMAT_VERSION, MANIFEST, SPLITS, is_dataset
+from numerate.corpus.dataset import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    MANIFEST,
+    SPLITS,
+    why_not_replaceable,
+)
 from numerate.corpus.extract import KEEP, Extracted, Rules, extract
 from numerate.corpus.readers import FORMATS, Unit
 from numerate.corpus.shards import Staging, write_splits
@@ -86,8 +92,6 @@ def prepare(
         raise NumerateError(f"seed: got {seed}, expected 0 or more")
     if processes < 1:
         raise NumerateError(f"processes: got {processes}, expected 1 or more")
-    if force and Path(out).is_dir() and any(Path(out).iterdir()) and not is_dataset(Path(out)):
-        raise NumerateError(f"{out}: not a dataset, so it is not replaced; choose another place")
     built_in = str(source) == "cardiac" and format == "auto" and not Path(source).exists()
     units: Units
     if built_in:
@@ -106,7 +110,7 @@ def prepare(
         "split_names": rules.split_names,
         "seed": seed,
     }
-    with new_folder(Path(out), force=force) as folder:
+    with new_folder(Path(out), refusal=why_not_replaceable, force=force) as folder:
         ledger = Ledger(seed, strict, on_error)
         with Staging(folder, rules.oracle) as staging:
             for extracted in _extract_all(units, rules, processes):
