@@ -48,7 +48,7 @@ def test_prepare_and_describe(tmp_path: Path) -> None:
 )
 def test_errors_are_one_line(arguments: list[str], message: str) -> None:
     done = numerate(*arguments)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""

@@ -1,7 +1,6 @@
 """What commands print: progress on standard error, results on standard output."""
 
 import os
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,13 @@ from numerate.corpus.describe import Description, description_rows
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Progress as SourceProgress
 from numerate.errors import DocumentError, printable
+from numerate.notices import notice_console, say
 
 MAX_ERROR_LINES = 20  # the manifest lists more
 
 
 def prepare_with_progress(source: str, out: Path, *, processes: int, **options: Any) -> None:
-    console = Console(stderr=True)
+    console = notice_console()
     skipped = 0
 
     def show_error(error: DocumentError) -> None:
@@ -60,10 +60,7 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
         )
     counts: dict[str, int] = manifest["counts"]
     if skipped > MAX_ERROR_LINES:
-        print(
-            f"… and {skipped - MAX_ERROR_LINES:,} more, see {printable(out / 'manifest.json')}",
-            file=sys.stderr,
-        )
+        say(f"… and {skipped - MAX_ERROR_LINES:,} more skipped, see {out / 'manifest.json'}")
     splits: dict[str, dict[str, int]] = manifest["splits"]
     paragraphs = sum(split["paragraphs"] for split in splits.values())
     documents = sum(split["documents"] for split in splits.values())

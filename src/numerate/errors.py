@@ -30,7 +30,11 @@ def one_line(reason: object) -> str:
 
 
 class NumerateError(Exception):
-    """Anything the user can mend; the command line prints it as one line and exits with 1."""
+    """Anything the user can mend; the command line prints it as one line and exits with 2."""
+
+
+class FailureError(NumerateError):
+    """What was asked for is right, and yet it failed on the way; exits with 1."""
 
     def __init__(self, message: object) -> None:
         super().__init__(" ".join(printable(message).split()))

@@ -123,7 +123,7 @@ def test_bad_sources_get_one_line(
     if content is not None:
         path.write_text(content)
     status, _, err = numerate(capsys, "benford", str(path))
-    assert status == 1
+    assert status == 2
     assert err.startswith("numerate: ")
     assert err.rstrip().endswith(message)
     assert err.count("\n") == 1
@@ -131,5 +131,5 @@ def test_bad_sources_get_one_line(
 
 def test_an_unknown_format_is_told_what_it_meant(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = numerate(capsys, "benford", "-", "--format", "latx")
-    assert (status, err.count("\n")) == (1, 1)
+    assert (status, err.count("\n")) == (2, 1)
     assert "did you mean latex?" in err

@@ -96,7 +96,7 @@ def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def refused(done: Done, *parts: object) -> bool:
-    assert done.status == 1, done
+    assert done.status == 2, done
     assert done.out == ""
     assert re.fullmatch(r"numerate: [^\n]+\n", done.err), done.err
     for part in parts:

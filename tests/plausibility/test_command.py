@@ -126,11 +126,11 @@ def test_check_keeps_errors_apart_from_findings(
         (["check-benchmark", "{run}", "gone"], "numerate: gone: not a dataset"),
     ],
 )
-def test_other_commands_exit_with_one(
+def test_other_commands_exit_alike(
     capsys: pytest.CaptureFixture[str], run: str, arguments: list[str], message: str
 ) -> None:
     status, _, err = numerate(capsys, *(argument.format(run=run) for argument in arguments))
-    assert status == 1
+    assert status == 2
     assert err.startswith(message)
 
 

@@ -360,7 +360,7 @@ def test_commands(
     assert err.startswith("numerate: hf:")
     assert err.count("\n") == 1
     status, _, err = command(capsys, "serve", reference, "--port", "0")
-    assert status == 1
+    assert status == 2
     assert "--dataset" in err
 
 
@@ -396,12 +396,12 @@ def test_every_command_runs_code_of_a_model_only_if_told_to(
         (["rank", model, "it is 5", "it is 7"], 0),
         (["check", model, str(text), *calibrated], 0),
         (["check-benchmark", model, str(dataset), "--limit", "2"], 0),
-        (["serve", model, "--port", "0"], 1),  # there is no dataset
+        (["serve", model, "--port", "0"], 2),  # there is no dataset
     ]
     capsys.readouterr()
     for arguments, _ in done:
         refused, out, err = command(capsys, *arguments)
-        assert (refused, out) == (2 if arguments[0] == "check" else 1, "")
+        assert (refused, out) == (2, "")
         assert err.count("\n") == 1
         assert err.endswith("if you trust it, add --trust-remote-code\n")
         assert not list(own_code.parent.rglob("was-here"))

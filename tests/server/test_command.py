@@ -115,7 +115,7 @@ def test_a_run_that_cannot_be_served_is_one_line(run: Path, tmp_path: Path) -> N
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"numerate: {tmp_path}: not a run: config.json is missing\n"
     unfinished = tmp_path / "unfinished"
     shutil.copytree(run, unfinished)
@@ -146,7 +146,7 @@ def test_without_the_extra_it_says_what_to_install(run: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code, str(run)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == (
         "numerate: fastapi is not installed: the server needs pip install 'numerate[server]'\n"
     )

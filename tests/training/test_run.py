@@ -11,7 +11,7 @@ import torch
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.errors import DatasetError, FailureError, NumerateError, RunError
 from numerate.model.language_model import MODELS, LanguageModel
 from numerate.training.environment import read_environment
 from numerate.training.loop import Trainer
@@ -229,7 +229,7 @@ def test_a_loss_that_is_not_finite_stops_the_run(
 
     monkeypatch.setattr(LanguageModel, "forward", poisoned)
     with pytest.raises(
-        RunError, match=r"not finite in epoch 2, batch 2 of 4 .* weights of epoch 1"
+        FailureError, match=r"not finite in epoch 2, batch 2 of 4 .* weights of epoch 1"
     ):
         quick(cardiac, tmp_path / "run")
     model = LanguageModel.load(tmp_path / "run")

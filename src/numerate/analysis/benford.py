@@ -21,6 +21,7 @@ from numerate.corpus.readers.lines import decode
 from numerate.corpus.sources import Source
 from numerate.corpus.tokenizer import iter_tokens
 from numerate.errors import DocumentError, SourceError, check_choice
+from numerate.notices import say
 from numerate.numeral import is_numeral
 from numerate.tables import ResultTable, as_latex, as_markdown, print_tables
 
@@ -47,7 +48,7 @@ def print_benford(source: str, out: Path | None, *, field: str = "text", format:
         print(as_markdown(tables) if format == "markdown" else as_latex(tables))
     warning = few_numbers(counted)
     if warning:
-        print(f"numerate: {warning}", file=sys.stderr)
+        say(warning)
 
 
 def few_numbers(counted: DigitShares) -> str | None:
@@ -125,13 +126,13 @@ def _numbers(source: str, field: str) -> Iterator[str]:
             if isinstance(text, DocumentError):
                 skipped += 1
                 if skipped <= MAX_ERROR_LINES:
-                    print(f"skipped {text}", file=sys.stderr)
+                    say(f"skipped {text}")
             elif _is_number(text):
                 yield text.strip()
             else:
                 yield from (token.text for token in iter_tokens(text) if token.is_numeral)
     if skipped > MAX_ERROR_LINES:
-        print(f"… and {skipped - MAX_ERROR_LINES:,} more", file=sys.stderr)
+        say(f"… and {skipped - MAX_ERROR_LINES:,} more")
 
 
 def _texts(unit: Unit, field: str) -> Iterator[str | DocumentError]:

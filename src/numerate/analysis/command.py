@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from numerate.analysis.inspect import FIGURES, inspect_runs
 from numerate.evaluation.subject import Settings
+from numerate.notices import notice_console
 
 
 def inspect_with_progress(
@@ -19,7 +18,7 @@ def inspect_with_progress(
     cache: Path | None = None,
     trust_remote_code: bool = False,
 ) -> None:
-    console = Console(stderr=True)
+    console = notice_console()
 
     def say(line: str) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from types import FrameType
 
 from numerate.cli import data, learning, study, use  # noqa: F401  in the order of --help
 from numerate.cli.app import app
-from numerate.cli.exits import errors_exit_with
+from numerate.cli.exits import errors_exit
 
 __all__ = ["app", "main"]
 
@@ -20,7 +20,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stdout, TextIOWrapper):  # a file name may hold what no encoding can write
         sys.stdout.reconfigure(errors="backslashreplace")
-    with errors_exit_with(1):
+    with errors_exit():
         try:
             app()
         finally:

@@ -1,13 +1,31 @@
-"""The application that the commands are added to."""
+"""The application, and how commands are added to it."""
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from numerate import __version__
+from numerate.cli.exits import EXIT_STATUS
+from numerate.errors import NumerateError
+from numerate.notices import Loudness, set_loudness
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Say more: the figures behind what is said."),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="No progress, no notices: results and errors only."),
+]
 
 app = typer.Typer(
     help="Language models that understand numbers.",
+    epilog=EXIT_STATUS,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,5 +45,37 @@ def root(
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
 ) -> None:
-    pass
+    set_loudness(Loudness.USUAL)
+    _choose_loudness(verbose, quiet)
+
+
+def command(function: Command) -> Command:
+    """Add a command: like every other, it takes --verbose and --quiet, before or after its name."""
+
+    @wraps(function)
+    def run(*, verbose: bool, quiet: bool, **arguments: Any) -> None:
+        _choose_loudness(verbose, quiet)
+        function(**arguments)
+
+    added = {"verbose": Verbose, "quiet": Quiet}
+    signature = inspect.signature(function)
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in added.items()
+    ]
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), *parameters]
+    )
+    run.__annotations__ = {**function.__annotations__, **added}
+    app.command(epilog=EXIT_STATUS)(run)
+    return function
+
+
+def _choose_loudness(verbose: bool, quiet: bool) -> None:
+    if verbose and quiet:
+        raise NumerateError("--verbose and --quiet: got both, expected one of them")
+    if verbose or quiet:
+        set_loudness(Loudness.VERBOSE if verbose else Loudness.QUIET)

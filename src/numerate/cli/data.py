@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from numerate.cli.app import app
+from numerate.cli.app import command
 from numerate.cli.options import DatasetFolder
 
 
-@app.command()
+@command
 def prepare(
     source: Annotated[
         str, typer.Argument(help="A file, folder or archive of documents, or 'cardiac'.")
@@ -56,7 +56,7 @@ def prepare(
     )
 
 
-@app.command()
+@command
 def describe(
     dataset: DatasetFolder,
     vocabulary: Annotated[int, typer.Option(help="Vocabulary size for the unknown rates.")] = 1000,

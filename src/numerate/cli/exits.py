@@ -5,22 +5,39 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numerate.errors import NumerateError, printable
+from numerate.errors import FailureError, NumerateError, printable
+
+EXIT_STATUS = (
+    "Exit status: 0 done; 1 something was flagged, or failed on the way; 2 wrong use: an argument, "
+    "an option, a file or a folder cannot be what is asked for."
+)
+FAILED, WRONG_USE = 1, 2
+_WRONG_PATHS = (
+    FileNotFoundError,
+    FileExistsError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
 
 
 @contextmanager
-def errors_exit_with(status: int) -> Iterator[None]:
+def errors_exit() -> Iterator[None]:
+    """The same mistake has the same status in every command."""
     try:
         yield
+    except FailureError as error:
+        _leave(str(error), FAILED)
     except NumerateError as error:
-        _fail(str(error), status)
+        _leave(str(error), WRONG_USE)
     except BrokenPipeError:  # who reads has left, as `head` does: nothing more to say, or to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(status) from None
+        raise SystemExit(FAILED) from None
     except OSError as error:
-        _fail(f"{error.filename or 'input/output'}: {error.strerror or error}", status)
+        status = WRONG_USE if isinstance(error, _WRONG_PATHS) else FAILED
+        _leave(f"{error.filename or 'input/output'}: {error.strerror or error}", status)
 
 
-def _fail(message: str, status: int) -> None:
+def _leave(message: str, status: int) -> None:
     print(f"numerate: {' '.join(printable(message).split())}", file=sys.stderr)
     raise SystemExit(status)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from numerate.cli.app import app
+from numerate.cli.app import command
 from numerate.cli.options import (
     FROM_SCRATCH,
     OVER_BACKBONE,
@@ -35,7 +35,7 @@ from numerate.model.names import MODELS, check_model_name
 from numerate.training.options import TrainingOptions
 
 
-@app.command()
+@command
 def train(
     dataset: DatasetFolder,
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
@@ -127,7 +127,7 @@ def train(
     )
 
 
-@app.command()
+@command
 def evaluate(
     runs: Annotated[
         list[str],
@@ -188,7 +188,7 @@ def evaluate(
     )
 
 
-@app.command()
+@command
 def reproduce(
     dataset: DatasetFolder,
     out: Annotated[Path, typer.Option(help="Folder for runs, tables, figures and report.")],

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from numerate.cli.app import app
+from numerate.cli.app import command
 from numerate.cli.options import Cache, Device, TrustRemoteCode
 
 
-@app.command()
+@command
 def inspect(
     runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs of one dataset.")],
     out: Annotated[Path, typer.Option(help="Folder for figures, their data and the report.")],
@@ -56,7 +56,7 @@ def inspect(
     )
 
 
-@app.command()
+@command
 def benford(
     source: Annotated[
         str,

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from numerate.cli.app import app
-from numerate.cli.exits import errors_exit_with
+from numerate.cli.app import command
 from numerate.cli.options import (
     Cache,
     DatasetFolder,
@@ -19,7 +18,7 @@ from numerate.cli.options import (
 from numerate.plausibility.source import ModelSource
 
 
-@app.command()
+@command
 def predict(
     run: Run,
     text: Annotated[str, typer.Argument(help="What comes before the number; ___ marks a gap.")],
@@ -40,7 +39,7 @@ def predict(
     predict_numeral(source, text, top=top, interval=interval, plot=plot, format=format)
 
 
-@app.command()
+@command
 def rank(
     run: Run,
     claims: Annotated[list[str], typer.Argument(help="Texts with numerals.")],
@@ -58,7 +57,7 @@ def rank(
     rank_claims(ModelSource(run, dataset, cache, trust_remote_code), claims, by=by, format=format)
 
 
-@app.command()
+@command
 def check(
     run: Run,
     files: Annotated[
@@ -84,27 +83,22 @@ def check(
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
-    """Report every numeral that is implausible where it stands.
+    """Report every numeral that is implausible where it stands."""
+    from numerate.plausibility.command import check_files
 
-    Exit status: 0 when nothing is flagged, 1 when something is, 2 when something is wrong with
-    the files, the run or the options.
-    """
-    with errors_exit_with(2):
-        from numerate.plausibility.command import check_files
-
-        status = check_files(
-            ModelSource(run, dataset, cache, trust_remote_code),
-            files,
-            alarms=alarms,
-            input_format=input_format,
-            format=format,
-            everything=everything,
-            colour=colour,
-        )
+    status = check_files(
+        ModelSource(run, dataset, cache, trust_remote_code),
+        files,
+        alarms=alarms,
+        input_format=input_format,
+        format=format,
+        everything=everything,
+        colour=colour,
+    )
     raise typer.Exit(status)
 
 
-@app.command()
+@command
 def check_benchmark(
     run: Run,
     dataset: DatasetFolder,
@@ -126,7 +120,7 @@ def check_benchmark(
     benchmark_checking(source, softmax=softmax, split=split, seed=seed, limit=limit, format=format)
 
 
-@app.command()
+@command
 def serve(
     run: Run,
     host: Annotated[
@@ -142,10 +136,9 @@ def serve(
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Log errors only.")] = False,
 ) -> None:
     """Serve a page in the browser, and a JSON API, that check texts with a model."""
     from numerate.server.command import serve as serve_run
 
     source = ModelSource(run, dataset, cache, trust_remote_code)
-    serve_run(source, host=host, port=port, token=token, quiet=quiet)
+    serve_run(source, host=host, port=port, token=token)

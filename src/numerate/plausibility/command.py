@@ -2,7 +2,6 @@
 
 import io
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from rich.table import Table
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
+from numerate.notices import say
 from numerate.plausibility.benchmark.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
 from numerate.plausibility.benchmark.corruption import KINDS
 from numerate.plausibility.checking.check import check_documents
@@ -153,7 +153,7 @@ def benchmark_checking(
     model = source.load()
     baseline = replace(source, run=softmax).load() if softmax else None
     if baseline is None:
-        print("numerate: no --softmax RUN given, so no baseline of surprisal", file=sys.stderr)
+        say("no --softmax RUN given, so no baseline of surprisal")
     result = run_benchmark(model, opened, softmax=baseline, split=split, seed=seed, limit=limit)
     if format == "json":
         print(json.dumps(result.record(), ensure_ascii=False))

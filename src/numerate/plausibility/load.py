@@ -1,12 +1,11 @@
 """From the folder of a run to a model of which one asks about numbers."""
 
 import hashlib
-import sys
 from pathlib import Path
 from typing import Any
 
+from numerate import notices
 from numerate.corpus.dataset import Dataset
-from numerate.errors import printable
 from numerate.evaluation.guards import (
     open_dataset,
     refuse_foreign_vocabulary,
@@ -27,17 +26,13 @@ from numerate.pretrained.store import default_cache
 from numerate.vocabulary import Vocabulary
 
 
-def say_on_stderr(message: str) -> None:
-    print(f"numerate: {printable(message)}", file=sys.stderr)
-
-
 def load(
     path: str | Path,
     dataset: str | Path | None = None,
     *,
     cache: str | Path | None = None,
     trust_remote_code: bool = False,
-    say: Say = say_on_stderr,
+    say: Say = notices.say,
 ) -> NumerateModel:
     """Open a trained run, or `hf:PATH`, a pretrained language model.
 

@@ -1,14 +1,15 @@
 """How far a pretrained model has read, and how long it will take."""
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from numerate.notices import notice_console
 
 
 class PassProgress:
     """A bar for each pass over a split, gone when it is done; none without a terminal."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
+        console = notice_console()
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),

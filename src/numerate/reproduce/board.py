@@ -4,10 +4,12 @@ import re
 import time
 from dataclasses import dataclass
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
+
+from numerate.notices import notice_console
 
 _EPOCH = re.compile(r"epoch +(\d+) .*dev loss (\S+) .*numeral perplexity (\S+)")
 
@@ -49,7 +51,7 @@ class Board:
     def __init__(self, models: tuple[str, ...], epochs: int) -> None:
         self.rows = {model: Row() for model in models}
         self.epochs = epochs
-        self.console = Console(stderr=True)
+        self.console = notice_console()
         self._deadline: float | None = None
         self._live = Live(
             console=self.console,

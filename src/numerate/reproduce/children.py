@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 
-from numerate.errors import NumerateError
+from numerate.errors import FailureError
 from numerate.reproduce.board import Board
 from numerate.reproduce.plan import Plan
 
@@ -31,7 +31,7 @@ def exclusive(folder: Path) -> Iterator[int]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise NumerateError(
+            raise FailureError(
                 f"{folder}: another process is still writing here; try again when it has ended"
             ) from None
         yield handle

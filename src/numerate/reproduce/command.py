@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from numerate.corpus.dataset import Dataset
-from numerate.errors import NumerateError
+from numerate.errors import FailureError
 from numerate.evaluation.tables import result_tables
 from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children, exclusive
@@ -28,7 +28,7 @@ def reproduce(plan: Plan) -> None:
         raise SystemExit(stop.code if isinstance(stop, SystemExit) else 130) from None
     failed = [f"{model} ({row.reason})" for model, row in board.rows.items() if row.reason]
     if failed:
-        raise NumerateError(f"failed: {', '.join(failed)}; the same command tries again")
+        raise FailureError(f"failed: {', '.join(failed)}; the same command tries again")
 
 
 def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from numerate.errors import NumerateError
+from numerate.notices import is_quiet
 from numerate.plausibility.source import ModelSource
 from numerate.server.hosts import is_loopback
 
@@ -40,7 +41,6 @@ def serve(
     host: str,
     port: int,
     token: str | None = None,
-    quiet: bool = False,
 ) -> None:
     """Serve a run or hf:PATH until SIGTERM or Ctrl-C; what was asked before is still answered."""
     check_extra()
@@ -49,7 +49,7 @@ def serve(
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
     with bind(host, port) as listener:
-        _serve(source, listener, access, quiet)
+        _serve(source, listener, access)
 
 
 def check_extra() -> None:
@@ -90,7 +90,7 @@ def bind(host: str, port: int) -> socket.socket:
     raise NumerateError(f"--host {host} --port {port}: cannot listen there: {reason}")
 
 
-def _serve(source: ModelSource, listener: socket.socket, access: "Access", quiet: bool) -> None:
+def _serve(source: ModelSource, listener: socket.socket, access: "Access") -> None:
     import torch
     import uvicorn
 
@@ -108,7 +108,7 @@ def _serve(source: ModelSource, listener: socket.socket, access: "Access", quiet
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     examples = (example_texts(Path(run), source.dataset) if access.loopback else []) or [EXAMPLE]
     model.glance(examples[0], model.usual_alarms)  # what is computed once is computed now
-    log_to_stderr(LOG, logging.WARNING if quiet else logging.INFO)
+    log_to_stderr(LOG, logging.WARNING if is_quiet() else logging.INFO)
     app = create_app(
         model,
         name=model.name if parse_reference(str(run)) else Path(run).resolve().name,

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from numerate.atomic import write_file
 from numerate.batching import Corpus
-from numerate.errors import RunError
+from numerate.errors import FailureError
 from numerate.model.stored import StoredModel
 from numerate.training.checkpoint import CHECKPOINT, Progress, load_checkpoint, save_checkpoint
 from numerate.training.options import TrainingOptions
@@ -147,7 +147,7 @@ class Trainer:
         self.restore_best()
         kept = f"epoch {self.progress.best_epoch + 1}" if self.best else "the last checkpoint"
         paragraphs = ", ".join(str(index) for index in sorted(plan[bad])[:5])
-        raise RunError(
+        raise FailureError(
             f"loss is not finite in epoch {self.progress.epoch + 1}, batch {bad + 1} of "
             f"{len(plan)} (training paragraphs {paragraphs}, …): stopped, kept weights of {kept}"
         )

@@ -4,10 +4,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from numerate.errors import NumerateError
+from numerate.notices import notice_console
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
 
@@ -38,7 +38,7 @@ class TerminalReporter:
     """
 
     def __init__(self, name: str) -> None:
-        self.console = Console(stderr=True)
+        self.console = notice_console()
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),

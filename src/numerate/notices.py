@@ -1,0 +1,49 @@
+"""What is said beside the results, on standard error: notices, progress, details.
+
+How much is said is for the person at the keyboard to choose, so it is one setting of the process:
+`numerate --quiet` and `--verbose` make it. Results and errors are no notices and never silenced.
+"""
+
+import sys
+from enum import IntEnum
+
+from rich.console import Console
+
+from numerate.errors import printable
+
+
+class Loudness(IntEnum):
+    QUIET = 0  # results and errors only
+    USUAL = 1
+    VERBOSE = 2  # the figures behind what is said, too
+
+
+_loudness = Loudness.USUAL
+
+
+def set_loudness(loudness: Loudness) -> None:
+    global _loudness
+    _loudness = loudness
+
+
+def is_quiet() -> bool:
+    return _loudness == Loudness.QUIET
+
+
+def is_verbose() -> bool:
+    return _loudness == Loudness.VERBOSE
+
+
+def say(message: str) -> None:
+    """One line that is good to know, but neither a result nor an error."""
+    if not is_quiet():
+        print(f"numerate: {printable(message)}", file=sys.stderr)
+
+
+def notice_console() -> Console:
+    """Where progress is shown.
+
+    A quiet one is no terminal: a bar that nobody sees must not catch what others print meanwhile.
+    """
+    quiet = is_quiet()
+    return Console(stderr=True, quiet=quiet, force_terminal=False if quiet else None)
