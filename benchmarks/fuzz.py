@@ -1,201 +1,122 @@
-"""Does any damaged article crash a reader, or hang it?
+"""Does any damaged input crash a command, hang it, or make it grow?
 
-    python benchmarks/fuzz.py [SOURCE …] [--mutations 2000] [--seed 1]
+    python benchmarks/fuzz.py [SOURCE …] [--inputs 10000] [--seed 1] [--kinds articles,archives]
 
-SOURCE is a file, folder or archive of JATS or LaTeXML articles; without one, the LaTeXML files
-of the tests. Articles are damaged at random, each by a few mutations, then read and tokenised
-as `numerate prepare` does. A `DocumentError` is the right answer to a broken article; anything
-else that is raised is a crash, and more than five seconds is a hang. Offsets are checked too:
-what lies between two tokens is white space. Exit status 1 if anything was found; the damaged
-article is then kept for a closer look.
+One line that says what is wrong (a `NumerateError`) is the right answer to what cannot be read;
+anything else that is raised is a crash, more than ten seconds is a hang, and memory that is not
+given back is growth. SOURCE is a file, folder or archive of articles to be damaged; without one,
+those of the tests. An input depends on the seed, its kind and its number alone: `--from 4711
+--inputs 1` makes one of them again. Exit status 1 if anything was found; the input is then kept.
 """
 
 import argparse
+import faulthandler
+import gc
+import os
 import random
-import re
+import shutil
 import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
-from numerate.corpus.readers import Unit, documents
-from numerate.corpus.sources import Source
-from numerate.corpus.tokenizer import tokenize
-from numerate.errors import DocumentError
+from fuzzing import KINDS
+from fuzzing.kind import Kind, Setting
 
-SAMPLE = Path(__file__).parents[1] / "tests" / "data" / "latexml"
-LIMIT = 5.0  # seconds for one document
-MAX_ARTICLE = 400_000  # bytes; larger ones only cost time
-POOL = 60  # different articles damaged, per source
+from numerate.errors import NumerateError
 
-Mutation = Callable[[bytearray, random.Random], None]
-
-_TAG = re.compile(rb"<(/?)([A-Za-z][\w:.-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>")
-_TEXT = re.compile(rb">[^<>]+<")
-_INSERTED = (
-    b"&alpha;", b"&undefined;", b"&#0;", b"&#xD800;", b"&#1114112;", b"&", b"<", b"]]>", b"\0",
-    b"<!ENTITY a 'b'>", b"<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>", b"<?pi x?>",
-    b"<!-- -- -->", b"<![CDATA[1,000]]>", b"9" * 10_000, b"1,000" * 5_000, b"0." + b"0" * 9_000,
-    b"1e308", b" " * 50_000, b"\xff\xfe", b"\xef\xbb\xbf", "٣١²½Ⅷ５".encode(), b"_cite__ref_",
-    b"-" * 20_000, b"1, " * 10_000, b"{" * 5_000, b"\\" * 5_000, b"%\n" * 5_000, b"[1" * 5_000,
-)  # fmt: skip
-_WRAPPERS = (
-    b"sup", b"sub", b"xref", b"p", b"table-wrap", b"inline-formula", b"mml:math", b"mml:msup",
-    b"mml:mfrac", b"list", b"td", b"tr", b"div", b"span", b"math", b"mrow", b"tabular", b"note",
-)  # fmt: skip
+LIMIT = 10.0  # seconds for one input
+WARM = 0.2  # of the inputs of a kind, until caches and pools are filled
+GROWTH = 100 << 20  # bytes after that
 
 
-def place(data: bytearray, chance: random.Random) -> int:
-    return chance.randrange(len(data) + 1)
-
-
-def flip_bytes(data: bytearray, chance: random.Random) -> None:
-    for _ in range(chance.randint(1, 20)):
-        data[chance.randrange(len(data))] = chance.randrange(256)
-
-
-def delete_span(data: bytearray, chance: random.Random) -> None:
-    start = place(data, chance)
-    del data[start : start + chance.choice((1, 10, 100, 1000, 10_000))]
-
-
-def duplicate_span(data: bytearray, chance: random.Random) -> None:
-    start = place(data, chance)
-    span = data[start : start + chance.choice((10, 100, 1000, 5000))]
-    data[start:start] = span * chance.choice((1, 2, 20))
-
-
-def truncate(data: bytearray, chance: random.Random) -> None:
-    del data[place(data, chance) :]
-
-
-def insert_oddity(data: bytearray, chance: random.Random) -> None:
-    """Anywhere, or inside text, where the article stays well-formed more often."""
-    places = [match.start() + 1 for match in _TEXT.finditer(data)]
-    at = chance.choice(places) if places and chance.random() < 0.8 else place(data, chance)
-    data[at:at] = chance.choice(_INSERTED)
-
-
-def swap_tags(data: bytearray, chance: random.Random) -> None:
-    """Give all elements of one name the name of another: well-formed, but nonsense."""
-    names = sorted({match[2] for match in _TAG.finditer(data)})
-    if len(names) < 2:
-        return
-    old, new = chance.sample(names, 2)
-    data[:] = re.sub(rb"(</?)" + re.escape(old) + rb"(?=[\s/>])", rb"\1" + new, data)
-
-
-def exchange_elements(data: bytearray, chance: random.Random) -> None:
-    """Two leaf elements change places."""
-    leaves = [match.span() for match in re.finditer(rb"<([\w:.-]+)[^<>]*>[^<>]*</\1>", data)]
-    if len(leaves) < 2:
-        return
-    (a, b), (c, d) = sorted(chance.sample(leaves, 2))
-    data[a:d] = data[c:d] + data[b:c] + data[a:b]
-
-
-def change_attribute(data: bytearray, chance: random.Random) -> None:
-    attributes = [match.span(1) for match in re.finditer(rb"=\"([^\"<>]*)\"", data)]
-    if attributes:
-        start, end = chance.choice(attributes)
-        data[start:end] = chance.choice((b"", b"-1", b"200", b"table", b"T1 " * 2000, *_INSERTED))
-
-
-def nest(data: bytearray, chance: random.Random) -> None:
-    places = [match.start() + 1 for match in _TEXT.finditer(data)] or [place(data, chance)]
-    at, name = chance.choice(places), chance.choice(_WRAPPERS)
-    depth = chance.choice((2, 30, 100, 200, 1000, 20_000))
-    data[at:at] = b"<%b>" % name * depth + b"7" + b"</%b>" % name * depth
-
-
-MUTATIONS: tuple[Mutation, ...] = (
-    flip_bytes, delete_span, duplicate_span, truncate, insert_oddity, swap_tags,
-    exchange_elements, change_attribute, nest,
-)  # fmt: skip
-
-
-class HangError(Exception):
-    pass
+class HangError(BaseException):
+    """No `except Exception` on the way may take it for something else."""
 
 
 def _hang(signum: int, frame: FrameType | None) -> None:
     raise HangError(f"more than {LIMIT:g} s")
 
 
-def read(unit: Unit) -> str:
-    """How the article was received: `read` or `refused`."""
-    outcome = "refused"
-    for document in documents(unit):
-        if isinstance(document, DocumentError):
-            if "\n" in str(document):
-                raise AssertionError(f"an error of several lines: {str(document)!r}")
-            continue
-        outcome = "read"
-        for paragraph in document.paragraphs:
-            end = 0
-            for token in tokenize(paragraph.text):
-                if paragraph.text[end : token.start].strip():
-                    raise AssertionError("text lost between two tokens")
-                end = token.end
-    return outcome
+def resident() -> int:
+    """Bytes of memory that this process has now."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def articles(source: Path) -> list[Unit]:
-    """A sample spread over the source, of articles that are read whole."""
-    units: Iterator[Unit | DocumentError] = Source(source, "auto").units()
-    found = [
-        unit
-        for unit in units
-        if isinstance(unit, Unit) and unit.format in {"jats", "latexml"}
-        if len(unit.data) <= MAX_ARTICLE
-    ]
-    return found[:: -(-len(found) // POOL)] if found else []
+def receive(kind: Kind, folder: Path) -> str:
+    """How one input was received; raises what should not happen."""
+    try:
+        return kind.use(folder)
+    except NumerateError as error:
+        if not str(error).isprintable():
+            raise AssertionError(f"an error of several lines: {str(error)!r}") from error
+        return "refused"
+
+
+def attack(name: str, kind: Kind, numbers: range, seed: int, workspace: Path) -> int:
+    """Feed a kind its inputs and print what came of them; how often something went wrong."""
+    outcomes: Counter[str] = Counter()
+    failures, slowest, warm = 0, (0.0, ""), 0
+    for number in numbers:
+        folder = Path(tempfile.mkdtemp(dir=workspace))
+        what = kind.damage(random.Random(f"{seed} {name} {number}"), folder)
+        began = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, LIMIT)
+        try:
+            outcome = receive(kind, folder)
+        except (Exception, SystemExit, HangError) as error:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            outcome = "hang" if isinstance(error, HangError) else "crash"
+            failures += 1
+            kept = Path(tempfile.mkdtemp(prefix="fuzz-")) / "input"
+            shutil.copytree(folder, kept, symlinks=True)
+            told = f"{type(error).__name__}: {error}"
+            print(f"{outcome}: {name} {number}: {what}: {told} (kept as {kept})")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        outcomes[outcome] += 1
+        slowest = max(slowest, (time.perf_counter() - began, f"{number}: {what}"))
+        shutil.rmtree(folder, ignore_errors=True)
+        if number == numbers[int(WARM * len(numbers))]:
+            warm = resident()
+    growth = resident() - warm
+    counted = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
+    print(f"{name}: {counted}; slowest {slowest[0]:.2f} s ({slowest[1]})")
+    print(f"{name}: {growth / 2**20:+.1f} MiB since the first fifth")
+    if growth > GROWTH:
+        print(f"growth: {name}: expected at most {GROWTH >> 20} MiB")
+        failures += 1
+    return failures
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sources", nargs="*", type=Path, default=[SAMPLE], metavar="SOURCE")
-    parser.add_argument("--mutations", type=int, default=2000, help="damaged articles in total")
+    parser.add_argument("sources", nargs="*", type=Path, metavar="SOURCE")
+    parser.add_argument("--inputs", type=int, default=2000, help="of all kinds together")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="number of the first")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kinds", default=",".join(KINDS), help=f"of {', '.join(KINDS)}")
     arguments = parser.parse_args()
-    pools = [pool for source in arguments.sources if (pool := articles(source))]
-    if not pools:
-        parser.error("no JATS or LaTeXML article in the sources")
-    chance = random.Random(arguments.seed)
+    names = arguments.kinds.split(",")
+    if unknown := set(names) - set(KINDS):
+        parser.error(f"unknown kind {min(unknown)}: expected some of {', '.join(KINDS)}")
+    faulthandler.enable()
     signal.signal(signal.SIGALRM, _hang)
-    outcomes: Counter[str] = Counter()
-    slowest, failures = (0.0, ""), 0
-    for number in range(arguments.mutations):
-        unit = chance.choice(pools[number % len(pools)])
-        data = bytearray(unit.data)
-        chosen = chance.choices(MUTATIONS, k=chance.choice((1, 1, 2, 4)))
-        for mutation in chosen:
-            if data:
-                mutation(data, chance)
-        names = f"{unit.name} after {', '.join(mutation.__name__ for mutation in chosen)}"
-        damaged = Unit(unit.name, unit.format, bytes(data))
-        began = time.perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, LIMIT)
-        try:
-            outcome = read(damaged)
-        except Exception as error:
-            outcome = "hang" if isinstance(error, HangError) else "crash"
-            failures += 1
-            with tempfile.NamedTemporaryFile(suffix=".xml", delete=False) as kept:
-                kept.write(damaged.data)
-            print(f"{outcome}: {names}: {type(error).__name__}: {error} (kept as {kept.name})")
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        outcomes[f"{unit.format} {outcome}"] += 1
-        slowest = max(slowest, (time.perf_counter() - began, names))
-    for name, count in sorted(outcomes.items()):
-        print(f"{name:16} {count:6,}")
-    print(f"slowest {slowest[0]:.2f} s: {slowest[1]}")
-    print(f"{failures} crashes and hangs in {arguments.mutations:,} damaged articles")
+    failures, total = 0, sum(KINDS[name].share for name in names)
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as workspace:
+        for name in names:
+            count = max(1, round(arguments.inputs * KINDS[name].share / total))
+            home = Path(workspace, name)
+            home.mkdir()
+            kind = KINDS[name](Setting(arguments.sources, home))
+            numbers = range(arguments.first, arguments.first + count)
+            failures += attack(name, kind, numbers, arguments.seed, Path(workspace))
+    print(f"{failures} crashes, hangs and growths in about {arguments.inputs:,} damaged inputs")
     return 1 if failures else 0
 
 

@@ -1,0 +1,8 @@
+"""The kinds of damaged input. To add one, write a file here and name its class below."""
+
+from fuzzing.articles import Articles
+from fuzzing.kind import Kind
+
+KINDS: dict[str, type[Kind]] = {
+    "articles": Articles,
+}
