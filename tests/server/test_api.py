@@ -11,6 +11,7 @@ from tests.server.conftest import Serving
 
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.model import ALARMS, NumerateModel
+from numerate.plausibility.wording import VERDICTS, explain, level_of
 
 TEXT = "LV ejection fraction is 61% with volumes of 150 and 9000 mL."
 
@@ -31,8 +32,16 @@ def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: Numerat
     for said, more, finding in zip(
         answer["numerals"], closely["numerals"], model.assess(TEXT), strict=True
     ):
-        assert more == {**finding.record(), "interval": list(finding.interval)}
-        assert {**more, **dict.fromkeys(("percentile", "interval", "likely", "reason"))} == said
+        level = level_of(finding)
+        words = {
+            "level": level,
+            "verdict": VERDICTS[level],
+            "explanation": explain(finding),
+            "reason": finding.reason if level != "plausible" else None,
+        }
+        assert more == {**finding.record(), "interval": list(finding.interval), **words}
+        details = ("percentile", "interval", "likely", "reason", "explanation")
+        assert {**more, **dict.fromkeys(details)} == said
 
 
 def test_alarms_set_how_much_is_flagged(client: httpx.Client) -> None:
@@ -90,6 +99,7 @@ def test_a_written_numeral_is_placed_in_the_prediction(
     assert written["probability"] == pytest.approx(expected.prob("9000"))
     assert written["below"] == pytest.approx(expected.cdf(9000))
     assert written["reason"] == "magnitude"
+    assert written["oddness"] == "it is far larger than expected"
 
 
 def test_a_paragraph_begins_anew(client: httpx.Client) -> None:

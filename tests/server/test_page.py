@@ -81,6 +81,7 @@ def test_write_open_replace_and_the_flag_goes(open_page: Open) -> None:
     page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     panel = page.locator("#panel")
     expect(panel.get_by_role("heading", level=2)).to_have_text("9000 implausible here")
+    expect(panel.locator(".oddness")).to_have_text("It is far larger than expected.")
     expect(panel.locator("svg .written")).to_have_text("written 9000")
     expect(panel.locator(".shares li")).to_have_count(3)
     first = panel.locator(".others button").first

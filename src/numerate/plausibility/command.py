@@ -117,6 +117,7 @@ def check_files(
     format: str,
     everything: bool,
     colour: bool | None,
+    verbose: bool = False,
 ) -> int:
     """Print what was found; the exit status: 1 when something is flagged."""
     check_choice("format", format, CHECK_FORMATS)
@@ -129,9 +130,9 @@ def check_files(
         report = check_documents(model, documents, alarms, everything=everything, progress=progress)
     if format == "terminal":
         console = Console(force_terminal=colour, no_color=None if colour is None else not colour)
-        print_report(report, console, everything=everything)
+        print_report(report, console, everything=everything, verbose=verbose)
     elif format == "html":
-        print(as_html(report))
+        print(as_html(report, verbose=verbose))
     else:
         write = {"json": as_json, "csv": as_csv, "sarif": as_sarif}[format]
         print(write(report, everything=everything))

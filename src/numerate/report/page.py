@@ -2,8 +2,10 @@
 
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain, count, repeat
 from typing import Any
 
 from numerate.tables import ResultTable
@@ -19,17 +21,15 @@ class Section:
     title: str
     body: str  # HTML
 
-    @property
-    def anchor(self) -> str:
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
-
 
 def page(title: str, lead: str, sections: list[Section]) -> str:
     """The whole file."""
-    links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections)
-    blocks = "".join(
-        f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>{s.body}</section>\n' for s in sections
-    )
+    anchors = _anchors([section.title for section in sections])
+    links, blocks = "", ""
+    for section, anchor in zip(sections, anchors, strict=True):
+        name = escape(section.title)
+        links += f'<li><a href="#{anchor}">{name}</a></li>'
+        blocks += f'<section id="{anchor}"><h2>{name}</h2>{section.body}</section>\n'
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -41,12 +41,23 @@ def page(title: str, lead: str, sections: list[Section]) -> str:
     )
 
 
-def table(content: ResultTable) -> str:
-    """A table in a box that scrolls by itself where the screen is narrower than the table."""
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Makes a row of a table a place of its own, and its first cell lead to another."""
+
+    anchor: str
+    to: str
+
+
+def table(content: ResultTable, links: Sequence[Link] = ()) -> str:
+    """A table in a box that scrolls by itself where the screen is narrower than the table.
+
+    `links`: one for each row, or none.
+    """
     label = escape(content.title)
     texts = [any(len(cell) > LONG for cell in cells) for cells in zip(*content.rows, strict=True)]
     head = "".join(map(_heading, content.columns, texts or [False] * len(content.columns)))
-    body = "".join("<tr>" + _row(row) + "</tr>\n" for row in content.rows)
+    body = "".join(map(_row, content.rows, links or repeat(None)))
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in content.notes)
     return (
         f'<p class="caption">{label}</p>\n'
@@ -83,6 +94,16 @@ def escape(text: object) -> str:
     return html.escape(str(text))
 
 
+def _anchors(titles: list[str]) -> list[str]:
+    """Letters, digits and hyphens; titles that differ in other signs only are numbered."""
+    anchors: list[str] = []
+    for title in titles:
+        plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+        numbered = (f"{plain}-{number}" for number in count(2))
+        anchors.append(next(name for name in chain([plain], numbered) if name not in anchors))
+    return anchors
+
+
 def _heading(column: str, is_text: bool) -> str:
     if not column:
         return "<td></td>"
@@ -91,8 +112,12 @@ def _heading(column: str, is_text: bool) -> str:
     return f'<th scope="col"{kind}><button type="button">{text}</button></th>'
 
 
-def _row(row: list[str]) -> str:
-    return f'<th scope="row">{escape(row[0])}</th>' + "".join(map(_cell, row[1:]))
+def _row(row: list[str], link: Link | None) -> str:
+    first, cells = escape(row[0]), "".join(map(_cell, row[1:]))
+    if link is None:
+        return f'<tr><th scope="row">{first}</th>{cells}</tr>\n'
+    first = f'<a href="#{link.to}">{first}</a>'
+    return f'<tr id="{link.anchor}"><th scope="row">{first}</th>{cells}</tr>\n'
 
 
 def _cell(text: str) -> str:

@@ -1,9 +1,15 @@
 """Answers of the API: what `numerate.plausibility` says, in the words of the schema."""
 
+from dataclasses import asdict
+from typing import Any
+
 from numerate.errors import NumerateError
 from numerate.numeral import Numeral
+from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.wording import VERDICTS, explain, level_of, what_is_odd
 from numerate.server import schema
 from numerate.server.bars import linear_bars, log_bars
 
@@ -11,10 +17,19 @@ from numerate.server.bars import linear_bars, log_bars
 def checked(model: NumerateModel, asked: schema.CheckRequest) -> schema.CheckAnswer:
     look = model.assess if asked.details else model.glance
     findings = look(asked.text, model.usual_alarms if asked.alarms is None else asked.alarms)
-    numerals = [schema.Checked.model_validate(finding) for finding in findings]
+    numerals = [_checked(finding) for finding in findings]
     return schema.CheckAnswer(
         numerals=numerals, flagged=sum(finding.flagged for finding in findings)
     )
+
+
+def _checked(finding: Finding | Glance) -> schema.Checked:
+    level = level_of(finding)
+    words: dict[str, Any] = {"level": level, "verdict": VERDICTS[level]}
+    if isinstance(finding, Finding):
+        words["explanation"] = explain(finding)
+        words["reason"] = None if level == "plausible" else finding.reason
+    return schema.Checked.model_validate(asdict(finding) | words)
 
 
 def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.PredictAnswer:
@@ -67,6 +82,7 @@ def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -
         probability=distribution.prob(numeral.text),
         below=distribution.cdf(value),
         reason=reason,
+        oddness=what_is_odd(numeral.text, reason, distribution.interval(LEVEL)),
     )
 
 

@@ -91,14 +91,17 @@ class Checked(Given):
     surprisal: float = Field(description="Minus log of its probability there, in nats.")
     plausibility: float = Field(description="Share of ordinary numerals that are at least as odd.")
     flagged: bool = Field(description="Whether it is implausible where it stands.")
+    level: Literal["plausible", "unusual", "implausible"]
+    verdict: str = Field(description="The level in words: implausible here.")
     percentile: float | None = Field(
         None, description="Where it lies in what was expected, 0 to 1."
     )
     interval: tuple[float, float] | None = Field(None, description="The plausible range there.")
     likely: str | None = Field(None, description="The most probable numeral there.")
     reason: str | None = Field(
-        None, description="What is odd, were it flagged: magnitude, precision or digits."
+        None, description="What is odd: magnitude, precision or digits; null where nothing is."
     )
+    explanation: str | None = Field(None, description="All of this as a sentence or two.")
 
 
 class CheckAnswer(Given):
@@ -117,6 +120,7 @@ class Written(Given):
     probability: float
     below: float = Field(description="Probability of a number at most as large.")
     reason: str = Field(description="What is odd, were it flagged: magnitude, precision or digits.")
+    oddness: str = Field(description="The reason in words: it is far larger than expected.")
 
 
 class BarChart(Given):

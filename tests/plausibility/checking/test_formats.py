@@ -15,8 +15,9 @@ from numerate.plausibility.checking.documents import CheckedDocument
 from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, print_report
 from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
-from numerate.plausibility.checking.wording import explain, sentence_around, share
+from numerate.plausibility.checking.sentences import sentences
 from numerate.plausibility.finding import Finding
+from numerate.plausibility.wording import explain, what_is_odd
 
 TEXT = 'All <b>was</b> well.\nThe dose was 5,000 mg & "fine".\n\nAge 45 years.'
 
@@ -144,39 +145,64 @@ def test_sarif_of_an_article_names_its_paragraph() -> None:
     assert location["logicalLocations"][0]["name"] == "paragraph 1"
 
 
-class Marks(HTMLParser):
-    def __init__(self) -> None:
+class Places(HTMLParser):
+    """The text of every element that has an identifier, and where the links in it lead."""
+
+    def __init__(self, page: str) -> None:
         super().__init__()
-        self.inside = False
-        self.marks: list[str] = []
-        self.titles: list[str] = []
+        self.open: list[str] = []  # identifiers of the elements that are open
+        self.texts: dict[str, str] = {}
+        self.links: dict[str, str] = {}
+        self.attributes: set[str] = set()
         self.tags: list[str] = []
+        self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
         self.tags.append(tag)
-        if tag == "mark":
-            self.inside = True
-            self.titles.append(dict(attrs)["title"] or "")
+        self.attributes |= found.keys()
+        name = found.get("id") or ""
+        assert not name or name not in self.texts
+        if tag not in {"meta", "br"}:
+            self.open.append(name)
+        self.texts.setdefault(name, "")
+        if tag == "a":
+            self.links |= dict.fromkeys(filter(None, self.open), str(found["href"]))
 
     def handle_endtag(self, tag: str) -> None:
-        self.inside = self.inside and tag != "mark"
+        self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        if self.inside:
-            self.marks.append(data)
+        for name in self.open:
+            self.texts[name] += data
 
 
 def test_html_marks_the_numerals_and_escapes_the_text(report: Report) -> None:
     page = as_html(report)
-    parser = Marks()
-    parser.feed(page)
-    assert parser.marks == ["5,000"]
-    assert parser.titles == [explain(FOUND[0])]
+    parser = Places(page)
+    assert parser.texts["place_1"] == "5,000"
     assert "<b>was" not in page
     assert "&lt;b&gt;was" in page
     assert "Age 45" not in page  # a paragraph without findings
     assert not {"img", "link", "iframe"} & set(parser.tags)
     assert "http" not in page.replace("http://www.w3.org", "")
+
+
+def test_html_needs_no_pointer(report: Report) -> None:
+    """A row and its place lead to each other, and the reason stands there to be read."""
+    other = finding("45", flagged=True)
+    documents = [*report.documents, Checked(report.documents[0].document, [FOUND[0], other])]
+    parser = Places(as_html(Report("mog", 0.01, documents)))
+    for number, found in enumerate([FOUND[0], FOUND[0], other], 1):
+        assert parser.links[f"finding_{number}"] == f"#place_{number}"
+        assert parser.links[f"place_{number}"] == f"#finding_{number}"
+        assert parser.texts[f"place_{number}"] == found.written
+        assert parser.texts[f"reason_{number}"] == explain(found)
+        odd = what_is_odd(found.numeral, found.reason, found.interval)
+        assert odd in parser.texts[f"finding_{number}"]
+    assert "title" not in parser.attributes
+    targets = {link.removeprefix("#") for link in parser.links.values()}
+    assert targets <= parser.texts.keys()
 
 
 def test_html_of_nothing(report: Report) -> None:
@@ -219,15 +245,59 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     assert "[red]mg[/red]" in shown  # no markup is taken from the text
 
 
-def test_words() -> None:
-    assert share(1 / 640) == "1 in 640"
-    assert share(0.6) == "60 in 100"
-    text = "One is 1. Two is 2. Three is 3."
-    first, last = sentence_around(text, text.index("2"), text.index("2") + 1)
-    assert text[first:last] == "Two is 2. "
+def test_a_sentence_is_shown_once_for_all_its_findings() -> None:
+    text = "First 1 here. The dose was 5,000 mg, or 7,000 mg.\n\nThe dose was 9,000 mg."
+    document = CheckedDocument("a.txt", text, is_file=True)
+    found = [finding(written, flagged=True, text=text) for written in ("5,000", "7,000", "9,000")]
+    stream = io.StringIO()
+    print_report(Report("mog", 0.01, [Checked(document, found)]), Console(file=stream, width=200))
+    assert stream.getvalue().splitlines() == [
+        "a.txt:1:28",
+        "  The dose was 5,000 mg, or 7,000 mg.",
+        f"  {explain(found[0])}",
+        "a.txt:1:41",
+        f"  {explain(found[1])}",
+        "",
+        "a.txt:3:14",
+        "  The dose was 9,000 mg.",
+        f"  {explain(found[2])}",
+        "",
+        "3 of 3 numerals flagged.",
+    ]
+
+
+def test_figures_are_for_those_who_ask(report: Report) -> None:
+    for figures in ("nats", "point", "1 in 400"):
+        assert figures not in printed(report)
+        assert figures in printed(report, verbose=True)
+    assert "1 in 400" not in as_html(report)
+    assert "1 in 400" in as_html(report, verbose=True)
+
+
+def test_ordinary_numbers_are_not_called_odd(report: Report) -> None:
+    assert "45 is plausible here. Usual: 1 to 80, most likely 10." in printed(
+        report, everything=True
+    )
+    ordinary = json.loads(as_json(report, everything=True))["findings"][1]
+    assert (ordinary["level"], ordinary["reason"]) == ("plausible", None)
+    assert ordinary["explanation"] == explain(FOUND[1])
+    assert list(csv.DictReader(io.StringIO(as_csv(report, everything=True))))[1]["reason"] == ""
+    results = json.loads(as_sarif(report, everything=True))["runs"][0]["results"]
+    assert [result["message"]["text"] for result in results] == [explain(f) for f in FOUND]
+
+
+def test_sentences() -> None:
+    def shown(text: str, *written: str) -> list[str]:
+        found = [finding(numeral, flagged=True, text=text) for numeral in written]
+        checked = Checked(CheckedDocument("a.txt", text, is_file=True), found)
+        return [text[sentence.start : sentence.end] for sentence in sentences(checked, found)]
+
+    text = "\n\nOne is 1. Two is 2 and 22. Three is 3.\n\nFour is 4."
+    assert shown(text, "2", "22", "3") == ["Two is 2 and 22. ", "Three is 3."]
+    assert shown(text, "1", "4") == ["One is 1. ", "Four is 4."]
+    assert shown("5. Of 7", "5", "7") == ["5. ", "Of 7"]
     long = "x " * 400 + "5" + " y" * 400
-    first, last = sentence_around(long, 800, 801)
-    assert last - first == 321
+    assert shown(long, "5") == ["x " * 80 + "5" + " y" * 80]
 
 
 def test_a_name_that_no_encoding_can_write(report: Report) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from numerate.plausibility.checking.documents import CheckedDocument, Place
 from numerate.plausibility.finding import Finding
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.wording import explain, level_of
 from numerate.pretrained.store import Progress
 
 
@@ -22,12 +23,17 @@ class Checked:
     def flagged(self) -> list[Finding]:
         return [finding for finding in self.numerals if finding.flagged]
 
+    def shown(self, *, everything: bool) -> list[Finding]:
+        return self.numerals if everything else self.flagged
+
     def place(self, finding: Finding) -> Place:
         return self.document.place(finding.start, finding.end)
 
     def record(self, finding: Finding) -> dict[str, Any]:
-        """One numeral as plain values; offsets are those of its place."""
+        """One numeral as plain values; offsets are those of its place. What is plausible has no
+        reason to be odd."""
         place = self.place(finding)
+        level = level_of(finding)
         return {
             "file": self.document.name,
             "paragraph": place.paragraph,
@@ -36,6 +42,9 @@ class Checked:
             **finding.record(),
             "start": place.start,
             "end": place.end,
+            "reason": None if level == "plausible" else finding.reason,
+            "level": level,
+            "explanation": explain(finding),
         }
 
 
@@ -57,7 +66,7 @@ class Report:
     def findings(self, *, everything: bool = False) -> Iterator[tuple[Checked, Finding]]:
         """In the order of the files; with `everything`, also what is not flagged."""
         for checked in self.documents:
-            for finding in checked.numerals if everything else checked.flagged:
+            for finding in checked.shown(everything=everything):
                 yield checked, finding
 
     @property

@@ -11,8 +11,9 @@ from rich.text import Text
 import numerate
 from numerate.errors import printable
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.checking.wording import explain, sentence_around
+from numerate.plausibility.checking.sentences import Sentence, sentences
 from numerate.plausibility.finding import Finding
+from numerate.plausibility.wording import explain, figures, level_of
 
 COLUMNS = (
     "file",
@@ -31,7 +32,10 @@ COLUMNS = (
     "reason",
     "plausibility",
     "flagged",
+    "level",
+    "explanation",
 )
+STYLES = {"implausible": "bold red", "unusual": "yellow", "plausible": "green"}
 
 
 def as_json(report: Report, *, everything: bool = False) -> str:
@@ -56,13 +60,21 @@ def as_csv(report: Report, *, everything: bool = False) -> str:
     return stream.getvalue().rstrip("\n")
 
 
-def print_report(report: Report, console: Console, *, everything: bool = False) -> None:
-    for checked, finding in report.findings(everything=everything):
-        # One line however long, for whoever clicks on it or cuts it out.
-        console.print(Text(_where(checked, finding), style="bold"), soft_wrap=True)
-        for text in (_sentence(checked, finding), Text(explain(finding), style="dim")):
-            console.print(Padding.indent(text, 2))
-        console.print()
+def print_report(
+    report: Report, console: Console, *, everything: bool = False, verbose: bool = False
+) -> None:
+    """Each sentence once, with all that is said of the numerals in it."""
+    for checked in report.documents:
+        for sentence in sentences(checked, checked.shown(everything=everything)):
+            for place, finding in enumerate(sentence.findings):
+                # One line however long, for whoever clicks on it or cuts it out.
+                console.print(Text(_where(checked, finding), style="bold"), soft_wrap=True)
+                if not place:
+                    console.print(Padding.indent(_marked(checked, sentence), 2))
+                console.print(Padding.indent(Text(explain(finding)), 2))
+                if verbose:
+                    console.print(Padding.indent(Text(figures(finding), style="dim"), 2))
+            console.print()
     numerals = "numeral" if report.numerals == 1 else "numerals"
     console.print(f"{report.flagged} of {report.numerals:,} {numerals} flagged.", highlight=False)
 
@@ -74,18 +86,15 @@ def _where(checked: Checked, finding: Finding) -> str:
     return f"{name}:{place.line}:{place.column}"
 
 
-def _sentence(checked: Checked, finding: Finding) -> Text:
-    index = checked.document.paragraph_at(finding.start)
-    offset = checked.document.start_of(index)
-    paragraph = checked.document.paragraphs[index]
-    start, end = finding.start - offset, finding.end - offset
-    first, last = sentence_around(paragraph, start, end)
-    style = "bold red" if finding.flagged else "green"
-    return Text.assemble(
-        _one_line(paragraph[first:start]),
-        (finding.written, style),
-        _one_line(paragraph[end:last]).rstrip(),
-    )
+def _marked(checked: Checked, sentence: Sentence) -> Text:
+    text = checked.document.text
+    shown, at = Text(), sentence.start
+    for finding in sentence.findings:
+        shown.append(_one_line(text[at : finding.start]))
+        shown.append(finding.written, STYLES[level_of(finding)])
+        at = finding.end
+    shown.append(_one_line(text[at : sentence.end]).rstrip())
+    return shown
 
 
 def _one_line(text: str) -> str:

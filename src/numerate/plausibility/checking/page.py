@@ -1,62 +1,88 @@
 """Checked documents as one HTML file: the text, with flagged numerals marked, and a table."""
 
-from itertools import groupby
+from itertools import count, groupby
 
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.checking.wording import explain
-from numerate.report.page import Section, escape, page, table
+from numerate.plausibility.finding import Finding
+from numerate.plausibility.wording import explain, for_people, share, what_is_odd
+from numerate.report.page import Link, Section, escape, page, table
 from numerate.tables import ResultTable
 
+Numbered = list[tuple[int, Finding]]
+"""Findings with their numbers in the report. Anchors have an underscore, those of sections none."""
 
-def as_html(report: Report) -> str:
-    """Every paragraph that has a finding, and all findings in a table that sorts."""
+
+def as_html(report: Report, *, verbose: bool = False) -> str:
+    """Every paragraph that has a finding, and all findings in a table that sorts.
+
+    A row of the table and its place in the text lead to each other; the reasons stand under the
+    paragraph.
+    """
     lead = (
         f"{report.flagged} of {report.numerals:,} numerals flagged by "
-        f"<strong>{escape(report.model)}</strong>, at a false-alarm rate of {report.alarms:g}. "
-        "Point at a mark to see why."
+        f"<strong>{escape(report.model)}</strong>, at a false-alarm rate of {report.alarms:g}."
     )
-    sections = [Section("Findings", table(_table(report)))] if report.flagged else []
-    sections += [
-        Section(checked.document.name, _text(checked))
+    numbers = count(1)
+    found = [
+        (checked, [(next(numbers), finding) for finding in checked.flagged])
         for checked in report.documents
-        if checked.flagged
+    ]
+    sections = [Section("Findings", _table(found, verbose))] if report.flagged else []
+    sections += [
+        Section(checked.document.name, _text(checked, numbered))
+        for checked, numbered in found
+        if numbered
     ]
     return page("numerate check", lead, sections)
 
 
-def _table(report: Report) -> ResultTable:
-    columns = ["where", "written", "reason", "expected from", "to", "most likely", "plausibility"]
-    rows = []
-    for checked, finding in report.findings():
-        place = checked.place(finding)
-        at = f"{place.line}:{place.column}" if place.line else f"¶ {place.paragraph}"
-        low, high = (f"{value:.6g}" for value in finding.interval)
-        rows.append(
-            [
-                f"{checked.document.name}:{at}",
-                finding.written,
-                finding.reason,
-                low,
-                high,
-                finding.likely,
-                f"{finding.plausibility:.4f}",
-            ]
-        )
-    return ResultTable("Implausible numerals", columns, rows)
+def _table(found: list[tuple[Checked, Numbered]], verbose: bool) -> str:
+    columns = ["where", "written", "what is odd", "usual from", "to", "most likely"]
+    if verbose:
+        columns += ["as odd as", "percentile", "nats"]
+    rows, links = [], []
+    for checked, numbered in found:
+        for number, finding in numbered:
+            links.append(Link(f"finding_{number}", f"place_{number}"))
+            rows.append(
+                [
+                    _where(checked, finding, alone=len(found) == 1),
+                    finding.written,
+                    what_is_odd(finding.numeral, finding.reason, finding.interval),
+                    *map(for_people, finding.interval),
+                    finding.likely,
+                ]
+            )
+            if verbose:
+                percentile = f"{100 * finding.percentile:.1f}"
+                rows[-1] += [share(finding.plausibility), percentile, f"{finding.surprisal:.1f}"]
+    return table(ResultTable("Implausible numerals", columns, rows), links)
 
 
-def _text(checked: Checked) -> str:
+def _where(checked: Checked, finding: Finding, *, alone: bool) -> str:
+    place = checked.place(finding)
+    at = f"{place.line}:{place.column}" if place.line else f"¶ {place.paragraph}"
+    return at if alone else f"{checked.document.name}:{at}"
+
+
+def _text(checked: Checked, numbered: Numbered) -> str:
     document = checked.document
     pieces: list[str] = []
-    by_paragraph = groupby(checked.flagged, lambda finding: document.paragraph_at(finding.start))
+    by_paragraph = groupby(numbered, lambda found: document.paragraph_at(found[1].start))
     for index, findings in by_paragraph:
         paragraph, offset = document.paragraphs[index], document.start_of(index)
-        at, marked = 0, ""
-        for finding in findings:
+        at, marked, reasons = 0, "", ""
+        for number, finding in findings:
             start, end = finding.start - offset, finding.end - offset
-            title = escape(explain(finding))
             marked += escape(paragraph[at:start])
-            marked += f'<mark title="{title}">{escape(paragraph[start:end])}</mark>'
+            marked += (
+                f'<mark id="place_{number}"><a href="#finding_{number}" '
+                f'aria-describedby="reason_{number}">{escape(paragraph[start:end])}</a></mark>'
+            )
+            reasons += f'<li id="reason_{number}">{escape(explain(finding))}</li>\n'
             at = end
-        pieces.append(f"<p>{marked}{escape(paragraph[at:])}</p>\n")
+        pieces.append(
+            f'<div class="checked"><p>{marked}{escape(paragraph[at:])}</p>\n'
+            f'<ul class="reasons">\n{reasons}</ul></div>\n'
+        )
     return "".join(pieces)

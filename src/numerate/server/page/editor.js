@@ -1,7 +1,6 @@
 // The text box and the layer of marks behind it. Both are in one cell of a grid and have the same
 // metrics, and the box never scrolls by itself, so a mark is always under its numeral.
 
-import { levelOf } from "./levels.js";
 import { moved } from "./edits.js";
 
 export class Editor {
@@ -81,7 +80,7 @@ export class Editor {
       parts.push(this.text.slice(position, finding.start));
       const mark = document.createElement("mark");
       mark.textContent = this.text.slice(finding.start, finding.end);
-      mark.dataset.level = levelOf(finding);
+      mark.dataset.level = finding.level;
       if (this.selected?.start === finding.start) mark.dataset.selected = "";
       parts.push(mark);
       position = finding.end;

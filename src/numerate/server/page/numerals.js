@@ -1,14 +1,13 @@
 // The numerals of the text as a list of buttons: for the keyboard, and for a glance.
 
 import { element } from "./elements.js";
-import { LEVELS, levelOf } from "./levels.js";
 
 /** Fill the list; buttons that stay keep the focus they may have. */
 export function listNumerals(list, findings, selected, onPick) {
   const focused = [...list.children].indexOf(document.activeElement?.closest("li"));
   list.replaceChildren(
     ...findings.map((finding) => {
-      const level = levelOf(finding);
+      const { level, verdict, written } = finding;
       const chosen = selected?.start === finding.start;
       return element(
         "li",
@@ -18,10 +17,10 @@ export function listNumerals(list, findings, selected, onPick) {
           {
             type: "button",
             data: { level },
-            aria: { pressed: String(chosen), label: `${finding.written}, ${LEVELS[level]}` },
+            aria: { pressed: String(chosen), label: `${written}, ${verdict}` },
             onclick: () => onPick(finding),
           },
-          element("mark", { data: { level } }, finding.written),
+          element("mark", { data: { level } }, written),
         ),
       );
     }),

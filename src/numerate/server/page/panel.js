@@ -1,7 +1,6 @@
 // What the model expects where a numeral stands.
 
 import { element } from "./elements.js";
-import { LEVELS, levelOf } from "./levels.js";
 import { numberLine } from "./number-line.js";
 import { format, percent } from "./scale.js";
 
@@ -46,7 +45,7 @@ export class Panel {
     this.root.replaceChildren(
       this.#head(),
       ...(prediction
-        ? [this.#line(), this.#others(), this.#facts(), this.#shares()]
+        ? [this.#oddness(), this.#line(), this.#others(), this.#facts(), this.#shares()]
         : [element("p", { className: "waiting" }, "Asking the model …")]),
     );
     this.#drawLine();
@@ -60,7 +59,7 @@ export class Panel {
   }
 
   #head() {
-    const level = levelOf(this.finding);
+    const { level, verdict, written } = this.finding;
     const close = element(
       "button",
       { type: "button", id: "panel-close", className: "quiet", onclick: this.onClose },
@@ -72,11 +71,18 @@ export class Panel {
       element(
         "h2",
         { id: "panel-title" },
-        element("mark", { data: { level } }, this.finding.written),
-        ` ${LEVELS[level]}`,
+        element("mark", { data: { level } }, written),
+        ` ${verdict}`,
       ),
       close,
     );
+  }
+
+  #oddness() {
+    if (this.finding.level === "plausible") return "";
+    const { oddness } = this.prediction.written;
+    const sentence = `${oddness.charAt(0).toUpperCase()}${oddness.slice(1)}.`;
+    return element("p", { className: "oddness" }, sentence);
   }
 
   #line() {
@@ -97,7 +103,7 @@ export class Panel {
     return element(
       "figure",
       {},
-      element("div", { className: "plot", data: { level: levelOf(this.finding) } }),
+      element("div", { className: "plot", data: { level: this.finding.level } }),
       element("fieldset", {}, element("legend", {}, "Number line"), ...choices),
     );
   }
@@ -122,7 +128,6 @@ export class Panel {
       ["Median", format(median)],
       ["Chance of this or less", percent(written.below)],
     ];
-    if (levelOf(this.finding) !== "plausible") rows.push(["Odd for its", written.reason]);
     return element(
       "dl",
       {},

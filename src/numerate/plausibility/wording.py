@@ -1,0 +1,77 @@
+"""What is said of a numeral, in words: the same on a terminal, in a file and on the page."""
+
+import math
+
+from numerate.numeral import Numeral
+from numerate.plausibility.finding import Finding, Glance
+
+UNUSUAL = 0.1  # of ten numerals of ordinary text, one is so odd
+FAR = 3  # times the end of the plausible range
+VERDICTS = {
+    "implausible": "implausible here",
+    "unusual": "unusual here",
+    "plausible": "plausible here",
+}
+
+
+def level_of(finding: Finding | Glance) -> str:
+    """One of three: the key of `VERDICTS`."""
+    if finding.flagged:
+        return "implausible"
+    return "unusual" if finding.plausibility < UNUSUAL else "plausible"
+
+
+def explain(finding: Finding) -> str:
+    """A finding as a sentence or two: how plausible it is, what is odd of it, what was expected."""
+    level = level_of(finding)
+    said = f"{finding.written} is {VERDICTS[level]}"
+    if level != "plausible":
+        said += f": {what_is_odd(finding.numeral, finding.reason, finding.interval)}"
+    return f"{said}. {_expectation(finding)}"
+
+
+def what_is_odd(numeral: str, reason: str, interval: tuple[float, float]) -> str:
+    """One of `REASONS`, as people say it."""
+    if reason == "precision":
+        decimals = Numeral.parse(numeral).precision
+        if not decimals:
+            return "it is rarely written without decimals"
+        return f"it is rarely written with {decimals} decimal{'s' if decimals > 1 else ''}"
+    if reason == "digits":
+        return "its size is usual, but this very number is rare"
+    low, high = interval
+    value = float(numeral)
+    if value > high:
+        return f"it is {'far ' if value >= FAR * high else ''}larger than expected"
+    if value < low:
+        return f"it is {'far ' if FAR * value <= low else ''}smaller than expected"
+    return "numbers of about this size are rare"
+
+
+def _expectation(finding: Finding) -> str:
+    low, high = map(for_people, finding.interval)
+    expected = low if low == high else f"{low} to {high}"
+    likely = "" if finding.likely == finding.numeral else f", most likely {finding.likely}"
+    return f"Usual: {expected}{likely}."
+
+
+def figures(finding: Finding) -> str:
+    """What the words rest on, for those who ask."""
+    return (
+        f"{finding.reason}: as odd as {share(finding.plausibility)} numerals of the dev split, "
+        f"at the {100 * finding.percentile:.1f} % point, {finding.surprisal:.1f} nats"
+    )
+
+
+def share(plausibility: float) -> str:
+    """A share as people say it: 1 in 640."""
+    if plausibility > 0.1:
+        return f"{100 * plausibility:.0f} in 100"
+    return f"1 in {1 / plausibility:,.0f}"
+
+
+def for_people(value: float) -> str:
+    """A number with at most four digits that matter, or as many as its whole part has."""
+    if not math.isfinite(value) or (value and not 1e-4 <= abs(value) < 1e7):
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
