@@ -482,6 +482,14 @@ def weights_of(name: str) -> Callable[[Path], None]:
     return damage
 
 
+def not_a_number(folder: Path) -> None:
+    """In one weight, saved as training would, with a digest that is right."""
+    model = LanguageModel.load(folder)
+    with torch.no_grad():
+        model.output.words[-1, 0] = float("nan")
+    model.save(folder)
+
+
 CONFIG, WORDS, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
 DAMAGES: dict[str, Callable[[Path], None]] = {
     "no configuration": lambda folder: (folder / CONFIG).unlink(),
@@ -494,6 +502,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "empty weights": overwrite(WEIGHTS, b""),
     "foreign weights": overwrite(WEIGHTS, b"PK\x03\x04" + bytes(100)),
     "weights of another model": weights_of("d-rnn"),
+    "a weight that is no number": not_a_number,
     "configuration not an object": overwrite(CONFIG, b"[1, 2]"),
     "configuration not text": overwrite(CONFIG, b"\xff\xfe\x00"),
     "configuration of something else": edit(CONFIG, format="numerate dataset"),

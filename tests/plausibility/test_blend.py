@@ -1,6 +1,7 @@
 """The threshold algorithm gives the order of the whole, without looking at everything."""
 
-from itertools import islice
+from collections.abc import Iterator
+from itertools import count, islice
 
 import numpy as np
 import pytest
@@ -58,3 +59,27 @@ def test_draws_come_from_all_members() -> None:
     best = int(np.argmax(whole))
     share = drawn.count(TEXTS[best]) / 5000
     assert share == pytest.approx(float(np.exp(whole[best])), abs=4 * 0.5 / np.sqrt(5000))
+
+
+class Plateau(KnownNumerals):
+    """Numerals without end that are all as good as each other."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__(["0"], np.zeros(1))
+        self._first = first
+
+    def stream(self) -> Iterator[tuple[str, float]]:
+        return ((str(number), -7.0) for number in count(self._first, 2))
+
+
+def test_members_that_do_not_end_are_not_searched_for_ever() -> None:
+    """What one of them names is improbable to the other: nothing beats the bound."""
+    asked: list[str] = []
+
+    def score(texts: list[str]) -> np.ndarray:
+        asked.extend(texts)
+        return np.full(len(texts), -7.0 - np.log(2))
+
+    found = list(Blend(np.array([0.5, 0.5]), [Plateau(1), Plateau(2)], score, most=300).stream())
+    assert len(found) == len(asked) == len(set(asked))
+    assert 300 <= len(asked) < 500

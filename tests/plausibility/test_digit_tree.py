@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from numerate.errors import NumerateError
 from numerate.numeral import MAX_DIGITS, is_numeral
 from numerate.numeral_table import END, START, SYMBOL_COUNT, SYMBOLS
 from numerate.plausibility.digit_tree import DigitTree, legal_symbols
@@ -177,3 +178,39 @@ def test_only_numerals_can_be_written(short_numerals: list[str]) -> None:
     longest = "1" * MAX_DIGITS
     assert legal_symbols(longest) == (END,)
     assert legal_symbols(longest[:-1] + ".1") == (END,)
+
+
+class Endless(Markov):
+    """Writes digits, the same ones everywhere, and never comes to an end."""
+
+    def __init__(self) -> None:
+        super().__init__(0, ending=-np.inf)
+
+
+def test_numerals_that_do_not_end_are_not_searched_for_ever() -> None:
+    writer = Endless()
+    tree = DigitTree(writer, searched=500)
+    found = list(tree.stream())
+    assert writer.written <= 500 + 64
+    assert all(log_prob == -np.inf for _, log_prob in found)
+    assert tree.unresolved > 0.5
+    with pytest.raises(NumerateError, match="do not end"):
+        draw_named(tree, 100, np.random.default_rng(1))
+    assert len(tree._nodes) < 5000
+
+
+def test_a_search_that_is_cut_short_says_what_it_has_found() -> None:
+    """The order is that of the probabilities; nothing is said twice."""
+    writer = Markov(5, ending=-4.0)
+    found = list(DigitTree(writer, searched=300).stream())
+    assert len({text for text, _ in found}) == len(found) > 100
+    log_probs = [log_prob for _, log_prob in found]
+    assert log_probs == sorted(log_probs, reverse=True)
+    np.testing.assert_allclose(log_probs, [writer.score(text) for text, _ in found], rtol=1e-9)
+
+
+def test_probabilities_that_are_no_numbers_are_refused() -> None:
+    writer = Markov(0, ending=0.0)
+    writer.log_probs[3] = np.nan
+    with pytest.raises(NumerateError, match="not numbers"):
+        list(islice(DigitTree(writer).stream(), 50))

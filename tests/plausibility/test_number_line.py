@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy import stats
 
+from numerate.errors import NumerateError
 from numerate.plausibility.distribution import draw_named
 from numerate.plausibility.number_line import FINEST, NumberLine
 
@@ -97,3 +98,21 @@ def test_draws_follow_the_distribution_function() -> None:
     assert draw_named(found, 20, np.random.default_rng(5)) == draw_named(
         found, 20, np.random.default_rng(5)
     )
+
+
+def test_a_search_ends() -> None:
+    """There are 10 to the 32 cells; what is found before it ends comes in order."""
+    broad = torch.tensor([1e20], dtype=torch.float64)
+    precisions = torch.full((FINEST + 1,), -np.inf, dtype=torch.float64)
+    precisions[:2] = np.log(0.5)
+    line = NumberLine(torch.zeros(1), broad, broad, precisions, most=1000)
+    found = list(line.stream())
+    assert 0 < len(found) < 1000
+    assert [cost for _, cost in found] == sorted((cost for _, cost in found), reverse=True)
+
+
+def test_a_mixture_of_no_numbers_is_refused() -> None:
+    means = torch.tensor([np.nan], dtype=torch.float64)
+    precisions = torch.zeros(FINEST + 1, dtype=torch.float64)
+    with pytest.raises(NumerateError, match="not numbers"):
+        next(NumberLine(torch.zeros(1), means, means, precisions).stream())

@@ -1,13 +1,18 @@
 """What a run says as a `NumberModel` is what the language model says."""
 
+import copy
 import math
 
 import numpy as np
 import pytest
+import torch
 
+from numerate.errors import NumerateError
 from numerate.model.names import MODELS
 from numerate.numeral_table import NumeralTable
+from numerate.plausibility.calibration import calibrate
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.run_model import RunModel
 
 TEXTS = [
     "The ejection fraction is 55 %, the end diastolic volume 143.5 ml.",
@@ -15,6 +20,25 @@ TEXTS = [
     "",
     "7",
 ]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_numbers_are_no_all_clear(models: dict[str, NumerateModel], name: str) -> None:
+    """Weights that were spoilt after they were loaded, so that only their answers can tell."""
+    healthy = models[name]
+    network = copy.deepcopy(healthy.model._model)
+    with torch.no_grad():
+        next(network.backbone.parameters()).fill_(math.nan)
+    spoilt = NumerateModel(RunModel(network, healthy.model._reference), lambda: healthy.calibration)
+    for ask in (
+        lambda: spoilt.check(TEXTS[0]),
+        lambda: spoilt.rank(["55 ml", "56 ml"]),
+        lambda: spoilt.predict("The fraction is").top(1),
+        lambda: spoilt.predict("The fraction is ___ %"),
+        lambda: calibrate(spoilt.model, TEXTS),
+    ):
+        with pytest.raises(NumerateError, match="not numbers"):
+            ask()
 
 
 @pytest.mark.parametrize("name", MODELS)

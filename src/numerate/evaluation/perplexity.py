@@ -15,7 +15,16 @@ data and the vocabulary alone: models that share both share the ratio APP/PP on 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerate.errors import NumerateError
+
 Floats = NDArray[np.float64]
+
+
+def proper(log_probs: Floats) -> Floats:
+    """The same, if they may be log-probabilities: what is no number would pass every threshold."""
+    if np.isnan(log_probs).any() or np.isposinf(log_probs).any():
+        raise NumerateError("the model's probabilities are not numbers: its weights are spoilt")
+    return log_probs
 
 
 def perplexity(nats: float) -> float:
@@ -38,7 +47,7 @@ def adjusted_log_probs(
     `open_vocabulary` says that the numeral head has no unknown symbol: then p(s_t) is already
     the probability of the numeral itself, and numerals are left as they are.
     """
-    adjusted = np.array(log_probs, dtype=np.float64)
+    adjusted = proper(np.array(log_probs, dtype=np.float64))
     numeral = np.asarray(is_numeral, dtype=bool)
     unknown = np.asarray(is_unknown, dtype=bool)
     if not adjusted.shape == numeral.shape == unknown.shape or adjusted.ndim != 1:

@@ -18,7 +18,7 @@ from numerate.evaluation.distribution import (
     percentage_medians,
     quantiles,
 )
-from numerate.evaluation.perplexity import numeral_shares
+from numerate.evaluation.perplexity import numeral_shares, proper
 from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
 
@@ -134,6 +134,7 @@ def rank_tables(
     penalty = torch.from_numpy(shares)
     for places, log_probs in tables:
         table = log_probs + penalty.to(log_probs.device)
+        proper(table.max(1).values.cpu().numpy())  # nan if any is
         best[places] = table.argmax(1).cpu().numpy()
         if distribution:
             probabilities = torch.softmax(table, dim=1).cpu().numpy()

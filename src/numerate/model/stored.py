@@ -91,6 +91,9 @@ class StoredModel(nn.Module, ABC):
         tensors, metadata = load_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT)
         if metadata.get("vocabulary") != _fingerprint(self.vocabulary):
             raise RunError(f"{folder / VOCABULARY}: not the vocabulary of these weights")
+        for name, tensor in tensors.items():
+            if not tensor.isfinite().all():
+                raise RunError(f"{folder / WEIGHTS}: weights are not finite: {name}")
         try:
             self.load_state_dict(tensors)
         except RuntimeError as error:

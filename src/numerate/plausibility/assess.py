@@ -60,7 +60,7 @@ def look_closer(model: NumberModel, state: States, numeral: str) -> Expected:
     numerals = model.next_numeral(state)
     drawn = Counter(draw_named(numerals, DRAWS, np.random.default_rng(0)))
     grid = Grid(NumeralTable(list(drawn)), np.log([list(drawn.values())]))
-    likely, _ = next(numerals.stream())
+    likely, _ = next(numerals.stream(), (drawn.most_common(1)[0][0], 0.0))
     return _expected(grid, Written.of([numeral]), [likely])[0]
 
 

@@ -11,9 +11,11 @@ from itertools import islice
 
 import numpy as np
 
+from numerate.evaluation.perplexity import proper
 from numerate.plausibility.number_model import NextNumeral
 
 FIRST, MOST = 4, 64  # numerals taken from a member at a time: twice as many each time
+MOST_SEEN = 2**15  # numerals scored in one search
 
 
 class Blend:
@@ -24,10 +26,13 @@ class Blend:
         shares: np.ndarray,
         members: Sequence[NextNumeral],
         score: Callable[[list[str]], np.ndarray],
+        *,
+        most: int = MOST_SEEN,
     ) -> None:
         self._shares = np.asarray(shares, dtype=np.float64)
         self._members = members
         self._score = score
+        self._most = most
 
     @property
     def total(self) -> float:
@@ -43,7 +48,7 @@ class Blend:
         seen: set[str] = set()
         heap: list[tuple[float, str]] = []
         count = FIRST
-        while bounds.any():
+        while bounds.any() and len(seen) < self._most:
             new: dict[str, None] = {}
             for index in np.flatnonzero(bounds):
                 taken = list(islice(streams[index], count))
@@ -52,7 +57,8 @@ class Blend:
                 new |= dict.fromkeys(text for text, _ in taken if text not in seen)
             seen |= new.keys()
             count = min(2 * count, MOST)
-            for text, log_prob in zip(new, self._score(list(new)) if new else (), strict=True):
+            scores = proper(self._score(list(new))) if new else ()
+            for text, log_prob in zip(new, scores, strict=True):
                 heapq.heappush(heap, (-float(log_prob), text))
             bound = float(self._shares @ bounds)
             while heap and np.exp(-heap[0][0]) >= bound:

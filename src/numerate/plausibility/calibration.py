@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from numerate.errors import NumerateError
+from numerate.evaluation.perplexity import proper
 from numerate.plausibility.assess import strangeness
 from numerate.plausibility.grid import Written
 from numerate.plausibility.number_model import NumberModel
@@ -67,7 +68,7 @@ def calibrate_numerals(numerals: Sequence[str], log_probs: np.ndarray) -> Calibr
     """From numerals that are right, and their log-probabilities where they stand: [N]."""
     if not len(numerals):
         raise NumerateError("calibration: no numeral in the texts")
-    values = np.sort(strangeness(Written.of(numerals), log_probs))
+    values = np.sort(strangeness(Written.of(numerals), proper(log_probs)))
     if len(values) > MOST_POINTS:
         values = values[np.linspace(0, len(values) - 1, MOST_POINTS).round().astype(int)]
     return Calibration(values)

@@ -13,12 +13,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from numerate.errors import NumerateError
+from numerate.evaluation.perplexity import proper
 from numerate.numeral import MAX_DIGITS, count_digits
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
 
 PREFIXES_AT_ONCE = 64
 LEAST_UNRESOLVED = 0.005  # mass on the number line that need not be placed exactly
 MOST_PREFIXES = 2048  # continued for that
+MOST_SEARCHED = 2**15  # prefixes continued in one search for the most probable numerals
 NARROW = 0.01  # a prefix whose numerals differ by less than so much has found its place
 
 
@@ -48,13 +51,20 @@ class DigitTree:
     """A `NextNumeral` of a network that writes digits. Prefixes are continued once and kept."""
 
     def __init__(
-        self, writer: Writer, *, at_once: int = PREFIXES_AT_ONCE, most: int = MOST_PREFIXES
+        self,
+        writer: Writer,
+        *,
+        at_once: int = PREFIXES_AT_ONCE,
+        most: int = MOST_PREFIXES,
+        searched: int = MOST_SEARCHED,
     ) -> None:
         self._writer = writer
         self._at_once = at_once
         self._most = most
+        self._searched = searched
+        self._fruitless = 0  # prefixes written since a draw came to an end
         state, following = writer.start()
-        self._nodes = {"": _Node(0.0, state, following.astype(np.float64))}
+        self._nodes = {"": _Node(0.0, state, proper(following.astype(np.float64)))}
 
     @property
     def total(self) -> float:
@@ -67,13 +77,17 @@ class DigitTree:
     def stream(self) -> Iterator[tuple[str, float]]:
         prefixes = [(-0.0, "")]
         numerals: list[tuple[float, str]] = []
+        continued = 0
         while prefixes or numerals:
+            if continued >= self._searched:
+                prefixes.clear()
             while numerals and (not prefixes or numerals[0] <= prefixes[0]):
                 cost, text = heapq.heappop(numerals)
                 yield text, -cost
             if prefixes:
                 count = min(self._at_once, len(prefixes))
                 best = [heapq.heappop(prefixes)[1] for _ in range(count)]
+                continued += count
                 for text, log_prob, ended in self._continue(best):
                     heapq.heappush(numerals if ended else prefixes, (-log_prob, text))
 
@@ -85,12 +99,15 @@ class DigitTree:
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
         """Symbol by symbol, many numerals at once; what turns out malformed is left out."""
         drawn: list[str] = []
-        wanted = {"": count}
+        wanted, nodes = {"": count}, self._nodes
         while wanted:
-            self._visit(list(wanted))
+            nodes = self._visit(list(wanted), nodes)
+            self._fruitless = 0 if drawn else self._fruitless + len(nodes)
+            if self._fruitless > 4 * self._searched:
+                raise NumerateError("nothing to draw from: the model's numerals do not end")
             following: dict[str, int] = {}
             for prefix, times in wanted.items():
-                chances = np.exp(self._nodes[prefix].following)
+                chances = np.exp(nodes[prefix].following)
                 malformed = max(0.0, 1.0 - chances.sum())  # beyond what symbols can say
                 chances = np.append(chances, malformed)
                 symbols = generator.multinomial(times, chances / chances.sum())
@@ -130,9 +147,10 @@ class DigitTree:
 
     def _continue(self, prefixes: list[str]) -> Iterator[tuple[str, float, bool]]:
         """What may follow the prefixes: longer prefixes, and numerals where one may end."""
-        self._visit(prefixes)
+        nodes = self._visit(prefixes, self._nodes)
+        self._nodes |= nodes
         for prefix in prefixes:
-            node = self._nodes[prefix]
+            node = nodes[prefix]
             for symbol in legal_symbols(prefix):
                 log_prob = node.log_prob + float(node.following[symbol])
                 if symbol == END:
@@ -140,18 +158,26 @@ class DigitTree:
                 else:
                     yield prefix + SYMBOLS[symbol], log_prob, False
 
-    def _visit(self, prefixes: list[str]) -> None:
-        """Write the prefixes that have not been written; what precedes them has been."""
-        new = [prefix for prefix in prefixes if prefix not in self._nodes]
+    def _visit(self, prefixes: list[str], before: dict[str, _Node]) -> dict[str, _Node]:
+        """The nodes of prefixes; `before` has those they continue, if they are yet to be written.
+
+        Nodes are kept for those who come again, while there are not too many.
+        """
+        found = {prefix: self._nodes[prefix] for prefix in prefixes if prefix in self._nodes}
+        new = [prefix for prefix in prefixes if prefix not in found]
         for start in range(0, len(new), self._at_once):
             part = new[start : start + self._at_once]
-            before = [self._nodes[prefix[:-1]] for prefix in part]
+            parents = [before[prefix[:-1]] for prefix in part]
             symbols = [SYMBOLS.index(prefix[-1]) for prefix in part]
-            states, following = self._writer.write([node.state for node in before], symbols)
+            states, following = self._writer.write([node.state for node in parents], symbols)
+            proper(following)
             for index, prefix in enumerate(part):
-                log_prob = before[index].log_prob + float(before[index].following[symbols[index]])
+                log_prob = parents[index].log_prob + float(parents[index].following[symbols[index]])
                 row = following[index].astype(np.float64)
-                self._nodes[prefix] = _Node(log_prob, states[index], row)
+                found[prefix] = _Node(log_prob, states[index], row)
+        if len(self._nodes) < self._searched:
+            self._nodes |= found
+        return found
 
 
 def legal_symbols(prefix: str) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from numerate.evaluation.perplexity import proper
 from numerate.numeral_table import NumeralTable
 
 SMALLEST = 1e-4  # numbers below it, zero among them, are as good as equal to it
@@ -39,6 +40,7 @@ class Grid:
 
     def __init__(self, candidates: NumeralTable, log_probs: np.ndarray) -> None:
         self.candidates = candidates
+        proper(log_probs)
         scaled = np.exp(log_probs - log_probs.max(1, keepdims=True))
         self.weights = scaled / scaled.sum(1, keepdims=True)  # [N, C]
 

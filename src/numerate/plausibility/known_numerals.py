@@ -4,11 +4,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from numerate.evaluation.perplexity import proper
+
 
 class KnownNumerals:
     """A `NextNumeral` of finitely many numerals."""
 
     def __init__(self, numerals: Sequence[str], log_probs: np.ndarray) -> None:
+        proper(log_probs)
         order = sorted(range(len(numerals)), key=lambda i: (-log_probs[i], numerals[i]))
         self.numerals = [numerals[index] for index in order]
         self.log_probs = np.asarray(log_probs, dtype=np.float64)[order]

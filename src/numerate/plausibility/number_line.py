@@ -14,10 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from numerate.evaluation.perplexity import proper
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.numeral import MAX_DIGITS
 
 RANGES_AT_ONCE = 16
+MOST_RANGES = 2**16  # looked at in one search
 FINEST = MAX_DIGITS - 1  # decimals: one digit stands before the point
 _NEGLIGIBLE = 1e-9  # components and precisions of less probability are left out of sums
 
@@ -52,8 +54,15 @@ class NumberLine:
     """A `NextNumeral` of a mixture: weights [K] of components [K], log p of each precision."""
 
     def __init__(
-        self, log_weights: Tensor, means: Tensor, sds: Tensor, log_precisions: Tensor
+        self,
+        log_weights: Tensor,
+        means: Tensor,
+        sds: Tensor,
+        log_precisions: Tensor,
+        *,
+        most: int = MOST_RANGES,
     ) -> None:
+        self._most = most
         self._log_weights, self._means, self._sds = log_weights.double(), means, sds
         self._log_precisions = log_precisions.double().numpy()  # [FINEST + 1]
         chances = np.exp(self._log_precisions)
@@ -69,7 +78,8 @@ class NumberLine:
         roots = [_Range(precision, 0, 10**MAX_DIGITS) for precision in range(FINEST + 1)]
         heap = [(-float(self._log_precisions[root.precision]), root) for root in roots]
         heapq.heapify(heap)
-        while heap:
+        looked_at = 0
+        while heap and looked_at < self._most:
             cost, best = heap[0]
             if best.high - best.low == 1:
                 heapq.heappop(heap)
@@ -83,8 +93,12 @@ class NumberLine:
                     cells.append(entry)
                     break  # what comes after it may not be needed
                 parts += entry[1].divide()
+            looked_at += len(parts)
             for entry in [*cells, *zip(self._costs(parts), parts, strict=True)]:
                 heapq.heappush(heap, entry)
+        for cost, found in sorted(heap):
+            if found.high - found.low == 1:
+                yield found.text(), -cost
 
     def _costs(self, parts: list[_Range]) -> list[float]:
         """Minus log of the most that a cell of each range can have; exact for single cells."""
@@ -95,7 +109,7 @@ class NumberLine:
         low, high = (ends * scale[:, None]).T[:, :, None]  # [P, 1] each
         best = torch.maximum(torch.minimum(self._means, high), low)  # [P, K]
         masses = log_interval_mass(best, 0.5 * scale[:, None], self._means, self._sds)
-        log_mass = torch.logsumexp(self._log_weights + masses, 1).numpy()
+        log_mass = proper(torch.logsumexp(self._log_weights + masses, 1).numpy())
         precisions = self._log_precisions[[part.precision for part in parts]]
         costs: list[float] = (-log_mass - precisions).tolist()
         return costs

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
+from numerate.evaluation.perplexity import proper
 from numerate.numeral_table import NumeralTable
 
 States = Any
@@ -31,6 +32,10 @@ class Reading:
     numeral_log_probs: np.ndarray  # [N] log p(numeral | a numeral comes next)
     gates: np.ndarray  # [N] log p(a numeral comes next)
     states: States  # [N] the contexts before the numerals
+
+    def __post_init__(self) -> None:
+        proper(self.log_probs)
+        proper(self.numeral_log_probs)
 
     @property
     def numerals(self) -> list[Token]:
@@ -55,7 +60,10 @@ class NextNumeral(Protocol):
         ...
 
     def stream(self) -> Iterator[tuple[str, float]]:
-        """Numerals with their log-probabilities, the most probable first, without end."""
+        """Numerals with their log-probabilities, the most probable first.
+
+        A search that has grown too large ends with what it has found, in the same order.
+        """
         ...
 
     def mass_up_to(self, numbers: np.ndarray) -> np.ndarray:

@@ -33,6 +33,7 @@ from numerate.pretrained.writer import NumeralPieces, NumeralWriter
 
 PREFIXES_AT_ONCE = 32
 MOST_PREFIXES = 256  # continued for the number line: each costs a few tokens of the model
+MOST_SEARCHED = 4096  # for the most probable numerals
 
 
 @dataclass(slots=True)
@@ -142,7 +143,9 @@ class PretrainedModel:
     def _spelled(self, context: Context, adapter: DigitAdapter | None = None) -> DigitTree:
         """The digits that the language model writes."""
         writer = NumeralWriter(self._lm, self._pieces, context.plan, context.index, adapter)
-        return DigitTree(writer, at_once=PREFIXES_AT_ONCE, most=MOST_PREFIXES)
+        return DigitTree(
+            writer, at_once=PREFIXES_AT_ONCE, most=MOST_PREFIXES, searched=MOST_SEARCHED
+        )
 
     def shares(self, states: list[Context]) -> np.ndarray:
         return np.zeros((len(states), 0))
