@@ -49,6 +49,10 @@ def check_choice(what: str, got: str, choices: Iterable[str]) -> None:
         raise NumerateError(f"unknown {what} {got!r}: {hint}expected one of {', '.join(expected)}")
 
 
+class TooLongError(NumerateError):
+    """More text than can be worked on in reasonable time and memory."""
+
+
 class DocumentError(NumerateError):
     """One document cannot be read. `prepare` skips and counts it unless told to be strict.
 

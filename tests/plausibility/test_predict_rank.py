@@ -1,6 +1,7 @@
 """Gaps with text after them, and claims in order."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -8,8 +9,11 @@ import pytest
 from numerate.errors import NumerateError
 from numerate.model.names import MODELS
 from numerate.numeral_table import NumeralTable
+from numerate.plausibility import gap
 from numerate.plausibility.gap import split_at_gap
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import Reading
+from numerate.plausibility.run_model import RunModel
 
 CLAIMS = ["the ejection fraction is 55 %", "the ejection fraction is 999.999 %"]
 
@@ -32,6 +36,37 @@ def test_what_follows_counts(models: dict[str, NumerateModel], name: str) -> Non
     assert found.cdf(1e30) == pytest.approx(1)
     assert sum(p for _, p in found.top(10_000)) == pytest.approx(1)
     assert found.prob("123.456789") < found.top(1)[0][1]  # not a candidate, scored all the same
+
+
+def test_text_around_a_gap_is_read_in_parts_and_not_beyond_a_limit(
+    models: dict[str, NumerateModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it is read once for every candidate: time and memory are those of the longest."""
+    lm = models["combination"]
+    whole = lm.predict("the volume is ___ ml").top(5)
+    sizes: list[int] = []
+
+    def read(texts: Sequence[str]) -> list[Reading]:
+        sizes.append(sum(len(lm.tokens(text)) for text in texts))
+        return RunModel.read(model, texts)
+
+    model = lm.model
+    assert isinstance(model, RunModel)
+    monkeypatch.setattr(model, "read", read)
+    monkeypatch.setattr(gap, "READ_AT_ONCE", 500)
+    parts = lm.predict("the volume is ___ ml").top(5)
+    assert max(sizes) <= 500
+    assert [numeral for numeral, _ in parts] == [numeral for numeral, _ in whole]
+    np.testing.assert_allclose([p for _, p in parts], [p for _, p in whole], rtol=1e-4)
+    sizes.clear()
+    for text in ("the volume is ___ ml" + " and so on" * 700, "and so on " * 700 + "___ ml"):
+        with pytest.raises(NumerateError) as error:
+            lm.predict(text)
+        assert "tokens around the gap, expected at most 2,000" in str(error.value)
+    with pytest.raises(NumerateError, match="got 4 tokens around the gap, expected at most 3"):
+        lm.predict("the volume is ___ ml", longest=3)
+    assert not sizes  # refused before anything was read
+    assert lm.predict("and so on " * 700 + "the volume is").top(1)  # without a gap it is read once
 
 
 def test_a_gap_at_the_end_is_no_gap(models: dict[str, NumerateModel]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from numerate.corpus.tokenizer import tokenize
 from numerate.plausibility.finding import Glance
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
@@ -24,6 +25,7 @@ class Fake:
     name = "fake"
     members = ()
     usual_alarms = 0.01
+    tokens = staticmethod(tokenize)
 
     def __init__(self, act: Callable[[str], Any] = lambda text: None) -> None:
         self.act = act
@@ -110,6 +112,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(serving: Any) -> None:
     [
         ("x" * 21, "too long: got 21 characters, expected at most 20"),
         ("1 2 3 4", "too long: got 4 numerals, expected at most 3"),
+        ("１ ２ ３ ４", "too long: got 4 numerals, expected at most 3"),
     ],
 )
 def test_too_long_texts_are_refused(serving: Any, text: str, message: str) -> None:

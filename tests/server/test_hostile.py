@@ -69,6 +69,17 @@ def test_odd_but_possible_texts_are_answered(client: httpx.Client, text: str) ->
         assert text[numeral["start"] : numeral["end"]] == numeral["written"]
 
 
+def test_a_long_text_after_a_gap_is_refused_before_it_is_read(client: httpx.Client) -> None:
+    """It would be read once for each of some hundred candidates."""
+    for text in ("It is ___ ml. " + "and so on " * 1_900, "and so on " * 1_900 + "___ ml."):
+        answer = client.post("/v1/predict", json={"text": text})
+        assert answer.status_code == 413
+        assert answer.json()["error"].endswith(" tokens around the gap, expected at most 500")
+    text = "１ " * 1_001  # full-width digits are numerals too
+    answer = client.post("/v1/check", json={"text": text})
+    assert answer.json() == {"error": "too long: got 1,001 numerals, expected at most 1,000"}
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
 def test_other_methods_are_refused(client: httpx.Client, method: str) -> None:
     assert client.request(method, "/v1/check").status_code == 405

@@ -6,12 +6,14 @@ from itertools import islice
 
 import numpy as np
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, TooLongError
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.known_numerals import KnownNumerals
 from numerate.plausibility.number_model import NumberModel
 
 BEST = 200  # of the most probable numerals before the gap that are tried, beside the grid
+LONGEST = 2_000  # tokens around a gap: they are read once for every candidate
+READ_AT_ONCE = 50_000  # tokens
 _OPENING = {"Ps", "Pi", "Sc"}  # brackets, quotation marks, signs of currencies
 _GAP = re.compile(r"_{3,}")
 
@@ -42,9 +44,15 @@ class Gap:
     and the grid. Other numerals are scored in the same measure.
     """
 
-    def __init__(self, model: NumberModel, before: str, after: str) -> None:
+    def __init__(self, model: NumberModel, before: str, after: str, longest: int = LONGEST) -> None:
         self._model = model
         self._before, self._after = before_numeral(before), after_numeral(after)
+        self._place = len(model.tokens(self._before))  # of the numeral among the tokens
+        self._length = self._place + len(model.tokens(self._after))
+        if self._length > longest:
+            raise TooLongError(
+                f"text: got {self._length:,} tokens around the gap, expected at most {longest:,}"
+            )
         self.state = model.contexts([self._before])
         best = [text for text, _ in islice(model.next_numeral(self.state).stream(), BEST)]
         candidates = list(dict.fromkeys([*best, *model.candidates.texts]))
@@ -59,12 +67,13 @@ class Gap:
     def _joint(self, numerals: list[str]) -> np.ndarray:
         """log p(numeral, what follows | what comes before, a numeral): [C]."""
         prior = self._model.log_probs(self.state, NumeralTable(numerals))[0]
-        readings = self._model.read([f"{self._before}{n}{self._after}" for n in numerals])
-        (context,) = self._model.read([self._before])
-        place = len(context.tokens)  # of the numeral
-        return np.array(
-            [
-                log_prob + reading.log_probs[place + 1 : -1].sum()  # the text may go on
-                for log_prob, reading in zip(prior, readings, strict=True)
-            ]
-        )
+        at_once = max(1, min(self._model.paragraphs_at_once, READ_AT_ONCE // (self._length + 1)))
+        following = [
+            reading.log_probs[self._place + 1 : -1].sum()  # the text may go on
+            for start in range(0, len(numerals), at_once)
+            for reading in self._model.read(
+                [f"{self._before}{n}{self._after}" for n in numerals[start : start + at_once]]
+            )
+        ]
+        joint: np.ndarray = prior + np.array(following)
+        return joint

@@ -5,13 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
+from numerate.corpus.tokenizer import Token
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import Expected, expect, look_closer, strangeness_of
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.gap import Gap, before_numeral, split_at_gap
+from numerate.plausibility.gap import LONGEST, Gap, before_numeral, split_at_gap
 from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.passages import Passage, Report, read_passages
@@ -46,13 +47,20 @@ class NumerateModel:
         """The rate of false alarms for those who name none: a small dev split allows no finer."""
         return max(ALARMS, self.calibration.finest)
 
-    def predict(self, text: str) -> NumeralDistribution:
-        """The distribution over the numeral that comes next, or stands in the gap `___`."""
+    def tokens(self, text: str) -> list[Token]:
+        """How the model cuts a text, and what it takes for numerals."""
+        return self.model.tokens(text)
+
+    def predict(self, text: str, *, longest: int = LONGEST) -> NumeralDistribution:
+        """The distribution over the numeral that comes next, or stands in the gap `___`.
+
+        `longest` is how many tokens may stand around a gap with text after it.
+        """
         before, after = split_at_gap(text)
         if not text.strip() or not (before + after).strip():
             raise NumerateError("text: got none, expected some before or after the numeral")
         if after.strip():
-            gap = Gap(self.model, before, after)
+            gap = Gap(self.model, before, after, longest)
             return self._distribution(gap.state, gap.numerals, gap.score)
         return self._predict_in(self.model.contexts([before_numeral(before)]))
 

@@ -32,11 +32,14 @@ def _checked(finding: Finding | Glance) -> schema.Checked:
     return schema.Checked.model_validate(asdict(finding) | words)
 
 
-def predicted(model: NumerateModel, asked: schema.PredictRequest) -> schema.PredictAnswer:
+def predicted(
+    model: NumerateModel, asked: schema.PredictRequest, longest: int
+) -> schema.PredictAnswer:
+    """`longest` is how many tokens may stand around a gap."""
     if (asked.start is None) != (asked.end is None):
         raise NumerateError("start and end: expected both or neither")
     if asked.start is None or asked.end is None:
-        distribution = model.predict(asked.text)
+        distribution = model.predict(asked.text, longest=longest)
         written = None
     else:
         numeral = _numeral_at(asked.text, asked.start, asked.end)

@@ -75,19 +75,19 @@ def create_app(
     @app.post("/v1/check")
     async def check(asked: schema.CheckRequest, request: Request) -> schema.CheckAnswer:
         """How plausible every numeral of a text is where it stands."""
-        limits.check([asked.text])
+        limits.check([asked.text], model.tokens)
         return await compute(request, lambda: checked(model, asked))
 
     @app.post("/v1/predict")
     async def predict(asked: schema.PredictRequest, request: Request) -> schema.PredictAnswer:
         """The distribution over the numeral at one place of a text."""
-        limits.check([asked.text])
-        return await compute(request, lambda: predicted(model, asked))
+        limits.check([asked.text], model.tokens)
+        return await compute(request, lambda: predicted(model, asked, limits.gap_tokens))
 
     @app.post("/v1/rank")
     async def rank(asked: schema.RankRequest, request: Request) -> schema.RankAnswer:
         """Claims in the order of how probable they are."""
-        limits.check(asked.claims)
+        limits.check(asked.claims, model.tokens)
         return await compute(request, lambda: ranked(model, asked))
 
     answer_problems(app)

@@ -31,7 +31,6 @@ EXAMPLE = (
     "In 2016, 412 patients (mean age 63.5 years, 48 % women) were followed for 12 months. "
     "Of the 206 in the treatment group, 31 (15.0 %) had an event, against 52 of 206 (25.2 %)."
 )
-LARGE_SECONDS = 60.0  # for an answer of a pretrained model
 MOST_HEADER_BYTES = 16 * 1024
 
 
@@ -99,12 +98,12 @@ def _serve(source: ModelSource, listener: socket.socket, access: "Access") -> No
     from numerate.pretrained.backbone import parse_reference
     from numerate.server.api import create_app
     from numerate.server.guard import LOG
-    from numerate.server.limits import Limits
+    from numerate.server.limits import FOR_LARGE_MODELS, Limits
 
     model = source.load()
     run = source.run
     is_large = isinstance(model.model, PretrainedModel)
-    limits = Limits(seconds=LARGE_SECONDS) if is_large else Limits()
+    limits = FOR_LARGE_MODELS if is_large else Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     examples = (example_texts(Path(run), source.dataset) if access.loopback else []) or [EXAMPLE]
     model.glance(examples[0], model.usual_alarms)  # what is computed once is computed now

@@ -1,13 +1,10 @@
 """How much one request may ask for, and how many may ask at once."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from numerate.numeral import WRITTEN_NUMERAL
+from numerate.corpus.tokenizer import Token
 from numerate.server.problems import RefusedError
-
-_NUMERAL = re.compile(WRITTEN_NUMERAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +13,7 @@ class Limits:
 
     characters: int = 20_000  # of all texts in a request
     numerals: int = 1_000  # of all texts in a request
+    gap_tokens: int = 500  # around a gap, read once for every candidate
     claims: int = 100  # that are ranked together
     body_bytes: int = 256 * 1024  # twelve for a character, the longest way JSON can write one
     seconds: float = 10.0  # for the body of a request to arrive, and again for its answer
@@ -26,12 +24,18 @@ class Limits:
     threads: int = 2  # that compute at a time
     waiting: int = 30  # requests that may wait for a thread; further ones are turned away
 
-    def check(self, texts: Sequence[str]) -> None:
-        """Refuse texts that are too many or too long, before anything is computed."""
+    def check(self, texts: Sequence[str], tokens: Callable[[str], list[Token]]) -> None:
+        """Refuse texts that are too many or too long, before anything is computed.
+
+        Numerals are counted as the model counts them, however they are written.
+        """
         _at_most(self.claims, len(texts), "texts")
         _at_most(self.characters, sum(map(len, texts)), "characters")
-        numerals = sum(1 for text in texts for _ in _NUMERAL.finditer(text))
+        numerals = sum(token.is_numeral for text in texts for token in tokens(text))
         _at_most(self.numerals, numerals, "numerals")
+
+
+FOR_LARGE_MODELS = Limits(seconds=60.0, gap_tokens=100)
 
 
 def _at_most(limit: int, got: int, what: str) -> None:

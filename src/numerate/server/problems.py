@@ -5,7 +5,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, TooLongError
 
 LONGEST_MESSAGE = 300
 GONE = 499  # nobody waits for the answer any more
@@ -45,6 +45,10 @@ def answer_problems(app: FastAPI) -> None:
     @app.exception_handler(NumerateError)
     async def mendable(_: Request, error: NumerateError) -> Response:
         return refusal(RefusedError(422, str(error)))
+
+    @app.exception_handler(TooLongError)
+    async def too_long(_: Request, error: TooLongError) -> Response:
+        return refusal(RefusedError(413, str(error)))
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:

@@ -175,6 +175,7 @@ class RankAnswer(Given):
 class LimitsAnswer(Given):
     characters: int
     numerals: int
+    gap_tokens: int
     claims: int
     body_bytes: int
     seconds: float
