@@ -11,13 +11,13 @@ from scipy import stats
 
 from numerate.evaluation import bootstrap
 from numerate.evaluation.bootstrap import (
-    Interval,
-    bootstrap_intervals,
-    bootstrap_means,
+    PairedResult,
+    bootstrap_mean,
+    bootstrap_median,
+    holm,
     paired_median_test,
     paired_test,
 )
-from numerate.evaluation.number_line import number_line_errors
 
 
 def document_ids(random: np.random.Generator, documents: int = 60, size: float = 8) -> np.ndarray:
@@ -37,111 +37,150 @@ def clustered(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return observed(random, documents), documents
 
 
-def mean_of(values: np.ndarray):
-    return lambda weights: float(np.average(values, weights=weights))
+def order_statistics(figures: list[float], confidence: float) -> tuple[float, float]:
+    cut = int((1 - confidence) / 2 * (len(figures) - 1))
+    ascending = sorted(figures)
+    return ascending[cut], ascending[-1 - cut]
 
 
-def test_weights_are_whole_documents():
-    """Each sample draws as many documents as there are, each with all of its observations."""
-    documents = np.array([7, 3, 3, 7, 7, -2])
-    seen = []
+def drawn_observations(documents: np.ndarray, samples: int, seed: int) -> list[np.ndarray]:
+    """Indices of the observations of each sample, repeated with their document."""
+    distinct = np.unique(documents)
+    return [
+        np.concatenate(
+            [
+                np.tile(np.flatnonzero(documents == name), times)
+                for name, times in zip(distinct, counts, strict=True)
+            ]
+        )
+        for block in bootstrap._draws(len(distinct), samples, seed)
+        for counts in block
+    ]
 
-    def statistic(weights: np.ndarray) -> float:
-        seen.append(weights)
-        return 0.0
 
-    bootstrap_intervals(statistic, documents, samples=300)
-    assert (seen[0] == 1).all()
-    assert len(seen) == 301
-    drawn = np.array(seen[1:])
+def test_samples_are_as_many_documents_as_there_are():
+    drawn = np.concatenate(list(bootstrap._draws(3, 300, 1)))
     assert np.issubdtype(drawn.dtype, np.integer)
-    for document in (7, 3, -2):
-        of_document = drawn[:, documents == document]
-        assert (of_document == of_document[:, :1]).all()
-    assert (drawn[:, [0, 1, 5]].sum(axis=1) == 3).all()
+    assert (drawn.sum(axis=1) == 3).all()
     assert len(np.unique(drawn, axis=0)) == 10  # all multisets of three documents
 
 
-def test_means_are_intervals_of_a_mean():
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_mean_is_studentised_by_the_residuals_of_documents(confidence: float):
+    """Document by document, a document drawn twice being two, by the textbook's formula."""
     values, documents = clustered(0)
-    for seed, confidence in itertools.product((1, 2), (0.5, 0.95)):
-        options = {"confidence": confidence, "samples": 500, "seed": seed}
-        fast = bootstrap_means(values, documents, **options)
-        slow = bootstrap_intervals(mean_of(values), documents, **options)
-        assert_allclose(astuple(fast), astuple(slow), rtol=1e-12)
+    by_document = [np.exp(values[documents == name]) for name in range(60)]  # skewed
 
+    def mean_and_error(drawn: list[np.ndarray]) -> tuple[float, float]:
+        mean = np.concatenate(drawn).mean()
+        residuals = [(observations - mean).sum() for observations in drawn]
+        return mean, math.sqrt(np.square(residuals).sum()) / sum(map(len, drawn))
 
-def test_named_figures_share_the_draws():
-    values, documents = clustered(0)
-    truth, predicted = np.abs(values), np.abs(values[::-1])
-
-    def errors(weights: np.ndarray) -> dict[str, float]:
-        return number_line_errors(truth, predicted, weights)
-
-    together = bootstrap_intervals(errors, documents, samples=200)
-    assert list(together) == ["rmse", "mae", "mdae", "mape", "mdape", "zeros"]
-    alone = bootstrap_intervals(lambda weights: errors(weights)["mdae"], documents, samples=200)
-    assert together["mdae"] == alone
-    mae = bootstrap_means(np.abs(truth - predicted), documents, samples=200)
-    assert_allclose(astuple(together["mae"]), astuple(mae), rtol=1e-12)
-    for interval in together.values():
-        assert interval.low <= interval.estimate <= interval.high
-
-
-def test_same_interval_as_scipy():
-    """A ratio of sums over documents. 3 % of the width are 4 standard errors of an end."""
-    values, documents = clustered(5)
-    sums, sizes = np.bincount(documents, values), np.bincount(documents)
-    expected = stats.bootstrap(
-        (sums, sizes),
-        lambda total, size, axis=-1: total.sum(axis) / size.sum(axis),
-        paired=True,
-        vectorized=True,
-        method="percentile",
-        n_resamples=20_000,
-        batch=1000,
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    found = bootstrap_means(values, documents, samples=20_000)
-    width = expected.high - expected.low
-    assert found.estimate == pytest.approx(values.mean(), rel=1e-12)
-    assert_allclose([found.low, found.high], expected, atol=0.03 * width)
+    mean, error = mean_and_error(by_document)
+    t = []
+    for counts in np.concatenate(list(bootstrap._draws(60, 200, 7))):
+        chosen = [by_document[name] for name in np.repeat(np.arange(60), counts)]
+        sample_mean, sample_error = mean_and_error(chosen)
+        t.append((sample_mean - mean) / sample_error)
+    low, high = order_statistics(t, confidence)
+    found = bootstrap_mean(np.exp(values), documents, confidence=confidence, samples=200, seed=7)
+    assert_allclose(astuple(found), [mean, mean - high * error, mean - low * error], rtol=1e-9)
 
 
 def test_same_interval_as_full_enumeration():
-    """The quantiles over all 5^5 equally likely draws of five documents.
+    """Quantiles of SciPy's t statistic over all 5^5 equally likely draws of five documents.
 
     The level of an end is off by 4 standard errors in 1 of 8,000 seeds.
     """
     values = np.array([1.0, 2.5, 3.0, 7.0, 11.5])
-    means = np.sort([np.mean(draw) for draw in itertools.product(values, repeat=5)])
-    found = bootstrap_means(values, np.arange(5), confidence=0.9, samples=40_000)
-    error = 4 * math.sqrt(0.05 * 0.95 / 40_000)
-    for end, level in ((found.low, 0.05), (found.high, 0.95)):
-        below = np.mean(means < end - 1e-9)
-        through = np.mean(means < end + 1e-9)
-        assert below - error <= level <= through + error
+    draws = np.array(list(itertools.product(values, repeat=5)))
+    equal = (draws == draws[:, :1]).all(axis=1)
+    t = np.copysign(np.inf, draws.mean(axis=1) - values.mean())
+    t[~equal] = stats.ttest_1samp(draws[~equal], values.mean(), axis=1).statistic
+    error = stats.sem(values)
+    found = bootstrap_mean(values, np.arange(5), confidence=0.9, samples=40_000)
+    tolerance = 4 * math.sqrt(0.05 * 0.95 / 40_000)
+    for end, level in ((found.high, 0.05), (found.low, 0.95)):
+        at = (values.mean() - end) / error
+        below, through = np.mean(t < at - 1e-9), np.mean(t < at + 1e-9)
+        assert below - tolerance <= level <= through + tolerance
+
+
+def test_median_has_scipys_percentile_interval():
+    """One observation a document. 5 % of the width are 4 standard errors of an end."""
+    values = np.exp(np.random.default_rng(5).normal(0, 2, 301))
+    expected = stats.bootstrap(
+        (values,),
+        np.median,
+        method="percentile",
+        n_resamples=9_999,
+        batch=1000,
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    found = bootstrap_median(values, np.arange(301), samples=9_999)
+    assert found.estimate == np.median(values)
+    assert_allclose([found.low, found.high], expected, atol=0.05 * (expected.high - expected.low))
+
+
+def test_median_is_of_repeated_observations():
+    values, documents = clustered(0)
+    medians = [np.median(values[chosen]) for chosen in drawn_observations(documents, 200, 1)]
+    found = bootstrap_median(values, documents, samples=200)
+    assert astuple(found) == (np.median(values), *order_statistics(medians, 0.95))
 
 
 def test_coverage_by_document():
     """Intervals of 95 % contain the truth in about 95 % of worlds; by token, they do not.
 
-    With 60 documents the percentile interval covers 94.3 % (measured on 6,000 worlds; by token
-    53 %). Of 600 worlds, fewer than 90 % or more than 98 % are then covered in 1 of 10,000 seeds.
+    With 60 documents the interval covers 95.0 % (measured on 6,000 worlds; by token 53 %). Of 600
+    worlds, fewer than 91.5 % or more than 98 % are then covered in 1 of 5,000 seeds.
     """
     random = np.random.default_rng(11)
     by_document, by_token = 0, 0
     for seed in range(600):
         documents = document_ids(random, size=12)
         values = observed(random, documents)
-        interval = bootstrap_means(values, documents, samples=400, seed=seed)
+        interval = bootstrap_mean(values, documents, samples=400, seed=seed)
         by_document += interval.low <= 2 <= interval.high
         if seed < 200:
             tokens = np.arange(values.size)
-            interval = bootstrap_means(values, tokens, samples=200, seed=seed)
+            interval = bootstrap_mean(values, tokens, samples=200, seed=seed)
             by_token += interval.low <= 2 <= interval.high
-    assert 0.90 <= by_document / 600 <= 0.98
+    assert 0.915 <= by_document / 600 <= 0.98
     assert by_token / 200 < 0.75
+
+
+def test_coverage_of_heavy_tails():
+    """Of 40 documents with log-normal errors, σ = 2: percentile intervals cover 82 %, these 89 %.
+
+    Measured by `benchmarks/coverage.py`. Of 600 worlds fewer than 85 % are then covered in 1 of 900
+    seeds; with percentile intervals, 85 % or more in 1 of 40.
+    """
+    random = np.random.default_rng(13)
+    covered = 0
+    for seed in range(600):
+        documents = document_ids(random, documents=40, size=12)
+        effects, rest = random.normal(0, 1.2, 40), random.normal(0, 1.6, len(documents))
+        errors = np.exp(effects[documents] + rest)
+        interval = bootstrap_mean(errors, documents, samples=400, seed=seed)
+        covered += interval.low <= math.exp(2) <= interval.high
+    assert covered / 600 >= 0.85
+
+
+def test_ends_stay_within_what_a_mean_can_be():
+    """Hits in one of eight documents: a sample without it has no spread to measure by."""
+    hits = np.array([1.0] + [0.0] * 7)
+    free = bootstrap_mean(hits, np.arange(8))
+    assert (free.estimate, free.high) == (0.125, math.inf)
+    assert free.low < 0
+    assert astuple(bootstrap_mean(hits, np.arange(8), bounds=(0, 1))) == (0.125, 0, 1)
+
+
+def test_equal_documents_have_no_width():
+    """0.1 cannot be written in binary, so sums of it differ in the last place."""
+    documents = document_ids(np.random.default_rng(1))
+    found = bootstrap_mean(np.full(len(documents), 0.1), documents)
+    assert found.low == found.high == found.estimate == pytest.approx(0.1)
 
 
 def test_p_values_under_the_null():
@@ -191,7 +230,7 @@ def test_paired_difference_has_the_bootstrap_interval():
     first, documents = clustered(1)
     second = first - 0.1 + np.random.default_rng(2).normal(0, 0.2, first.size)
     result = paired_test(first, second, documents, samples=2000)
-    interval = bootstrap_means(first - second, documents, samples=2000)
+    interval = bootstrap_mean(first - second, documents, samples=2000)
     assert (result.difference, result.low, result.high) == astuple(interval)
     assert result.difference == pytest.approx((first - second).mean(), rel=1e-12)
     assert result.p_value == 1 / 2001  # none as far
@@ -201,7 +240,7 @@ def test_pairing_finds_what_means_alone_do_not():
     first, documents = clustered(3)
     second = first + np.random.default_rng(4).normal(0.05, 0.1, first.size)
     assert paired_test(first, second, documents, samples=2000).p_value < 0.01
-    one, other = (bootstrap_means(values, documents) for values in (first, second))
+    one, other = (bootstrap_mean(values, documents) for values in (first, second))
     assert one.low < other.estimate < one.high
     assert other.low < one.estimate < other.high
 
@@ -218,10 +257,24 @@ def test_swapped_models_mirror_the_result():
     assert_allclose(mirrored, (there.difference, there.low, there.high), rtol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_holm_is_the_closure_of_bonferroni(seed: int):
+    """A hypothesis falls only with every set of hypotheses that it belongs to."""
+    random = np.random.default_rng(seed)
+    p = (random.integers(1, 20, 6) / 100).tolist()  # with ties
+    found = holm({str(i): PairedResult(0, 0, 0, value) for i, value in enumerate(p)})
+    sets = [s for size in range(1, 7) for s in itertools.combinations(range(6), size)]
+    for i, value in enumerate(p):
+        expected = max(min(1, len(s) * min(p[j] for j in s)) for s in sets if i in s)
+        assert found[str(i)].p_holm == pytest.approx(expected)
+        assert found[str(i)].p_value == value
+    assert list(found) == list(map(str, range(6)))
+
+
 def test_equal_models():
     values, documents = clustered(1)
     result = paired_test(values, values, documents, samples=500)
-    assert astuple(result) == (0, 0, 0, 1)
+    assert astuple(result)[:4] == (0, 0, 0, 1)
 
 
 def test_order_and_names_of_documents_do_not_matter():
@@ -230,8 +283,8 @@ def test_order_and_names_of_documents_do_not_matter():
     order = np.random.default_rng(3).permutation(values.size)
     renamed = 1000 + 17 * documents
     assert_allclose(
-        astuple(bootstrap_means(values[order], renamed[order])),
-        astuple(bootstrap_means(values, documents)),
+        astuple(bootstrap_mean(values[order], renamed[order])),
+        astuple(bootstrap_mean(values, documents)),
         rtol=1e-12,
     )
     assert_allclose(
@@ -245,34 +298,30 @@ def test_repeating_every_observation_changes_nothing():
     """Twice the tokens of the same documents are no more evidence."""
     values, documents = clustered(1)
     assert_allclose(
-        astuple(bootstrap_means(np.repeat(values, 2), np.repeat(documents, 2))),
-        astuple(bootstrap_means(values, documents)),
+        astuple(bootstrap_mean(np.repeat(values, 2), np.repeat(documents, 2))),
+        astuple(bootstrap_mean(values, documents)),
         rtol=1e-12,
     )
 
 
 def test_scale_and_shift():
     values, documents = clustered(1)
-    moved = bootstrap_means(3 * values + 10, documents)
+    moved = bootstrap_mean(3 * values + 10, documents)
     assert_allclose(
-        astuple(moved), [3 * end + 10 for end in astuple(bootstrap_means(values, documents))]
+        astuple(moved), [3 * end + 10 for end in astuple(bootstrap_mean(values, documents))]
     )
 
 
 def test_increasing_functions_carry_intervals_over():
-    """Exactly: the interval of exp(mean) is exp of the interval of the mean."""
     values, documents = clustered(1)
-    direct = bootstrap_intervals(
-        lambda weights: math.exp(np.average(values, weights=weights)), documents, samples=200
-    )
-    mapped = bootstrap_means(values, documents, samples=200).mapped(math.exp)
-    assert_allclose(astuple(mapped), astuple(direct), rtol=1e-12)
+    mean = bootstrap_mean(values, documents, samples=200)
+    assert astuple(mean.mapped(math.exp)) == tuple(map(math.exp, astuple(mean)))
 
 
 def test_seeds():
     values, documents = clustered(1)
-    assert bootstrap_means(values, documents, seed=4) == bootstrap_means(values, documents, seed=4)
-    assert bootstrap_means(values, documents, seed=4) != bootstrap_means(values, documents, seed=5)
+    assert bootstrap_mean(values, documents, seed=4) == bootstrap_mean(values, documents, seed=4)
+    assert bootstrap_mean(values, documents, seed=4) != bootstrap_mean(values, documents, seed=5)
     state = np.random.get_state()[1].copy()
     paired_test(values, -values, documents, samples=10)
     assert (np.random.get_state()[1] == state).all()  # the global generator is left alone
@@ -284,8 +333,8 @@ def test_blocks_change_nothing(monkeypatch):
 
     def everything() -> list[float]:
         return [
-            *astuple(bootstrap_means(values, documents, samples=333)),
-            *astuple(bootstrap_intervals(mean_of(values), documents, samples=33)),
+            *astuple(bootstrap_mean(values, documents, samples=333)),
+            *astuple(bootstrap_median(values, documents, samples=33)),
             *astuple(paired_test(values, other, documents, samples=333)),
         ]
 
@@ -294,39 +343,20 @@ def test_blocks_change_nothing(monkeypatch):
     assert_allclose(everything(), whole, rtol=1e-12)
 
 
-def test_samples_without_a_figure_are_left_out():
-    """The only numeral is in document 0; it is missing from a third of the samples."""
-    documents = np.arange(3)
-    values = np.array([5.0, 0.0, 0.0])
-
-    def figure(weights: np.ndarray) -> float:
-        return math.nan if weights[0] == 0 else float(values[0])
-
-    assert bootstrap_intervals(figure, documents) == Interval(5, 5, 5)
-    never = bootstrap_intervals(lambda weights: math.nan, documents)
-    assert all(math.isnan(end) for end in astuple(never))
-
-
-def test_infinite_figures():
-    documents = np.arange(3)
-    found = bootstrap_intervals(
-        lambda weights: math.inf if weights[0] else float(weights[1]), documents
-    )
-    assert astuple(found) == (math.inf, 0, math.inf)
-
-
 def test_medians_have_the_bootstrap_interval():
     first, documents = clustered(1)
     second = first + np.random.default_rng(2).normal(0.3, 1, first.size)
 
-    def difference(weights: np.ndarray) -> float:
-        return float(np.median(np.repeat(first, weights)) - np.median(np.repeat(second, weights)))
-
+    differences = [
+        np.median(first[chosen]) - np.median(second[chosen])
+        for chosen in drawn_observations(documents, 300, 1)
+    ]
     found = paired_median_test(first, second, documents, samples=300)
-    expected = bootstrap_intervals(difference, documents, samples=300)
-    assert (found.difference, found.low, found.high) == astuple(expected)
+    low, high = order_statistics(differences, 0.95)
+    difference = np.median(first) - np.median(second)
+    assert (found.difference, found.low, found.high) == (difference, low, high)
     back = paired_median_test(second, first, documents, samples=300)
-    assert astuple(back) == (-found.difference, -found.high, -found.low, found.p_value)
+    assert astuple(back)[:4] == (-found.difference, -found.high, -found.low, found.p_value)
 
 
 @pytest.mark.parametrize("documents", [3, 6, 9])
@@ -360,33 +390,32 @@ def test_equal_medians_are_not_lost_to_rounding():
 def test_equal_medians():
     values, documents = clustered(1)
     result = paired_median_test(values, values, documents, samples=100)
-    assert astuple(result) == (0, 0, 0, 1)
+    assert astuple(result)[:4] == (0, 0, 0, 1)
 
 
 @pytest.mark.parametrize("values", [[], [4.0], [3.0, 5.0]])
 def test_fewer_than_two_documents_have_no_interval(values: list[float]):
     documents = [8] * len(values)
     mean = 4.0 if values else math.nan
-    assert_allclose(astuple(bootstrap_means(values, documents)), [mean, math.nan, math.nan])
-    count = bootstrap_intervals(lambda weights: {"n": float(weights.sum())}, documents)
-    assert_allclose(astuple(count["n"]), [len(values), math.nan, math.nan])
+    assert_allclose(astuple(bootstrap_mean(values, documents)), [mean, math.nan, math.nan])
+    assert_allclose(astuple(bootstrap_median(values, documents)), [mean, math.nan, math.nan])
     paired = paired_test(values, np.zeros(len(values)), documents, samples=50)
-    assert_allclose(astuple(paired), [mean, math.nan, math.nan, 1])
+    assert_allclose(astuple(paired)[:4], [mean, math.nan, math.nan, 1])
     medians = paired_median_test(values, np.zeros(len(values)), documents, samples=50)
-    assert_allclose(astuple(medians), [mean, math.nan, math.nan, 1])
+    assert_allclose(astuple(medians)[:4], [mean, math.nan, math.nan, 1])
 
 
 def test_what_is_refused():
     with pytest.raises(ValueError, match="confidence: got 95, expected a number between 0 and 1"):
-        bootstrap_means([1.0, 2.0], [0, 1], confidence=95)
+        bootstrap_mean([1.0, 2.0], [0, 1], confidence=95)
     with pytest.raises(ValueError, match="samples: got 0, expected 1 or more"):
-        bootstrap_intervals(lambda weights: 0.0, [0, 1], samples=0)
+        bootstrap_median([1.0, 2.0], [0, 1], samples=0)
     with pytest.raises(ValueError, match=r"values: got shape \(2,\), expected \(3,\)"):
-        bootstrap_means([1.0, 2.0], [0, 1, 2])
+        bootstrap_mean([1.0, 2.0], [0, 1, 2])
     with pytest.raises(ValueError, match=r"values: got -inf \(1 not finite\), expected finite"):
-        bootstrap_means([1.0, -math.inf], [0, 1])
+        bootstrap_mean([1.0, -math.inf], [0, 1])
     with pytest.raises(ValueError, match=r"documents: got shape \(1, 2\), expected \[N\]"):
-        bootstrap_means([[1.0, 2.0]], [[0, 1]])
+        bootstrap_mean([[1.0, 2.0]], [[0, 1]])
     with pytest.raises(ValueError, match=r"first, second: got shapes \(2,\), \(3,\)"):
         paired_test([1.0, 2.0], [1.0, 2.0, 3.0], [0, 1])
     with pytest.raises(ValueError, match="confidence: got 95, expected a number between 0 and 1"):

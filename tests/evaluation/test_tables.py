@@ -54,8 +54,8 @@ ORACLE = {
     "nats_above": {"words": 0.25, "numerals": 0.875, "all": 0.5},
 }
 COMPARISON = {
-    "words": PairedResult(0.5, -0.25, 1.25, 0.0625),
-    "mape": PairedResult(-1234.5, -2000.0, 3.0, 0.25),
+    "words": PairedResult(0.5, -0.25, 1.25, 0.0625, 0.125),
+    "mape": PairedResult(-1234.5, -2000.0, 3.0, 0.25, 0.25),
 }
 
 
@@ -103,8 +103,9 @@ def test_runs_of_one_model_are_told_apart_by_their_folders() -> None:
 def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:
     runs = [evaluation("mog", "runs/a"), evaluation("d-rnn", "runs/b")]
     nats, errors = comparison_tables(runs[0], runs[1], COMPARISON)
-    assert nats.rows == [["words", "+0.5000", "-0.2500 to +1.2500", "0.0625"]]
-    assert errors.rows == [["MAPE %", "-1,234", "-2,000 to +3", "0.2500"]]
+    assert nats.rows == [["words", "+0.5000", "-0.2500 to +1.2500", "0.0625", "0.1250"]]
+    assert errors.rows == [["MAPE %", "-1,234", "-2,000 to +3", "0.2500", "0.2500"]]
+    assert "the 2 figures of this comparison" in nats.notes[0]
 
 
 def test_the_oracle_has_the_last_row_and_each_model_its_distance() -> None:
@@ -127,6 +128,8 @@ def test_intervals_follow_their_figures() -> None:
     perplexity, number_line = result_tables([evaluation("mog", intervals=intervals)])
     assert perplexity.rows[0][1:3] == ["2.000 [1.500, 2.500]", "3.000"]
     assert number_line.rows[2][1:3] == ["1.500", "2.500 [2.000, 3.000]"]
+    assert "contain the truth less often" in number_line.notes[0]
+    assert not any(table.notes for table in result_tables([evaluation("mog")]))
 
 
 def cells(line: str) -> list[str]:
@@ -180,6 +183,7 @@ def test_csv_has_every_figure_with_its_interval() -> None:
     assert difference["model"] == "against runs/two, too"
     assert [float(difference[k]) for k in ("value", "low", "high")] == [0.5, -0.25, 1.25]
     assert float(found["runs/one", "comparison.words.p_value"]["value"]) == 0.0625
+    assert float(found["runs/one", "comparison.words.p_holm"]["value"]) == 0.125
 
 
 def refuse(constant: str) -> None:
@@ -202,6 +206,7 @@ def test_json_has_null_where_there_is_no_number() -> None:
         "low": None,
         "high": None,
         "p_value": 1.0,
+        "p_holm": None,
     }
     assert "comparison" not in json.loads(as_json([one], None))
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from numerate.analysis.run import Run
 from numerate.evaluation.candidates import candidate_numerals
-from numerate.evaluation.number_line import number_line_errors, order_of_magnitude_accuracy
+from numerate.evaluation.number_line import number_line_errors, right_orders_of_magnitude
 from numerate.evaluation.score import rank_tables
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import INK, legend_above, line_styles, look, new_figure
@@ -46,7 +46,7 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
     for label, guess in guesses.items():
         for name, members in bins.items():
             errors = number_line_errors(truth[members], guess[members])
-            right = order_of_magnitude_accuracy(truth[members], guess[members])
+            right = right_orders_of_magnitude(truth[members], guess[members]).mean()
             row = (label, name, int(members.sum()), errors["mdae"], errors["mdape"], 100 * right)
             rows.append(row)
     table = Table(("run", "numbers", "count", "mdae", "mdape", "right_magnitude"), rows)

@@ -3,12 +3,16 @@
 import numpy as np
 
 from numerate.errors import RunError
-from numerate.evaluation.bootstrap import PairedResult, paired_median_test, paired_test
-from numerate.evaluation.evaluate import Evaluation, token_classes
+from numerate.evaluation.bootstrap import PairedResult, holm, paired_median_test, paired_test
+from numerate.evaluation.evaluate import Evaluation
+from numerate.evaluation.figures import token_classes
 
 
 def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[str, PairedResult]:
-    """First minus second, with a paired test: log p' by class of tokens, then errors of numbers."""
+    """First minus second, with a paired test: log p' by class of tokens, then errors of numbers.
+
+    All are one family: p-values are also corrected for their number.
+    """
     if (first.dataset, first.split) != (second.dataset, second.split):
         raise RunError(f"{first.folder} and {second.folder}: evaluated on different data")
 
@@ -29,4 +33,4 @@ def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[st
                 known = ~np.isnan(one)  # a true zero has no percentage error, whoever predicts it
                 pair = one[known], others[name][known]
                 results[name] = test(*pair, documents[known], confidence=confidence)
-    return results
+    return holm(results)

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,26 +13,25 @@ from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Split, some_paragraphs
 from numerate.errors import DatasetError, RunError
-from numerate.evaluation.bootstrap import Interval, bootstrap_intervals, bootstrap_means
 from numerate.evaluation.candidates import candidate_numerals
-from numerate.evaluation.number_line import (
-    absolute_errors,
-    mean_absolute_log10_error,
-    number_line_errors,
-    order_of_magnitude_accuracy,
+from numerate.evaluation.figures import (
+    Figures,
+    by_numeral,
+    figures_and_intervals,
+    number_line,
+    perplexities,
+    token_classes,
 )
+from numerate.evaluation.number_line import number_line_errors
 from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
-from numerate.evaluation.score import Predictions, Targets, predict_best, rank_tables
+from numerate.evaluation.score import Targets, predict_best, rank_tables
 from numerate.evaluation.subject import Settings, open_subject
 from numerate.model.device import usable_device
 from numerate.model.language_model import read_json
 from numerate.packing import ranges
 
 METRICS = "metrics.json"
-CLASSES = ("words", "numerals", "all")
 OOV_SETS = ("all", "train")
-
-Figures = dict[str, Any]  # nested: table → figure, or table → class → figure
 
 
 @dataclass(slots=True)
@@ -169,10 +167,15 @@ def evaluate(
             distribution=everything,
         )
     truth = corpus.table.values[targets.rows]
-    means = _means(log_probs, adjusted, targets, predictions, everything)
-    figures, intervals = _figures(
-        means, documents, targets, truth, predictions, confidence, everything
-    )
+    measured = [
+        *perplexities(log_probs, adjusted, targets, documents),
+        *number_line(truth, predictions, documents[targets.is_numeral], everything),
+    ]
+    figures, intervals = figures_and_intervals(measured, confidence)
+    figures["number_line"]["zeros"] = float((truth == 0).sum())
+    if everything:
+        no_logarithm = (truth == 0) | (predictions.values == 0)
+        figures["beyond"]["log10_zeros"] = float(no_logarithm.sum())
     oracle = None
     if opened.has_oracle:
         oracle = _oracle(_oracle_log_probs(opened.split(split), corpus), targets, adjusted)
@@ -197,23 +200,8 @@ def evaluate(
         adjusted=adjusted,
         targets=targets,
         documents=documents,
-        by_numeral=_by_numeral(truth, predictions, everything),
+        by_numeral=by_numeral(truth, predictions, everything),
     )
-
-
-def _by_numeral(
-    truth: np.ndarray, predictions: Predictions, everything: bool
-) -> dict[str, dict[str, np.ndarray]]:
-    """Of each numeral what the figures on the number line are a mean or a median of."""
-    error, percentage = absolute_errors(truth, predictions.values)
-    means, medians = {"mae": error, "mape": percentage}, {"mdae": error, "mdape": percentage}
-    if everything:
-        error, percentage = absolute_errors(truth, predictions.medians)
-        _, by_percentage = absolute_errors(truth, predictions.percentage_medians)
-        means |= {"accuracy": predictions.exact.astype(float), "crps": predictions.crps}
-        means |= {"suited_mae": error, "suited_mape": by_percentage}
-        medians |= {"suited_mdae": error, "suited_mdape": percentage}
-    return {"mean": means, "median": medians}
 
 
 def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:
@@ -221,111 +209,6 @@ def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:
     starts = np.concatenate([[0], np.cumsum(lengths)])
     places = ranges(starts[corpus.sources], starts[corpus.sources + 1])
     return np.asarray(split.log_probs()[places])
-
-
-@dataclass(frozen=True, slots=True)
-class _Mean:
-    """A figure that is a function of a mean over tokens: perplexities, accuracies, CRPS."""
-
-    path: tuple[str, ...]
-    values: np.ndarray
-    members: np.ndarray  # [T] which tokens it is over
-    function: Callable[[float], float] = float
-
-
-def token_classes(targets: Targets) -> dict[str, np.ndarray]:
-    numeral = targets.is_numeral
-    return dict(zip(CLASSES, (~numeral, numeral, np.ones_like(numeral)), strict=True))
-
-
-def _means(
-    log_probs: np.ndarray,
-    adjusted: np.ndarray,
-    targets: Targets,
-    predictions: Predictions,
-    everything: bool,
-) -> list[_Mean]:
-    means = [
-        _Mean(("perplexity", name, kind), -values[members], members, perplexity)
-        for name, members in token_classes(targets).items()
-        for kind, values in (("pp", log_probs), ("app", adjusted))
-    ]
-    if everything:
-        columns = {
-            "accuracy": predictions.exact.astype(float),
-            "crps": predictions.crps,
-            **{
-                f"coverage_{level:.0%}".rstrip("%"): covered.astype(float)
-                for level, covered in predictions.covered.items()
-            },
-        }
-        means += [_Mean(("beyond", k), v, targets.is_numeral) for k, v in columns.items()]
-    return means
-
-
-def _figures(
-    means: list[_Mean],
-    documents: np.ndarray,
-    targets: Targets,
-    truth: np.ndarray,
-    predictions: Predictions,
-    confidence: float | None,
-    everything: bool,
-) -> tuple[Figures, Figures]:
-    figures: Figures = {}
-    intervals: Figures = {}
-
-    def enter(path: tuple[str, ...], interval: Interval) -> None:
-        _put(figures, path, interval.estimate)
-        if confidence is not None:
-            _put(intervals, path, [interval.low, interval.high])
-
-    samples = 1000 if confidence is not None else 1
-    level = confidence or 0.95
-    for mean in means:
-        interval = bootstrap_means(
-            mean.values, documents[mean.members], confidence=level, samples=samples
-        )
-        enter(mean.path, interval.mapped(mean.function))
-
-    drawn = bootstrap_intervals(
-        lambda weights: _number_line(truth, predictions, weights, everything),
-        documents[targets.is_numeral],
-        confidence=level,
-        samples=samples,
-    )
-    for name, interval in drawn.items():
-        enter(tuple(name.split(".")), interval)
-    return figures, intervals
-
-
-def _number_line(
-    truth: np.ndarray, predictions: Predictions, weights: np.ndarray, everything: bool
-) -> dict[str, float]:
-    """Of the best candidate, as in the paper; with `everything`, also of numbers that suit errors.
-
-    What is likeliest need not be near: errors are least at the median, percentage errors at a
-    median of their own.
-    """
-    best = predictions.values
-    errors = number_line_errors(truth, best, weights)
-    found = {f"number_line.{name}": error for name, error in errors.items()}
-    if everything:
-        found["beyond.order_accuracy"] = order_of_magnitude_accuracy(truth, best, weights)
-        for name, error in mean_absolute_log10_error(truth, best, weights).items():
-            found[f"beyond.{name}"] = error
-        middle = number_line_errors(truth, predictions.medians, weights)
-        found |= {f"suited.{name}": middle[name] for name in ("mae", "mdae", "mdape")}
-        relative = number_line_errors(truth, predictions.percentage_medians, weights)
-        found["suited.mape"] = relative["mape"]
-    return found
-
-
-def _put(figures: Figures, path: tuple[str, ...], value: object) -> None:
-    *parents, last = path
-    for parent in parents:
-        figures = figures.setdefault(parent, {})
-    figures[last] = value
 
 
 def _baselines(train: Corpus, truth: np.ndarray) -> dict[str, dict[str, float]]:

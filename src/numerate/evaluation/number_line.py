@@ -1,8 +1,5 @@
-"""Distances between the true numbers and the predicted ones.
+"""Distances between the true numbers and the predicted ones, `truth[N]` and `predicted[N]`.
 
-Every function takes `truth[N]` and `predicted[N]`, and `weights[N]` where an observation stands
-for several: weights are counts, and the result is exactly that of the data with each observation
-repeated so many times. The bootstrap draws documents with replacement, which is such a count.
 Without any observation a metric is nan.
 """
 
@@ -23,9 +20,7 @@ def absolute_errors(truth: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Flo
     return error, percentage
 
 
-def number_line_errors(
-    truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None
-) -> dict[str, float]:
+def number_line_errors(truth: ArrayLike, predicted: ArrayLike) -> dict[str, float]:
     """Root mean squared, mean and median errors, absolute and in percent of the truth.
 
         e    = truth − predicted
@@ -37,9 +32,6 @@ def number_line_errors(
     `mape` and `mdape` skip the `zeros`, which are counted.
     """
     error, percentage = absolute_errors(truth, predicted)
-    if weights is not None:
-        counts = _counts(weights, error)
-        error, percentage = np.repeat(error, counts), np.repeat(percentage, counts)
     percentage = percentage[~np.isnan(percentage)]
     return {
         "rmse": float(np.sqrt(_mean(error**2))),
@@ -51,10 +43,8 @@ def number_line_errors(
     }
 
 
-def order_of_magnitude_accuracy(
-    truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None
-) -> float:
-    """Share of numbers predicted to the right power of ten: ⌊log10 predicted⌋ = ⌊log10 truth⌋.
+def right_orders_of_magnitude(truth: ArrayLike, predicted: ArrayLike) -> Floats:
+    """1 where a number is predicted to the right power of ten: ⌊log10 predicted⌋ = ⌊log10 truth⌋.
 
     Zero has no order of magnitude and agrees with zero alone. Powers of ten are compared, not
     rounded logarithms, so 1000 is of order 3 and the float64 below it of order 2.
@@ -62,28 +52,21 @@ def order_of_magnitude_accuracy(
     true, guess = _observations(truth, predicted)
     _require_non_negative(true, guess)
     same_order = _order_of_magnitude(true) == _order_of_magnitude(guess)
-    right = (same_order & ((true == 0) == (guess == 0))).astype(np.float64)
-    return _mean(right if weights is None else np.repeat(right, _counts(weights, true)))
+    right: Floats = (same_order & ((true == 0) == (guess == 0))).astype(np.float64)
+    return right
 
 
-def mean_absolute_log10_error(
-    truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None
-) -> dict[str, float]:
-    """`log10_error` = mean |log10 predicted − log10 truth|: how many orders of magnitude away.
+def absolute_log10_errors(truth: ArrayLike, predicted: ArrayLike) -> Floats:
+    """|log10 predicted − log10 truth|: how many orders of magnitude away.
 
-    Zeros, true or predicted, have no logarithm: they are skipped, and `log10_zeros` counts the
-    observations lost that way.
+    Zeros, true or predicted, have no logarithm: nan.
     """
     true, guess = _observations(truth, predicted)
     _require_non_negative(true, guess)
     positive = (true > 0) & (guess > 0)
-    error = np.abs(np.log10(guess[positive]) - np.log10(true[positive]))
-    total = true.size
-    if weights is not None:
-        counts = _counts(weights, true)
-        error = np.repeat(error, counts[positive])
-        total = int(counts.sum())
-    return {"log10_error": _mean(error), "log10_zeros": float(total - error.size)}
+    error = np.full_like(true, np.nan)
+    error[positive] = np.abs(np.log10(guess[positive]) - np.log10(true[positive]))
+    return error
 
 
 def _observations(truth: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
@@ -94,15 +77,6 @@ def _observations(truth: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Float
             f"truth, predicted: got shapes {true.shape}, {guess.shape}, expected one [N]"
         )
     return true, guess
-
-
-def _counts(weights: ArrayLike, true: Floats) -> NDArray[np.int64]:
-    counts = np.asarray(weights)
-    if counts.shape != true.shape:
-        raise ValueError(f"weights: got shape {counts.shape}, expected {true.shape}")
-    if not np.issubdtype(counts.dtype, np.integer):
-        raise ValueError(f"weights: got {counts.dtype}, expected integers, which count repetitions")
-    return counts.astype(np.int64, copy=False)
 
 
 def _require_non_negative(true: Floats, guess: Floats) -> None:

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
-from numerate.evaluation.evaluate import CLASSES, Evaluation, Figures, strict
+from numerate.evaluation.evaluate import Evaluation, strict
+from numerate.evaluation.figures import CLASSES, Figures
 from numerate.tables import ResultTable, format_figure
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
@@ -32,6 +33,10 @@ _PARTS = {  # beyond the paper: the title, and the figures with their columns
         {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"},
     ),
 }
+_HEAVY_TAILS = (
+    "Intervals resample documents. Where a few huge errors make a mean (RMSE, MAE, MAPE, CRPS), "
+    "they contain the truth less often than they say: docs/results.md has how often."
+)
 _COMPARED = {
     "mae": "MAE",
     "mdae": "MdAE",
@@ -105,7 +110,8 @@ def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
     title = "On the number line; mean and median are constants from the training numbers"
     if zeros:
         title += f"; percentage errors skip {zeros:,} true zeros"
-    return ResultTable(title, columns, rows)
+    notes = (_HEAVY_TAILS,) if any(evaluation.intervals for evaluation in evaluations) else ()
+    return ResultTable(title, columns, rows, notes)
 
 
 def _part_table(evaluations: list[Evaluation], part: str) -> ResultTable:
@@ -131,12 +137,26 @@ def comparison_tables(
         ]
 
     both = " against ".join(_labels([first, second]))
-    columns = ["difference", "interval", "p"]
+    columns = ["difference", "interval", "p", "p, Holm"]
     nats = rows({name: name for name in CLASSES}, "+.4f")
     errors = rows(_COMPARED, "+,.4g")
+    corrected = (
+        f"p, Holm: corrected for the {len(results)} figures of this comparison. Intervals are of "
+        "one figure each, not corrected."
+    )
     return [
-        ResultTable(f"{both}: nats per token in favour of the first", ["tokens", *columns], nats),
-        ResultTable(f"{both}: first minus second, over numerals", ["figure", *columns], errors),
+        ResultTable(
+            f"{both}: nats per token in favour of the first",
+            ["tokens", *columns],
+            nats,
+            (corrected,),
+        ),
+        ResultTable(
+            f"{both}: first minus second, over numerals",
+            ["figure", *columns],
+            errors,
+            (_HEAVY_TAILS,),
+        ),
     ]
 
 
@@ -146,7 +166,7 @@ def _compared(result: PairedResult, digits: str) -> list[str]:
         "–" if math.isnan(value) else f"{value:{digits}}"
         for value in (result.difference, result.low, result.high)
     )
-    return [difference, f"{low} to {high}", f"{result.p_value:.4f}"]
+    return [difference, f"{low} to {high}", f"{result.p_value:.4f}", f"{result.p_holm:.4f}"]
 
 
 def _cell(evaluation: Evaluation, path: tuple[str, ...]) -> str:
@@ -175,7 +195,8 @@ def as_csv(evaluations: list[Evaluation], compared: dict[str, PairedResult] | No
         both = [evaluations[0].folder, "against " + str(evaluations[1].folder)]
         figure = f"comparison.{name}"
         writer.writerow([*both, figure, result["difference"], result["low"], result["high"]])
-        writer.writerow([*both, f"{figure}.p_value", result["p_value"], "", ""])
+        for kind in ("p_value", "p_holm"):
+            writer.writerow([*both, f"{figure}.{kind}", result[kind], "", ""])
     return stream.getvalue().rstrip("\n")
 
 
