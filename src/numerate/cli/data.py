@@ -33,8 +33,11 @@ def prepare(
     seed: Annotated[int, typer.Option(help="Of the split, and of the built-in corpus.")] = 1,
     documents: Annotated[int, typer.Option(help="cardiac: how many reports to write.")] = 2000,
     processes: Annotated[int, typer.Option(help="Worker processes; 0: one per core.")] = 0,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Also read what links out of the source lead to.")
+    ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first document that cannot be read.")
+        bool, typer.Option("--strict", help="Stop at the first thing that cannot be read.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
 ) -> None:
@@ -51,6 +54,7 @@ def prepare(
         seed=seed,
         documents=documents,
         processes=processes,
+        follow_links=follow_links,
         strict=strict,
         force=force,
     )

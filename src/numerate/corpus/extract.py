@@ -77,7 +77,8 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
             result.errors.append(document)
             continue
         result.counts["documents_read"] += 1
-        document.id = _storable(document.id)
+        # Two names that are no UTF-8 are still two names.
+        document.id = document.id.encode("utf-8", "backslashreplace").decode()
         kept = [row for p in document.paragraphs if (row := _row(p, document.id, keep, rules))]
         result.counts["paragraphs_read"] += len(document.paragraphs)
         if not kept:
@@ -105,7 +106,7 @@ def _documents(unit: Unit, rules: Rules, keep: str) -> Iterator[Document | Docum
 
 
 def _storable(text: str) -> str:
-    """Parquet holds no lone surrogates; JSON and file names may."""
+    """Parquet holds no lone surrogates; JSON may."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -32,7 +32,7 @@ from numerate.corpus.extract import KEEP, Extracted, Rules, extract
 from numerate.corpus.readers import FORMATS, Unit
 from numerate.corpus.shards import Staging, write_splits
 from numerate.corpus.sources import Progress, Source
-from numerate.errors import DocumentError, NumerateError, SourceError, check_choice
+from numerate.errors import DocumentError, NumerateError, SourceError, check_choice, printable
 
 POOL_THRESHOLD = 4 << 20
 """Below so many bytes of input, starting worker processes costs more than it saves."""
@@ -74,6 +74,7 @@ def prepare(
     seed: int = 1,
     documents: int = 2000,
     processes: int = 1,
+    follow_links: bool = False,
     strict: bool = False,
     force: bool = False,
     report: Report | None = None,
@@ -82,8 +83,9 @@ def prepare(
     """Prepare a dataset folder and return its manifest.
 
     `source` is a path, or `cardiac` for the built-in corpus of `documents` reports. With
-    `strict` the first document that cannot be read is an error; otherwise it is skipped,
-    counted, and passed to `on_error`.
+    `strict` the first thing that cannot be read is an error, be it a document, a folder or the
+    rest of a damaged archive; otherwise it is skipped, counted, and passed to `on_error`. Links
+    that lead out of a source folder are read only with `follow_links`.
     """
     check_choice("format", format, ["auto", *FORMATS])
     if keep is not None:
@@ -101,10 +103,10 @@ def prepare(
             raise NumerateError("split_names: the probabilities of cardiac are of whole names")
         units = CardiacSource(documents, seed, Progress(documents))
     else:
-        units = Source(Path(source), format)
+        units = Source(Path(source), format, follow_links=follow_links)
     rules = Rules(keep, field, split_names, oracle=built_in)
     options: dict[str, Any] = {
-        "source": "cardiac" if built_in else Path(source).name,
+        "source": "cardiac" if built_in else printable(Path(source).name),
         "format": "cardiac" if built_in else format,
         "keep": keep,
         "split_names": rules.split_names,

@@ -1,21 +1,16 @@
 """Where documents come from: a file, a folder, an archive. Files are opened one at a time."""
 
 import gzip
-import lzma
 import os
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
+from numerate.corpus.archives import SUFFIXES, UNREADABLE, BrokenArchiveError, members, reason
 from numerate.corpus.readers import FORMATS, Unit, suffix_format, units
-from numerate.errors import DocumentError, SourceError, one_line
+from numerate.errors import DocumentError, SourceError
 
-_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2")
-_BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, OSError)
 _SPLIT_NAMES = {
     "train": ("train",),
     "dev": ("dev", "valid", "validation"),
@@ -33,84 +28,132 @@ class Progress:
 
 
 class Source:
-    """The units of work of one SOURCE, in an order that does not depend on the file system."""
+    """The units of work of one SOURCE, in an order that does not depend on the file system.
 
-    def __init__(self, path: Path, format: str) -> None:
+    What cannot be read is among them, as an error: a document, a folder, the rest of an archive,
+    a link that leads out of the source, unless `follow_links`.
+    """
+
+    def __init__(self, path: Path, format: str, *, follow_links: bool = False) -> None:
         self.path = path
         self.format = format
+        self._follow_links = follow_links
         if not path.exists():
             raise SourceError(f"{path}: no such file or folder")
+        self._unreadable: list[DocumentError] = []
         self.splits = _prescribed_splits(path) if path.is_dir() else {}
-        self._files = self.splits or (_walk(path) if path.is_dir() else {path: None})
-        if not self._files:
+        self._files = self.splits or (self._walk() if path.is_dir() else {path: None})
+        if not self._files and not self._unreadable:
             raise SourceError(f"{path}: empty folder")
-        self.progress = Progress(sum(file.stat().st_size for file in self._files))
+        self.progress = Progress(sum(map(_size, self._files)))
 
     def units(self) -> Iterator[Unit | DocumentError]:
+        yield from self._unreadable
         for file, split in self._files.items():
             done = self.progress.done
-            size = file.stat().st_size
             yield from self._file_units(file, split)
-            self.progress.done = done + size
+            self.progress.done = done + _size(file)
 
     def _file_units(self, file: Path, split: str | None) -> Iterator[Unit | DocumentError]:
         lone_file = file == self.path
-        name = file.name if lone_file else file.relative_to(self.path).as_posix()
-        if lone_file and name.lower().endswith((*_TAR_SUFFIXES, ".zip")):
+        name = file.name if lone_file else self._name(file)
+        if lone_file and name.lower().endswith(SUFFIXES):
             yield from self._archive_units(file)
-            return
-        if not lone_file and not self._wanted(name):
+        elif not lone_file and not self._wanted(name):
             self.progress.ignored += 1
-            return
-        try:
-            with cast(
-                BinaryIO, gzip.open(file) if name.endswith(".gz") else file.open("rb")
-            ) as stream:
-                name = name.removesuffix(".gz")
-                # A lone text file can only be split between its paragraphs.
-                yield from units(
-                    stream, name, self.format, lone=lone_file or bool(split), split=split
-                )
-        except (OSError, EOFError, zlib.error) as error:
-            yield DocumentError(name, f"cannot be read: {_reason(error)}")
+        elif not lone_file and self._leads_out(file):
+            yield _link_out(name)
+        else:
+            try:
+                with file.open("rb") as stream:
+                    # A lone text file can only be split between its paragraphs.
+                    yield from self._units(stream, name, lone=lone_file or bool(split), split=split)
+            except OSError as error:
+                yield DocumentError(name, f"cannot be read: {reason(error)}")
 
     def _archive_units(self, file: Path) -> Iterator[Unit | DocumentError]:
-        start = self.progress.done
+        start, read = self.progress.done, 0
         try:
             with file.open("rb") as raw:
-                members = _zip_members if file.suffix.lower() == ".zip" else _tar_members
-                for name, stream in members(raw):
+                for name, content in members(raw, file.name):
                     self.progress.done = start + raw.tell()
-                    if isinstance(stream, DocumentError):
-                        yield stream
+                    if isinstance(content, DocumentError):
+                        yield content
                     elif self._wanted(name):
-                        yield from units(stream, name, self.format)
+                        yield from self._units(content, name)
                     else:
                         self.progress.ignored += 1
-        except _BROKEN as error:
-            raise SourceError(f"{file}: broken archive: {_reason(error)}") from None
+                    read += 1
+        except BrokenArchiveError as error:
+            lost = f"broken archive: {error}; {read:,} files were read, what follows is lost"
+            yield DocumentError(file.name, lost)
+
+    def _units(
+        self, stream: BinaryIO, name: str, *, lone: bool = False, split: str | None = None
+    ) -> Iterator[Unit | DocumentError]:
+        """Of one file or member, which may be compressed by itself."""
+        try:
+            if name.lower().endswith(".gz"):
+                stream, name = cast(BinaryIO, gzip.GzipFile(fileobj=stream)), name[: -len(".gz")]
+            yield from units(stream, name, self.format, lone=lone, split=split)
+        except UNREADABLE as error:
+            yield DocumentError(name, f"cannot be read: {reason(error)}")
+
+    def _walk(self) -> dict[Path, str | None]:
+        files: list[Path] = []
+        seen = {self.path.resolve()}
+        folders = os.walk(self.path, onerror=self._note, followlinks=self._follow_links)
+        for parent, subfolders, names in folders:
+            files.extend(Path(parent, name) for name in names)
+            for folder in [Path(parent, name) for name in subfolders]:
+                if folder.is_symlink():
+                    if folder.resolve() in seen:  # or a link to where it stands would never end
+                        subfolders.remove(folder.name)
+                    elif self._leads_out(folder) and not _hidden(self._name(folder)):
+                        self._unreadable.append(_link_out(self._name(folder)))
+                seen.add(folder.resolve())
+        return {file: None for file in sorted(files, key=self._name) if self._exists(file)}
+
+    def _exists(self, file: Path) -> bool:
+        """Whether it is a file at all; a link that leads nowhere is told."""
+        if file.is_symlink() and not file.exists() and self._wanted(self._name(file)):
+            self._unreadable.append(DocumentError(self._name(file), "a link that leads nowhere"))
+        return file.is_file()
+
+    def _note(self, error: OSError) -> None:
+        folder = self._name(Path(error.filename))
+        if not _hidden(folder):
+            self._unreadable.append(DocumentError(folder, f"cannot be read: {error.strerror}"))
+
+    def _name(self, file: Path) -> str:
+        return file.relative_to(self.path).as_posix()
+
+    def _leads_out(self, path: Path) -> bool:
+        if self._follow_links or not path.is_symlink():
+            return False
+        return not path.resolve().is_relative_to(self.path.resolve())
 
     def _wanted(self, name: str) -> bool:
-        if any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts):
+        if _hidden(name):
             return False
         if self.format == "auto":
             return suffix_format(name) is not None
         return name.lower().removesuffix(".gz").endswith(FORMATS[self.format])
 
 
-def _reason(error: BaseException) -> str:
-    return one_line(error) or type(error).__name__
+def _hidden(name: str) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
-def _walk(folder: Path) -> dict[Path, str | None]:
-    files: list[Path] = []
-    for parent, _, names in os.walk(folder):
-        files.extend(Path(parent, name) for name in names)
-    return {
-        file: None
-        for file in sorted(files, key=lambda file: file.relative_to(folder).as_posix())
-        if file.is_file()
-    }
+def _link_out(name: str) -> DocumentError:
+    return DocumentError(name, "a link out of the source, followed only with --follow-links")
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:  # gone since: that is told when it is opened
+        return 0
 
 
 def _prescribed_splits(folder: Path) -> dict[Path, str | None]:
@@ -129,33 +172,3 @@ def _prescribed_splits(folder: Path) -> dict[Path, str | None]:
             raise SourceError(f"{folder}: two {split} files, {files[0].name} and {files[1].name}")
         found[files[0]] = split
     return found
-
-
-def _unsafe(name: str) -> DocumentError | None:
-    path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts:
-        return DocumentError(name, "path leaves the archive")
-    return None
-
-
-def _tar_members(raw: BinaryIO) -> Iterator[tuple[str, BinaryIO | DocumentError]]:
-    with tarfile.open(fileobj=raw, mode="r|*") as archive:
-        for member in archive:
-            if member.isfile():
-                stream = archive.extractfile(member)
-                assert stream is not None  # a regular file
-                yield member.name, _unsafe(member.name) or cast(BinaryIO, stream)
-            # Nothing is ever extracted to disk; the list of members need not grow either.
-            archive.members = []  # type: ignore[attr-defined]
-
-
-def _zip_members(raw: BinaryIO) -> Iterator[tuple[str, BinaryIO | DocumentError]]:
-    with zipfile.ZipFile(raw) as archive:
-        for member in archive.infolist():
-            if member.is_dir():
-                continue
-            if member.flag_bits & 1:
-                yield member.filename, DocumentError(member.filename, "encrypted")
-                continue
-            with archive.open(member) as stream:
-                yield member.filename, _unsafe(member.filename) or cast(BinaryIO, stream)
