@@ -1,6 +1,6 @@
 """Draws `page.png`: the page with a simulated report in which two numbers were changed.
 
-numerate serve demo/combination --quiet &
+numerate serve demo/runs/combination --quiet &
 python docs/images/page.py http://127.0.0.1:8000/
 """
 
