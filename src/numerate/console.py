@@ -67,7 +67,9 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
     print(
         f"{printable(out)}: {paragraphs:,} paragraphs kept from {documents:,} of "
         f"{counts['documents_read']:,} documents ({counts['documents_skipped']:,} skipped, "
-        f"{counts['documents_duplicate']:,} duplicates, {counts['files_ignored']:,} other files)"
+        f"{counts['documents_duplicate']:,} duplicates, "
+        f"{counts['documents_without_numerals']:,} without numerals, "
+        f"{counts['files_ignored']:,} other files)"
     )
 
 

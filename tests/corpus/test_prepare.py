@@ -174,6 +174,16 @@ def test_keep_rules(tmp_path: Path) -> None:
     assert counts == {"table-refs": 20, "numerals": 40, "all": 60}
 
 
+def test_documents_without_numerals_are_counted(tmp_path: Path) -> None:
+    files = {**articles(5), "odd.xml": b"<article><body><para>7 left.</para></body></article>"}
+    files |= {"words.txt": b"no number", "empty.txt": b" "}
+    folder = write_folder(tmp_path / "corpus", files)
+    for keep in ("numerals", "all"):
+        manifest = prepare(folder, tmp_path / keep, keep=keep)
+        assert manifest["counts"]["documents_without_numerals"] == 2
+    assert prepare(folder, tmp_path / "d")["counts"]["documents_without_numerals"] == 1
+
+
 def test_prescribed_splits_are_kept(tmp_path: Path) -> None:
     files = {
         "train.jsonl": b'{"text": "One 1."}\n{"text": "Two 2."}\n',

@@ -66,8 +66,10 @@ def test_rank(capsys: pytest.CaptureFixture[str], run: str) -> None:
 def test_check_exits_with_what_it_found(
     capsys: pytest.CaptureFixture[str], run: str, files: dict[str, str]
 ) -> None:
-    status, out, _ = numerate(capsys, "check", run, files["right"], files["none"], files["empty"])
+    status, out, err = numerate(capsys, "check", run, files["right"], files["none"], files["empty"])
     assert (status, out) == (0, "0 of 1 numeral flagged.\n")
+    warned = [line for line in err.splitlines() if "no numeral in it, though it has text" in line]
+    assert [line.split(": ")[1] for line in warned] == [files["none"]]
     status, out, _ = numerate(capsys, "check", run, files["right"], files["wrong"])
     assert status == 1
     assert f"{files['wrong']}:1:26" in out
@@ -78,6 +80,16 @@ def test_check_exits_with_what_it_found(
     status, out, _ = numerate(capsys, "check", run, files["right"], "--all", "--format", "csv")
     assert status == 0
     assert out.count("\n") == 2
+
+
+def test_check_warns_of_an_article_in_which_nothing_is_found(
+    capsys: pytest.CaptureFixture[str], run: str, tmp_path: Path
+) -> None:
+    odd = tmp_path / "odd.xml"
+    odd.write_text("<article><body><para>Of 40 patients, 7 left.</para></body></article>")
+    status, _, err = numerate(capsys, "check", run, str(odd))
+    assert status == 0
+    assert "odd.xml: no numeral in it, though it has text" in err
 
 
 def test_check_reads_standard_input(

@@ -81,6 +81,8 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
         document.id = document.id.encode("utf-8", "backslashreplace").decode()
         kept = [row for p in document.paragraphs if (row := _row(p, document.id, keep, rules))]
         result.counts["paragraphs_read"] += len(document.paragraphs)
+        if _ought_to_have_numerals(document, unit, keep) and not any(r["numerals"] for r in kept):
+            result.counts["documents_without_numerals"] += 1
         if not kept:
             continue
         rows.extend(kept)
@@ -103,6 +105,13 @@ def _documents(unit: Unit, rules: Rules, keep: str) -> Iterator[Document | Docum
         seed, start, count = map(int, unit.data.split())
         return cardiac.generate(count, seed, start=start)
     return documents(unit, field=rules.field, only_table_refs=keep == "table-refs")
+
+
+def _ought_to_have_numerals(document: Document, unit: Unit, keep: str) -> bool:
+    """Whether it has text, all of which was looked at; of an article that no paragraph is found
+    in is a sign that it is one of another kind."""
+    has_text = bool(document.paragraphs) or unit.format in {"jats", "latexml"}
+    return has_text and keep != "table-refs"
 
 
 def _storable(text: str) -> str:

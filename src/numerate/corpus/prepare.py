@@ -209,7 +209,9 @@ class Ledger:
         self.seed = seed
         self.strict = strict
         self.on_error = on_error
-        self.counts: Counter[str] = Counter(documents_skipped=0, documents_duplicate=0)
+        self.counts: Counter[str] = Counter(
+            documents_skipped=0, documents_duplicate=0, documents_without_numerals=0
+        )
         self.skipped: list[DocumentError] = []
         self._prescribed: dict[str, str | None] = {}  # document -> split, None: to be drawn
         self._digests: set[bytes] = set()

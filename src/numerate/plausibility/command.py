@@ -136,6 +136,8 @@ def check_files(
     else:
         write = {"json": as_json, "csv": as_csv, "sarif": as_sarif}[format]
         print(write(report, everything=everything))
+    for document in report.without_numerals:
+        say(f"{document.name}: no numeral in it, though it has text; was it read as what it is?")
     return int(report.flagged > 0)
 
 

@@ -294,6 +294,48 @@ def test_an_article_inside_an_envelope_is_found() -> None:
     assert [paragraph.text for paragraph in read_jats(data, "a.xml").paragraphs] == ["x"]
 
 
+def test_a_set_of_articles_is_not_cut_to_its_first() -> None:
+    data = b"<pmc-articleset>" + 2 * article("<p>x</p>") + b"</pmc-articleset>"
+    with pytest.raises(DocumentError, match="a set of 2 articles, expected one a file"):
+        read_jats(data, "a.xml")
+
+
+ELSEVIER = """<article xmlns="http://www.elsevier.com/xml/ja/dtd" version="5.5"
+xmlns:ce="http://www.elsevier.com/xml/common/dtd"><item-info><jid>X</jid></item-info><body>
+<ce:sections><ce:section><ce:para>Of 40 patients, 7 left.</ce:para></ce:section></ce:sections>
+</body></article>"""
+
+
+@pytest.mark.parametrize(
+    ("data", "got"),
+    [
+        (ELSEVIER, "<article> of http://www.elsevier.com/xml/ja/dtd"),
+        (f"<full-text-retrieval-response>{ELSEVIER}</full-text-retrieval-response>", "<full-text-"),
+        ("<TEI><text><article><body><p>5</p></body></article></text></TEI>", "<TEI>"),
+        (f"<record>{ELSEVIER}</record>", "<article> of http://www.elsevier.com/xml/ja/dtd"),
+        ("<pmc-articleset/>", "<pmc-articleset>"),
+        (
+            '<article xmlns="http://evil.example/nlm.nih.gov/"><body/></article>',
+            "<article> of http",
+        ),
+    ],
+)
+def test_articles_of_others_are_refused(data: str, got: str) -> None:
+    with pytest.raises(DocumentError, match=r"^a\.xml: not a JATS article: got root ") as caught:
+        read_jats(data.encode(), "a.xml")
+    assert f"got root {got}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "namespace",
+    ["https://jats.nlm.nih.gov/ns/archiving/1.4/", "http://dtd.nlm.nih.gov/2.0/xsd/archivearticle"],
+)
+def test_jats_may_have_its_namespace(namespace: str) -> None:
+    inner = article("<p>x 5</p>").decode().replace("<article", f'<article xmlns="{namespace}"')
+    data = f'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><r>{inner}</r></OAI-PMH>'
+    assert [p.text for p in read_jats(data.encode(), "a.xml").paragraphs] == ["x 5"]
+
+
 # Bad input
 
 BILLION_LAUGHS = (

@@ -16,6 +16,8 @@ _ASIDE = {
     "object-id", "permissions", "attrib", "alt-text", "index-term",
 }  # fmt: skip
 _BLOCKS = {"p", "list", "list-item", "def-list", "def-item", "disp-quote", "break", "preformat"}
+_ENVELOPES = {"pmc-articleset", "OAI-PMH", "record"}
+_NAMESPACE = re.compile(r"\{https?://[\w.]*\b(?:nlm\.nih\.gov|niso\.org)/")  # most have none
 _FORMULAS = {"disp-formula", "disp-formula-group", "chem-struct-wrap"}
 _CITATIONS = {"bibr", "ref"}
 # Journals of medicine raise the decimal point, 0·05; but 3·10 and a power is a product.
@@ -25,11 +27,7 @@ _TEX_NOISE = re.compile(r"\\(?:documentclass|usepackage|setlength)[^\n]*|[${}]|\
 
 def read_jats(data: bytes, name: str, *, only_table_refs: bool = False) -> Document:
     """One article. `only_table_refs` leaves out, unread, paragraphs that refer to no table."""
-    root = parse_xml(data, name)
-    article = root if local_name(root) == "article" else root.find(".//{*}article")
-    if article is None:
-        got = local_name(root)
-        raise DocumentError(name, f"not a JATS article: got root <{got}>, expected <article>")
+    article = _article(parse_xml(data, name), name)
     paragraphs = []
     for body in article.iterfind("{*}body"):
         for element in _paragraph_elements(body):
@@ -43,6 +41,19 @@ def read_jats(data: bytes, name: str, *, only_table_refs: bool = False) -> Docum
         _table(wrap) for wrap in article.iter("{*}table-wrap") if wrap.get("id", "") in wanted
     ]
     return Document(_article_id(article) or name, paragraphs, tables)
+
+
+def _article(root: Element, name: str) -> Element:
+    """The root, or the one article in an envelope; others' articles have the name in common."""
+    found = list(root.iter("{*}article")) if local_name(root) in _ENVELOPES else [root]
+    if len(found) > 1:
+        raise DocumentError(name, f"a set of {len(found)} articles, expected one a file")
+    article = found[0] if found else root
+    namespace, _, kind = str(article.tag).rpartition("}")
+    if kind != "article" or (namespace and not _NAMESPACE.match(namespace)):
+        got = f"<{kind}>" + (f" of {namespace[1:]}" if namespace else "")
+        raise DocumentError(name, f"not a JATS article: got root {got}, expected <article>")
+    return article
 
 
 def _article_id(article: Element) -> str | None:

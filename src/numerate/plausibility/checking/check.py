@@ -20,6 +20,10 @@ class Checked:
     count: int | None = None  # of all numerals of the document; None: all are here
 
     @property
+    def total(self) -> int:
+        return len(self.numerals) if self.count is None else self.count
+
+    @property
     def flagged(self) -> list[Finding]:
         return [finding for finding in self.numerals if finding.flagged]
 
@@ -58,10 +62,13 @@ class Report:
 
     @property
     def numerals(self) -> int:
-        return sum(
-            len(checked.numerals) if checked.count is None else checked.count
-            for checked in self.documents
-        )
+        return sum(checked.total for checked in self.documents)
+
+    @property
+    def without_numerals(self) -> list[CheckedDocument]:
+        """Documents that have text but nothing to check: perhaps of another kind than was read."""
+        documents = [checked.document for checked in self.documents if not checked.total]
+        return [document for document in documents if document.has_text]
 
     def findings(self, *, everything: bool = False) -> Iterator[tuple[Checked, Finding]]:
         """In the order of the files; with `everything`, also what is not flagged."""

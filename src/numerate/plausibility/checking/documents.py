@@ -35,6 +35,7 @@ class CheckedDocument:
         self.name = name
         self.text = text
         self._is_file = is_file  # whether the text is that of the file itself
+        self.has_text = not is_file or bool(text.strip())  # even if nothing of an article was read
         parts = list(iter_paragraphs(text))
         self._starts = [start for start, _ in parts]
         self.paragraphs = [part for _, part in parts]
