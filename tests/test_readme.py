@@ -1,4 +1,4 @@
-"""What the documents show is true: valid commands, the tree, links; test_first_hour.py runs them."""
+"""What the documents show is true: commands are valid, the tree is whole, links lead somewhere."""
 
 import re
 import shlex

@@ -21,7 +21,12 @@ from numerate.plausibility.source import ModelSource
 @command
 def predict(
     run: Run,
-    text: Annotated[str, typer.Argument(help="What comes before the number; ___ marks a gap.")],
+    text: Annotated[
+        str,
+        typer.Argument(
+            help="What comes before the number; ___ marks a gap; - reads one text a line."
+        ),
+    ],
     top: Annotated[int, typer.Option(help="How many of the most probable numerals.")] = 5,
     interval: Annotated[float, typer.Option(help="Probability of the central interval.")] = 0.9,
     plot: Annotated[
@@ -33,7 +38,7 @@ def predict(
     format: OutputFormat = "table",
 ) -> None:
     """Print which numerals a model expects next, or in the gap ___ of a text."""
-    from numerate.plausibility.command import predict_numeral
+    from numerate.plausibility.asking import predict_numeral
 
     source = ModelSource(run, dataset, cache, trust_remote_code)
     predict_numeral(source, text, top=top, interval=interval, plot=plot, format=format)
@@ -42,7 +47,7 @@ def predict(
 @command
 def rank(
     run: Run,
-    claims: Annotated[list[str], typer.Argument(help="Texts with numerals.")],
+    claims: Annotated[list[str], typer.Argument(help="Texts with numerals; - reads one a line.")],
     by: Annotated[
         str, typer.Option(help="Probability of: numerals, or the whole sentence.", metavar="WAY")
     ] = "numerals",
@@ -52,7 +57,7 @@ def rank(
     format: OutputFormat = "table",
 ) -> None:
     """Order claims by the probability of their numerals, and say what makes the difference."""
-    from numerate.plausibility.command import rank_claims
+    from numerate.plausibility.asking import rank_claims
 
     rank_claims(ModelSource(run, dataset, cache, trust_remote_code), claims, by=by, format=format)
 

@@ -1,15 +1,10 @@
-"""`numerate predict`, `rank`, `check` and `check-benchmark`."""
+"""`numerate check` and `check-benchmark`."""
 
-import io
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
 from numerate.notices import say
@@ -20,92 +15,11 @@ from numerate.plausibility.checking.documents import read_document
 from numerate.plausibility.checking.formats import as_csv, as_json, print_report
 from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
-from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.rank import Ranking
 from numerate.plausibility.source import ModelSource
 from numerate.pretrained.progress import PassProgress
 from numerate.tables import ResultTable, as_markdown, print_tables
 
 CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
-
-
-def predict_numeral(
-    source: ModelSource,
-    text: str,
-    *,
-    top: int,
-    interval: float,
-    plot: Path | None,
-    format: str,
-) -> None:
-    check_choice("format", format, ("table", "json"))
-    model = source.load()
-    found = model.predict(text)
-    record = _prediction(found, top, interval)
-    if plot is not None:
-        draw(found, plot)
-    if format == "json":
-        print(json.dumps({"model": model.name, "text": text, **record}, ensure_ascii=False))
-    else:
-        _print_prediction(record, interval)
-
-
-def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str, Any]:
-    return {
-        "top": [{"numeral": text, "probability": p} for text, p in found.top(top)],
-        "median": found.median(),
-        "level": level,
-        "interval": found.interval(level),
-        "shares": found.shares,
-        "unnamed": found.unnamed,
-        "unresolved": found.unresolved,
-    }
-
-
-def _print_prediction(record: dict[str, Any], level: float) -> None:
-    console = Console(highlight=False)
-    table = Table("numeral", "probability")
-    table.columns[1].justify = "right"
-    for entry in record["top"]:
-        table.add_row(entry["numeral"], f"{entry['probability']:.4f}")
-    console.print(table)
-    low, high = record["interval"]
-    console.print(f"median {record['median']:.9g}, {level:.0%} between {low:.9g} and {high:.9g}")
-    if record["shares"]:
-        shares = ", ".join(f"{name} {part:.1%}" for name, part in record["shares"].items())
-        console.print(f"shares: {shares}")
-    if record["unnamed"] > 0.01:
-        console.print(f"no numeral that can be named: {record['unnamed']:.1%}")
-
-
-def draw(found: NumeralDistribution, path: Path) -> None:
-    """Write the figure; the suffix says in which format."""
-    from numerate.report.look import look
-
-    kind = path.suffix.lower().removeprefix(".")
-    check_choice("kind of picture", kind, ("png", "svg", "pdf"))
-    stream = io.BytesIO()
-    with look():
-        found.plot().savefig(stream, format=kind, dpi=300)
-    write_file(path, stream.getvalue())
-
-
-def rank_claims(source: ModelSource, claims: list[str], *, by: str, format: str) -> None:
-    check_choice("format", format, ("table", "json"))
-    ranking = source.load().rank(claims, by)
-    if format == "json":
-        print(json.dumps(ranking.record(), ensure_ascii=False))
-    else:
-        _print_ranking(ranking)
-
-
-def _print_ranking(ranking: Ranking) -> None:
-    console = Console(highlight=False)
-    table = Table("", "claim", "log p", "against the first")
-    table.columns[2].justify = "right"
-    for place, claim in enumerate(ranking.claims, 1):
-        table.add_row(str(place), claim.text, f"{claim.log_prob:.2f}", claim.reason)
-    console.print(table)
 
 
 def check_files(

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
@@ -15,6 +16,7 @@ BEST = 200  # of the most probable numerals before the gap that are tried, besid
 LONGEST = 2_000  # tokens around a gap: they are read once for every candidate
 READ_AT_ONCE = 50_000  # tokens
 _OPENING = {"Ps", "Pi", "Sc"}  # brackets, quotation marks, signs of currencies
+Reached = Callable[[int, int], None]  # how many numerals were read, of how many
 _GAP = re.compile(r"_{3,}")
 
 
@@ -44,7 +46,14 @@ class Gap:
     and the grid. Other numerals are scored in the same measure.
     """
 
-    def __init__(self, model: NumberModel, before: str, after: str, longest: int = LONGEST) -> None:
+    def __init__(
+        self,
+        model: NumberModel,
+        before: str,
+        after: str,
+        longest: int = LONGEST,
+        report: Reached | None = None,
+    ) -> None:
         self._model = model
         self._before, self._after = before_numeral(before), after_numeral(after)
         self._place = len(model.tokens(self._before))  # of the numeral among the tokens
@@ -56,7 +65,7 @@ class Gap:
         self.state = model.contexts([self._before])
         best = [text for text, _ in islice(model.next_numeral(self.state).stream(), BEST)]
         candidates = list(dict.fromkeys([*best, *model.candidates.texts]))
-        joint = self._joint(candidates)
+        joint = self._joint(candidates, report)
         self._normaliser = float(np.logaddexp.reduce(joint))
         self.numerals = KnownNumerals(candidates, joint - self._normaliser)
 
@@ -64,16 +73,19 @@ class Gap:
         """log p of each numeral: [C]."""
         return self._joint(numerals.texts) - self._normaliser
 
-    def _joint(self, numerals: list[str]) -> np.ndarray:
+    def _joint(self, numerals: list[str], report: Reached | None = None) -> np.ndarray:
         """log p(numeral, what follows | what comes before, a numeral): [C]."""
         prior = self._model.log_probs(self.state, NumeralTable(numerals))[0]
         at_once = max(1, min(self._model.paragraphs_at_once, READ_AT_ONCE // (self._length + 1)))
-        following = [
-            reading.log_probs[self._place + 1 : -1].sum()  # the text may go on
-            for start in range(0, len(numerals), at_once)
-            for reading in self._model.read(
-                [f"{self._before}{n}{self._after}" for n in numerals[start : start + at_once]]
-            )
-        ]
+        following: list[float] = []
+        for start in range(0, len(numerals), at_once):
+            if report:
+                report(start, len(numerals))
+            some = numerals[start : start + at_once]
+            readings = self._model.read([f"{self._before}{n}{self._after}" for n in some])
+            # The text may go on: its end does not count.
+            following += [reading.log_probs[self._place + 1 : -1].sum() for reading in readings]
+        if report:
+            report(len(numerals), len(numerals))
         joint: np.ndarray = prior + np.array(following)
         return joint

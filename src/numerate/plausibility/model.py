@@ -12,7 +12,7 @@ from numerate.plausibility.assess import Expected, expect, look_closer, strangen
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.gap import LONGEST, Gap, before_numeral, split_at_gap
+from numerate.plausibility.gap import LONGEST, Gap, Reached, before_numeral, split_at_gap
 from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.passages import Passage, Report, read_passages
@@ -51,16 +51,19 @@ class NumerateModel:
         """How the model cuts a text, and what it takes for numerals."""
         return self.model.tokens(text)
 
-    def predict(self, text: str, *, longest: int = LONGEST) -> NumeralDistribution:
+    def predict(
+        self, text: str, *, longest: int = LONGEST, report: Reached | None = None
+    ) -> NumeralDistribution:
         """The distribution over the numeral that comes next, or stands in the gap `___`.
 
-        `longest` is how many tokens may stand around a gap with text after it.
+        `longest` is how many tokens may stand around a gap with text after it, where every
+        candidate is read with it: `report` is told how far that is.
         """
         before, after = split_at_gap(text)
         if not text.strip() or not (before + after).strip():
             raise NumerateError("text: got none, expected some before or after the numeral")
         if after.strip():
-            gap = Gap(self.model, before, after, longest)
+            gap = Gap(self.model, before, after, longest, report)
             return self._distribution(gap.state, gap.numerals, gap.score)
         return self._predict_in(self.model.contexts([before_numeral(before)]))
 

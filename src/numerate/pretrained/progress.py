@@ -6,15 +6,16 @@ from numerate.notices import notice_console
 
 
 class PassProgress:
-    """A bar for each pass over a split, gone when it is done; none without a terminal."""
+    """A bar for each pass, over a split or other things, gone when it is done; none without a
+    terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, things: str = "paragraphs") -> None:
         console = notice_console()
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("paragraphs"),
+            TextColumn(things),
             TimeRemainingColumn(),
             TextColumn("left"),
             console=console,

@@ -1,0 +1,164 @@
+"""`numerate predict` and `rank`: texts on the command line, or one a line on standard input."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from numerate.atomic import write_file
+from numerate.corpus.readers.lines import decode
+from numerate.errors import NumerateError, check_choice, printable
+from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.rank import Ranking
+from numerate.plausibility.source import ModelSource
+from numerate.pretrained.progress import PassProgress
+
+STANDARD_INPUT = "-"
+NAMED = 3  # of the most probable numerals, in an answer of one line
+
+
+def predict_numeral(
+    source: ModelSource,
+    text: str,
+    *,
+    top: int,
+    interval: float,
+    plot: Path | None,
+    format: str,
+) -> None:
+    check_choice("format", format, ("table", "json"))
+    refuse_file(text, "predict")
+    if text == STANDARD_INPUT:
+        if plot is not None:
+            raise NumerateError("--plot draws one distribution: got a text a line from -")
+        _predict_lines(source.load(), top=top, level=interval, format=format)
+        return
+    model = source.load()
+    found = _predict(model, text)
+    record = _prediction(found, top, interval)
+    if plot is not None:
+        draw(found, plot)
+    if format == "json":
+        _print_json(model, text, record)
+    else:
+        _print_prediction(record)
+
+
+def refuse_file(text: str, command: str) -> None:
+    """The path of a file is hardly meant as a text."""
+    if os.path.isfile(text):
+        raise NumerateError(
+            f"{text}: a file, expected a text; to read one from each of its lines: "
+            f"numerate {command} RUN - < {text}"
+        )
+
+
+def lines_of_input() -> Iterator[tuple[str, str]]:
+    """Where each line of standard input stands, and the line; as they come, for who types them."""
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        where = f"stdin:{number}"
+        yield where, decode(line, where).strip()
+
+
+def _predict_lines(model: NumerateModel, *, top: int, level: float, format: str) -> None:
+    """One answer a line; an empty line has an empty answer, so that both stay side by side."""
+    for where, text in lines_of_input():
+        if not text:
+            print(flush=True)
+            continue
+        try:
+            record = _prediction(_predict(model, text), top, level)
+        except NumerateError as error:
+            raise NumerateError(f"{where}: {error}") from None
+        if format == "json":
+            _print_json(model, text, record)
+        else:
+            likely = ", ".join(entry["numeral"] for entry in record["top"][:NAMED])
+            print(f"{_place_on_line(record)}; most likely {likely}", flush=True)
+
+
+def _predict(model: NumerateModel, text: str) -> NumeralDistribution:
+    """A gap over a pretrained model takes a minute: who waits is told how far it is."""
+    with PassProgress("numerals") as progress:
+        return model.predict(text, report=lambda *reached: progress("predicting", *reached))
+
+
+def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str, Any]:
+    return {
+        "top": [{"numeral": text, "probability": p} for text, p in found.top(top)],
+        "median": found.median(),
+        "level": level,
+        "interval": found.interval(level),
+        "shares": found.shares,
+        "unnamed": found.unnamed,
+        "unresolved": found.unresolved,
+    }
+
+
+def _print_json(model: NumerateModel, text: str, record: dict[str, Any]) -> None:
+    whole = {"model": model.name, "text": text, **record}
+    print(json.dumps(whole, ensure_ascii=False), flush=True)
+
+
+def _place_on_line(record: dict[str, Any]) -> str:
+    low, high = record["interval"]
+    level = f"{record['level']:.0%}"
+    return f"median {record['median']:.9g}, {level} between {low:.9g} and {high:.9g}"
+
+
+def _print_prediction(record: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    table = Table("numeral", "probability")
+    table.columns[1].justify = "right"
+    for entry in record["top"]:
+        table.add_row(entry["numeral"], f"{entry['probability']:.4f}")
+    console.print(table)
+    console.print(_place_on_line(record))
+    if record["shares"]:
+        shares = ", ".join(f"{name} {part:.1%}" for name, part in record["shares"].items())
+        console.print(f"shares: {shares}")
+    if record["unnamed"] > 0.01:
+        console.print(f"no numeral that can be named: {record['unnamed']:.1%}")
+
+
+def draw(found: NumeralDistribution, path: Path) -> None:
+    """Write the figure; the suffix says in which format."""
+    from numerate.report.look import look
+
+    kind = path.suffix.lower().removeprefix(".")
+    check_choice("kind of picture", kind, ("png", "svg", "pdf"))
+    stream = io.BytesIO()
+    with look():
+        found.plot().savefig(stream, format=kind, dpi=300)
+    write_file(path, stream.getvalue())
+
+
+def rank_claims(source: ModelSource, claims: list[str], *, by: str, format: str) -> None:
+    check_choice("format", format, ("table", "json"))
+    for claim in claims:
+        refuse_file(claim, "rank")
+    if claims == [STANDARD_INPUT]:
+        claims = [line for _, line in lines_of_input() if line]
+    ranking = source.load().rank(claims, by)
+    if format == "json":
+        print(json.dumps(ranking.record(), ensure_ascii=False))
+    else:
+        _print_ranking(ranking)
+
+
+def _print_ranking(ranking: Ranking) -> None:
+    console = Console(highlight=False)
+    table = Table("", "claim", "log p", "against the first")
+    table.columns[2].justify = "right"
+    for place, claim in enumerate(ranking.claims, 1):
+        text = Text(printable(claim.text))  # [sic] is no markup
+        table.add_row(str(place), text, f"{claim.log_prob:.2f}", claim.reason)
+    console.print(table)
