@@ -20,6 +20,7 @@ from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import describe
 from numerate.corpus.extract import Extracted
 from numerate.corpus.prepare import _result, prepare
+from numerate.corpus.rules import OLDER, ReadingRules
 from numerate.errors import DatasetError, DocumentError, NumerateError, SourceError
 
 ARTICLE = """<article><front><article-meta><article-id pub-id-type="pmc">{id}</article-id>
@@ -322,6 +323,8 @@ def test_other_errors(tmp_path: Path) -> None:
         ({"processes": 0}, "processes: got 0, expected 1 or more"),
         ({"documents": 2}, "documents: got 2, expected 3 or more"),
         ({"split_names": True}, "whole names"),
+        ({"decimal": "comma"}, "takes neither split_names nor a decimal comma"),
+        ({"decimal": "dot"}, "unknown decimal mark 'dot': expected one of point, comma"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(
@@ -330,6 +333,28 @@ def test_options_that_make_no_sense_are_refused(
     with pytest.raises(NumerateError, match=message):
         prepare("cardiac", tmp_path / "out", **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_dataset_remembers_how_it_was_read(tmp_path: Path) -> None:
+    source = tmp_path / "notes.jsonl"
+    notes = [{"text": f"IL-6 war 7{n},5 mg in Tag-{n}"} for n in range(9)]
+    source.write_text("\n".join(map(json.dumps, notes)))
+    prepare(source, tmp_path / "out", decimal="comma")
+    dataset = Dataset.open(tmp_path / "out")
+    assert dataset.reading == ReadingRules("comma")
+    rows = [row for name in SPLITS for row in dataset.split(name).read(["tokens"]).to_pylist()]
+    assert all(row["tokens"][0] == "il-6" and row["tokens"][2][-2:] == ".5" for row in rows)
+
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    del manifest["options"]["reading"]
+    manifest["options"]["split_names"] = True
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+    older = Dataset.open(tmp_path / "out")  # of a version that knew no rules
+    assert older.reading == ReadingRules(split_names=True, grammar=OLDER)
+    for spoilt in ({"decimal": "dot"}, {"grammar": 9}, {"names": 1}, 5):
+        manifest["options"]["reading"] = spoilt
+        with pytest.raises(NumerateError, match=r"decimal mark|grammar|rules of reading"):
+            ReadingRules.of(manifest["options"])
 
 
 def test_only_a_dataset_is_ever_replaced(tmp_path: Path) -> None:

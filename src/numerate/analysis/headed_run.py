@@ -82,7 +82,7 @@ class HeadedRun(Run):
         return self._situation(states, lambda: self._place_of(place))
 
     def after(self, text: str) -> Situation:
-        plan = plan_before_numeral(self._lm, before_numeral(text), self.split_names)
+        plan = plan_before_numeral(self._lm, before_numeral(text), self.dataset.reading)
         with exactly():
             states = self._lm.scorer.score([plan]).states.float()
         return self._situation(states, lambda: (plan, 0))

@@ -81,7 +81,7 @@ class OwnRun(Run):
         return self._situation(self.dev_states[place : place + 1])
 
     def after(self, text: str) -> Situation:
-        paragraphs = Paragraphs([f"{text} {_STAND_IN}"], split_names=self.split_names)
+        paragraphs = Paragraphs([f"{text} {_STAND_IN}"], self.dataset.reading)
         corpus = paragraphs.corpus(self.model)
         corpus.table.to(self.dev.table.device)
         return self._situation(numeral_states(self.model, corpus)[-1:])

@@ -162,11 +162,6 @@ class Run(ABC):
         return Targets.of(self.dev).rows
 
     @property
-    def split_names(self) -> bool:
-        """How the dataset was tokenised."""
-        return bool(self.dataset.manifest["options"].get("split_names"))
-
-    @property
     def numeral_embedding(self) -> NumeralEmbedding | None:
         """What a softmax over numerals scores with."""
         return self.head.embedding if isinstance(self.head, SoftmaxHead) else None

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import DatasetFolder
+from numerate.cli.options import DatasetFolder, Decimal
 
 
 @command
@@ -28,8 +28,10 @@ def prepare(
     ] = None,
     field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
     split_names: Annotated[
-        bool, typer.Option("--split-names", help="Split fev1 into fev and 1.")
+        bool,
+        typer.Option("--split-names", help="Cut fev1, IL-6, 1.2.3, dates and times into parts."),
     ] = False,
+    decimal: Decimal = "point",
     seed: Annotated[int, typer.Option(help="Of the split, and of the built-in corpus.")] = 1,
     documents: Annotated[int, typer.Option(help="cardiac: how many reports to write.")] = 2000,
     processes: Annotated[int, typer.Option(help="Worker processes; 0: one per core.")] = 0,
@@ -51,6 +53,7 @@ def prepare(
         keep=keep,
         field=field,
         split_names=split_names,
+        decimal=decimal,
         seed=seed,
         documents=documents,
         processes=processes,

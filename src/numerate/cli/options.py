@@ -61,4 +61,8 @@ MovedDataset = Annotated[
     Path | None,
     typer.Option(help="Where the run's dataset is now, if it has moved; one for hf:PATH."),
 ]
+Decimal = Annotated[
+    str,
+    typer.Option(help="The decimal mark of the texts: point, or comma (74,5 and 1.234,5)."),
+]
 OutputFormat = Annotated[str, typer.Option(help="table or json.", metavar="NAME")]

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from numerate.atomic import recover
+from numerate.corpus.rules import ReadingRules
 from numerate.errors import DatasetError, NumerateError
 
 FORMAT_NAME = "numerate dataset"
@@ -144,6 +145,11 @@ class Dataset:
         if name not in SPLITS:
             raise DatasetError(f"unknown split: got {name!r}, expected one of {SPLITS}")
         return Split(name, self.folder, self.manifest["splits"][name])
+
+    @property
+    def reading(self) -> ReadingRules:
+        """How its texts were cut into tokens."""
+        return ReadingRules.of(self.manifest["options"])
 
     @property
     def has_oracle(self) -> bool:

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from numerate.corpus.document import Document, Paragraph, Table
 from numerate.corpus.readers import Unit, documents
-from numerate.corpus.tokenizer import tokenize
+from numerate.corpus.rules import ReadingRules
+from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.errors import DocumentError
 
 KEEP = ("table-refs", "numerals", "all")
@@ -45,7 +46,7 @@ class Rules:
 
     keep: str | None  # None: table-refs for articles, numerals for the rest
     field: str = "text"
-    split_names: bool = False
+    reading: ReadingRules = DEFAULT_RULES
     oracle: bool = False
 
 
@@ -123,7 +124,7 @@ def _row(paragraph: Paragraph, document: str, keep: str, rules: Rules) -> dict[s
     if keep == "table-refs" and not paragraph.tables:
         return None
     text = _storable(paragraph.text)
-    tokens = tokenize(text, split_names=rules.split_names)
+    tokens = tokenize(text, rules.reading)
     numerals = [position for position, token in enumerate(tokens) if token.is_numeral]
     if not tokens or (keep != "all" and not numerals):
         return None

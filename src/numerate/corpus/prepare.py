@@ -30,8 +30,10 @@ from numerate.corpus.dataset import (
 )
 from numerate.corpus.extract import KEEP, Extracted, Rules, extract
 from numerate.corpus.readers import FORMATS, Unit
+from numerate.corpus.rules import ReadingRules
 from numerate.corpus.shards import Staging, write_splits
 from numerate.corpus.sources import Progress, Source
+from numerate.corpus.tokenizer import DEFAULT_RULES
 from numerate.errors import DocumentError, NumerateError, SourceError, check_choice, printable
 
 POOL_THRESHOLD = 4 << 20
@@ -70,6 +72,7 @@ def prepare(
     format: str = "auto",
     keep: str | None = None,
     field: str = "text",
+    decimal: str = "point",
     split_names: bool = False,
     seed: int = 1,
     documents: int = 2000,
@@ -85,11 +88,14 @@ def prepare(
     `source` is a path, or `cardiac` for the built-in corpus of `documents` reports. With
     `strict` the first thing that cannot be read is an error, be it a document, a folder or the
     rest of a damaged archive; otherwise it is skipped, counted, and passed to `on_error`. Links
-    that lead out of a source folder are read only with `follow_links`.
+    that lead out of a source folder are read only with `follow_links`. With `decimal="comma"`,
+    texts write `74,5` and `1.234,5`; `split_names` separates letters from digits everywhere, as
+    the released code of the paper does.
     """
     check_choice("format", format, ["auto", *FORMATS])
     if keep is not None:
         check_choice("rule for --keep", keep, KEEP)
+    reading = ReadingRules(decimal, split_names)
     if seed < 0:
         raise NumerateError(f"seed: got {seed}, expected 0 or more")
     if processes < 1:
@@ -99,17 +105,20 @@ def prepare(
     if built_in:
         if documents < 3:
             raise NumerateError(f"documents: got {documents}, expected 3 or more")
-        if split_names:
-            raise NumerateError("split_names: the probabilities of cardiac are of whole names")
+        if reading != DEFAULT_RULES:
+            raise NumerateError(
+                "cardiac: its probabilities are of whole names and of decimal points, "
+                "so it takes neither split_names nor a decimal comma"
+            )
         units = CardiacSource(documents, seed, Progress(documents))
     else:
         units = Source(Path(source), format, follow_links=follow_links)
-    rules = Rules(keep, field, split_names, oracle=built_in)
+    rules = Rules(keep, field, reading, oracle=built_in)
     options: dict[str, Any] = {
         "source": "cardiac" if built_in else printable(Path(source).name),
         "format": "cardiac" if built_in else format,
         "keep": keep,
-        "split_names": rules.split_names,
+        "reading": reading.record(),
         "seed": seed,
     }
     with new_folder(Path(out), refusal=why_not_replaceable, force=force) as folder:

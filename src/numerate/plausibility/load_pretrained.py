@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
-from numerate.corpus.tokenizer import tokenize
+from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.errors import NumerateError
 from numerate.evaluation.subject import VOCABULARY
 from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrate_numerals
@@ -87,7 +87,7 @@ def _refuse(path: Path) -> Calibration:
 def _plain_reference() -> Reference:
     candidates = plain_candidates()
     median = float(np.median([float(text) for text in candidates]))
-    return Reference(False, 0, 0, candidates, median)
+    return Reference(DEFAULT_RULES, 0, 0, candidates, median)
 
 
 def _reference(dataset: Dataset) -> dict[str, Any]:

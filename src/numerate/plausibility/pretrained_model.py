@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from numerate.corpus.dataset import Dataset
+from numerate.corpus.rules import ReadingRules
 from numerate.corpus.tokenizer import Token, tokenize
 from numerate.evaluation.perplexity import numeral_shares
 from numerate.evaluation.score import exactly
@@ -45,10 +46,10 @@ class Context:
     state: Tensor | None = None  # [1, S] the language model's there, once it has been read
 
 
-def plan_before_numeral(lm: PretrainedLM, text: str, split_names: bool) -> Plan:
+def plan_before_numeral(lm: PretrainedLM, text: str, rules: ReadingRules) -> Plan:
     """A window whose one numeral comes after exactly this text."""
     some_numeral = Token("0", len(text), len(text) + 1, True)  # only its place counts
-    tokens = [*tokenize(text, split_names=split_names), some_numeral]
+    tokens = [*tokenize(text, rules), some_numeral]
     return lm.planner.before(Paragraph.of(text + "0", tokens), len(tokens) - 1)
 
 
@@ -71,7 +72,7 @@ class PretrainedModel:
     ) -> None:
         self._lm = lm
         self._scorer = scorer or lm
-        self._split_names = reference.split_names
+        self._rules = reference.reading
         self._pieces = NumeralPieces(lm.tokens)
         self.candidates = NumeralTable(reference.candidates)
 
@@ -83,7 +84,7 @@ class PretrainedModel:
         return [context for some in states for context in some]
 
     def tokens(self, text: str) -> list[Token]:
-        return tokenize(text, split_names=self._split_names)
+        return tokenize(text, self._rules)
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
         if not texts:
@@ -117,7 +118,7 @@ class PretrainedModel:
         )
 
     def contexts(self, texts: Sequence[str]) -> list[Context]:
-        plans = [plan_before_numeral(self._lm, text, self._split_names) for text in texts]
+        plans = [plan_before_numeral(self._lm, text, self._rules) for text in texts]
         return [Context(plan, 0) for plan in plans]
 
     def log_probs(self, states: list[Context], numerals: NumeralTable) -> np.ndarray:

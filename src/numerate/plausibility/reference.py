@@ -11,6 +11,7 @@ import numpy as np
 
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.rules import ReadingRules
 from numerate.errors import DatasetError
 from numerate.evaluation.candidates import candidate_numerals
 from numerate.vocabulary import Vocabulary
@@ -21,7 +22,7 @@ FREQUENT = 500
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    split_names: bool
+    reading: ReadingRules
     oov_words: int
     oov_numerals: int
     candidates: tuple[str, ...]
@@ -29,7 +30,9 @@ class Reference:
 
     @classmethod
     def read(cls, record: dict[str, Any]) -> "Reference":
-        return cls(**{**record, "candidates": tuple(record["candidates"])})
+        kept = {name: value for name, value in record.items() if name != "split_names"}
+        reading = ReadingRules.of(record)  # those of older datasets had `split_names` alone
+        return cls(**{**kept, "reading": reading, "candidates": tuple(record["candidates"])})
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
@@ -45,7 +48,7 @@ class Reference:
         words, numerals = vocabulary.unknown(types)
         numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
         return cls(
-            split_names=bool(dataset.manifest["options"].get("split_names")),
+            reading=dataset.reading,
             oov_words=len(words),
             oov_numerals=len(numerals),
             candidates=tuple(

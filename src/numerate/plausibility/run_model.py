@@ -8,6 +8,7 @@ from torch import Tensor
 
 from numerate.batching import Corpus, bucketed_batches
 from numerate.corpus.dataset import Encoded
+from numerate.corpus.rules import ReadingRules
 from numerate.corpus.tokenizer import Token, tokenize
 from numerate.evaluation.perplexity import adjusted_log_probs, numeral_shares
 from numerate.evaluation.score import BATCH_SIZE, TABLE_ROWS, Targets, coordinates, exactly
@@ -26,8 +27,8 @@ class Paragraphs:
 
     name = "text"
 
-    def __init__(self, texts: Sequence[str], *, split_names: bool) -> None:
-        self.tokens = [tokenize(text, split_names=split_names) for text in texts]
+    def __init__(self, texts: Sequence[str], rules: ReadingRules) -> None:
+        self.tokens = [tokenize(text, rules) for text in texts]
         codes: dict[str, int] = {}
         flat = [
             codes.setdefault(token.text, len(codes)) for tokens in self.tokens for token in tokens
@@ -74,10 +75,10 @@ class RunModel:
         return torch.cat(list(states))
 
     def tokens(self, text: str) -> list[Token]:
-        return tokenize(text, split_names=self._reference.split_names)
+        return tokenize(text, self._reference.reading)
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
-        paragraphs = Paragraphs(texts, split_names=self._reference.split_names)
+        paragraphs = Paragraphs(texts, self._reference.reading)
         corpus = paragraphs.corpus(self._model)
         targets = Targets.of(corpus)
         starts = corpus.offsets[:-1] + np.arange(len(corpus))  # of each text among the targets
@@ -107,7 +108,7 @@ class RunModel:
         return list(_readings(paragraphs.tokens, targets, log_probs, gates, states))
 
     def contexts(self, texts: Sequence[str]) -> Tensor:  # [N, D]
-        paragraphs = Paragraphs(texts, split_names=self._reference.split_names)
+        paragraphs = Paragraphs(texts, self._reference.reading)
         corpus = paragraphs.corpus(self._model)
         states = torch.empty(len(corpus), self._model.config.hidden)
         with exactly():

@@ -30,11 +30,20 @@ def write(pieces: list[Piece]) -> str:
     return flow.finish()
 
 
+def tokens_after(last: str, run: str) -> list[str]:
+    """Of text after a script or mark: its first point is no decimal point, its first letters
+    stand after a digit where the script ended with one."""
+    before = (
+        "x" if run[:1] in {*".,．，"} else "0" if last.isdecimal() and run[:1].isalpha() else ""
+    )
+    return tokens(before + run)[len(before) :]
+
+
 def tokens_of_pieces(pieces: list[Piece]) -> list[str]:
     """Each piece by itself; only text runs on, and a subscript belongs to the name before it."""
     found: list[str] = []
     run = ""
-    last = " "
+    last = before = " "  # the last character, and that before the run of text
     for method, argument in [*pieces, ("mark", REF)]:
         if method == "text":
             run += argument
@@ -43,7 +52,7 @@ def tokens_of_pieces(pieces: list[Piece]) -> list[str]:
         script = argument.strip()
         if not script:
             continue
-        found += tokens(run)
+        found += tokens_after(before, run) if found else tokens(run)
         run = ""
         if method == "mark":
             found.append(argument)
@@ -57,6 +66,7 @@ def tokens_of_pieces(pieces: list[Piece]) -> list[str]:
         else:
             found += ["_", *tokens(script.replace(",", ", "))]  # indices are a list
             last = script[-1]
+        before = last
     return found[:-1]
 
 
@@ -127,5 +137,7 @@ def test_degrees_of_freedom_and_indices_are_not_thousands() -> None:
 
 
 def test_thin_spaces_between_thousands() -> None:
-    assert write([("text", "of 13\u2009459 and 1\u202f000\u202f000")]) == "of 13,459 and 1,000,000"
+    assert write([("text", "of 13\u2009459, 2\u00a0500 and 1\u202f000\u202f000")]) == (
+        "of 13,459, 2,500 and 1,000,000"
+    )
     assert write([("text", "p\u2009=\u20090.5\u2009123")]) == "p = 0.5 123"

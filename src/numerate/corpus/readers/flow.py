@@ -2,6 +2,8 @@
 
 import re
 
+from numerate.numeral import NARROW_SPACES
+
 CITE, REF, MATH = "_cite_", "_ref_", "_math_"
 
 _SPACE = re.compile(r"\s+")
@@ -26,11 +28,12 @@ _UNLINKED = re.compile(
     rf"\b({_ITEM}) {_NUMBER}"
     rf"|\b({_ITEMS}) {_NUMBER}(?:(?:, {_NUMBER})*,? (?:and|&) {_NUMBER}|[–-]{_NUMBER})?"
 )
-# Two numbers that would read as one: the degrees of freedom in F(1,139), indices below the line.
-_DEGREES = re.compile(r"\b(F ?[(\[] ?[0-9]{1,3}),(?=[0-9]{3}(?![0-9]))")
+# Two numbers that would read as one: indices below the line.
 _BETWEEN_INDICES = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
-# One number that would read as two: thin spaces between thousands.
-_THIN_GROUPS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:[\u2009\u202f][0-9]{3})+(?![0-9])")
+# One number that would read as two once all white space is plain: narrow spaces in it.
+_NARROW_GROUPS = re.compile(
+    rf"(?<![0-9.,])[1-9][0-9]{{0,2}}(?:[{NARROW_SPACES}][0-9]{{3}})+(?![0-9])"
+)
 _POINTS = (".", ",", "．", "，")  # may stand inside a numeral
 
 _ADDRESS = re.compile(r"(?:[a-z]+://|www\.|doi:|10\.[0-9]{4,}/)\S*", re.IGNORECASE)
@@ -53,7 +56,8 @@ class Flow:
         if not piece:
             return
         if self._border and _would_glue(self._last, piece):
-            self._pieces.append(" ")
+            # A point between a script and a digit ends a sentence: `10^6. 5`, not `10^6 .5`.
+            piece = f"{piece[0]} {piece[1:]}" if piece[0] in _POINTS else f" {piece}"
         self._border = self._border and piece in _POINTS  # a digit may still follow: `10^6` `.` `5`
         self._pieces.append(piece)
         self._last = piece[-1]
@@ -102,9 +106,8 @@ class Flow:
         self._border = True
 
     def finish(self) -> str:
-        text = _THIN_GROUPS.sub(_comma_groups, "".join(self._pieces))
+        text = _NARROW_GROUPS.sub(_comma_groups, "".join(self._pieces))
         text = _SPACE.sub(" ", text).strip()
-        text = _DEGREES.sub(r"\1, ", text)
         text = _UNLINKED.sub(lambda match: f"{match[1] or match[2]} {REF}", text)
         if CITE in text:
             text = _BRACKETED.sub(_cite_bracket, text)
