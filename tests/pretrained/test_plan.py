@@ -7,12 +7,15 @@ import pytest
 import torch
 from tests.pretrained.conftest import paragraph
 
+from numerate.corpus.rules import ReadingRules
+from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.plan import Planner
+from numerate.pretrained.plan import Paragraph, Planner
 from numerate.pretrained.spelling import REACH
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
 Models = dict[str, PretrainedLM]
+COMMA = ReadingRules("comma")
 ODD_TEXTS = [
     "the mean was 12.5 (from 100 to 999) in 7",
     "7",
@@ -47,6 +50,36 @@ def test_targets_sum_to_the_text(kind: str, text: str, language_models: Models) 
     lm = language_models[kind]
     found = lm.score([paragraph(text)])[0]
     plain = text.translate(str.maketrans("５１２", "512")).replace("１２.５", "12.5")
+    plain = plain.replace("<.5", "<0.5")  # as every numeral, with a digit before its point
+    assert found.targets.sum() == pytest.approx(log_p_of_text(lm, plain), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "rules"),
+    [
+        ("at p<.05 of 1’000 (mm)", "at p<0.05 of 1,000 (mm)", DEFAULT_RULES),
+        ("of 1\u2009000 or 17 863", "of 1,000 or 17,863", DEFAULT_RULES),
+        ("then 0·05 or ７.５", "then 0.05 or 7.5", DEFAULT_RULES),
+        ("from 74,5 to 1.234,5", "from 74.5 to 1,234.5", COMMA),
+    ],
+)
+@pytest.mark.parametrize("kind", ["single", "mixed"])
+def test_every_written_form_is_scored_as_the_spelled_one(
+    kind: str, text: str, plain: str, rules: ReadingRules, language_models: Models
+) -> None:
+    lm = language_models[kind]
+    (found,) = lm.score([Paragraph.of(text, tokenize(text, rules))])
+    (spelled,) = lm.score([paragraph(plain)])
+    for name in ("targets", "numerals", "gates"):
+        np.testing.assert_allclose(getattr(found, name), getattr(spelled, name), atol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["on 74.5, or 5.5 and 1,5.5", "IL-6, 5-HT in 1.2.3 at 3:05 is 7"])
+def test_a_point_between_two_numerals_is_paid_once(text: str, language_models: Models) -> None:
+    """With a decimal comma, `5.5` is a 5, a point and a 5."""
+    lm = language_models["single"]
+    (found,) = lm.score([Paragraph.of(text, tokenize(text, COMMA))])
+    plain = text.replace("1,5", "1.5")
     assert found.targets.sum() == pytest.approx(log_p_of_text(lm, plain), abs=2e-3)
 
 

@@ -11,7 +11,13 @@ from tests.pretrained.conftest import make_tokenizer, paragraph
 
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.spelling import NumeralTokens, goes_on, may_group, written_forms
+from numerate.pretrained.spelling import (
+    NumeralTokens,
+    goes_on,
+    may_group,
+    spelled_form,
+    written_forms,
+)
 
 KINDS = ("single", "glued", "metaspace", "mixed")
 Models = dict[str, PretrainedLM]
@@ -139,6 +145,30 @@ def test_written_forms() -> None:
     assert written_forms("999") == ("999",)
     assert written_forms("1000") == ("1000", "1,000")
     assert written_forms("1234567.50") == ("1234567.50", "1,234,567.50")
+
+
+@pytest.mark.parametrize(
+    ("written", "numeral", "spelled"),
+    [
+        ("120", "120", "120"),
+        ("007", "7", "007"),
+        ("1,234.5", "1234.5", "1,234.5"),
+        (".05", "0.05", "0.05"),
+        ("0·05", "0.05", "0.05"),
+        ("1’000", "1000", "1,000"),
+        ("17 863.5", "17863.5", "17,863.5"),
+        ("1\u2009234\u2009567", "1234567", "1,234,567"),
+        ("１２", "12", "12"),
+        ("74,5", "74.5", "74.5"),  # from here on, with a decimal comma
+        ("1.234", "1234", "1,234"),
+        ("1.234,50", "1234.50", "1,234.50"),
+        (",05", "0.05", "0.05"),
+    ],
+)
+def test_what_cannot_be_spelled_is_written_so_that_it_can(
+    written: str, numeral: str, spelled: str
+) -> None:
+    assert spelled_form(written, numeral) == spelled
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,6 @@ and a few sums over them; one pass of the model answers for all (`scorer.py`).
 
 import re
 import sys
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
-from numerate.pretrained.spelling import REACH, NumeralTokens, SpellingTree, written_forms
+from numerate.pretrained.spelling import (
+    REACH,
+    NumeralTokens,
+    SpellingTree,
+    spelled_form,
+    written_forms,
+)
 
 _WHITE = np.array([code for code in range(sys.maxunicode + 1) if chr(code).isspace()])
 
@@ -98,14 +103,14 @@ class Planner:
 
     def plans(self, paragraphs: Sequence[Paragraph]) -> list[list[Plan]]:
         """The windows of each paragraph."""
-        paragraphs = [_with_plain_digits(paragraph) for paragraph in paragraphs]
+        paragraphs = [_as_spelled(paragraph) for paragraph in paragraphs]
         encoded = self._encode([paragraph.text for paragraph in paragraphs])
         rows = zip(paragraphs, encoded["input_ids"], encoded["offset_mapping"], strict=True)
         return [self._windows(*row) for row in rows]
 
     def before(self, paragraph: Paragraph, target: int) -> Plan:
         """A window with only one of a paragraph's tokens to predict, and what leads to it."""
-        plain = _with_plain_digits(paragraph)
+        plain = _as_spelled(paragraph)
         encoded = self._encode([plain.text])
         ids, first = self._targets(plain, encoded["input_ids"][0], encoded["offset_mapping"][0])
         stop = first[target + 1]
@@ -253,16 +258,17 @@ class Planner:
         tree = self.tokens.tree_of(space or "", forms)
         nodes = self._graft(plan, tree, root)
         plan.starts.extend((number, low, nodes[node], kind) for node, kind in tree.starts)
-        # A list without spaces, `1,23`: here the comma does not belong to the numeral.
-        is_listed = re.match(",[0-9]", paragraph.text[stop : stop + 2]) is not None
-        is_plain = bool(forms) and not is_listed  # as a tree alone has it
+        # A list without spaces, `1,23`: here the mark does not belong to the numeral.
+        listed = re.match("[.,](?=[0-9])", paragraph.text[stop : stop + 2])
+        mark = listed.group() if listed else ""
+        is_plain = bool(forms) and not mark  # as a tree alone has it
         plan.trees.append((tree, nodes) if is_plain else None)
         own: int | None = None
         for end in tree.ends:
             if nodes[end.node] == high:
                 own = len(plan.ends)
-            point = nodes[end.point] if end.point >= 0 else -1
-            comma = nodes[end.comma] if end.comma >= 0 and not is_listed else -1
+            point = nodes[end.point] if end.point >= 0 and mark != "." else -1
+            comma = nodes[end.comma] if end.comma >= 0 and mark != "," else -1
             plan.ends.append((number, low, nodes[end.node], point, comma))
         plan.closings.extend((number, low, nodes[node], token) for _, node, token in tree.closings)
         if own is None:
@@ -295,12 +301,24 @@ def _visible(text: str) -> tuple[np.ndarray, np.ndarray]:
     return visible, np.append(codes == ord(" "), False) & (visible == places + 1)
 
 
-def _with_plain_digits(paragraph: Paragraph) -> Paragraph:
-    """Numerals in full-width digits (`５`) are read as the dataset has them, in plain ones."""
-    text = paragraph.text
-    if text.isascii():
+def _as_spelled(paragraph: Paragraph) -> Paragraph:
+    """The paragraph with each numeral in a form that is spelled (`spelling.py`).
+
+    Full-width digits, `.05`, `1’000` and a decimal comma are read as `0.05` and `1,000`, so that
+    every numeral has the same spellings wherever it stands, and they sum up.
+    """
+    text, starts, ends = paragraph.text, list(paragraph.starts), list(paragraph.ends)
+    spelled = {
+        n: spelled_form(text[starts[n] : ends[n]], paragraph.written[n]) for n in paragraph.numerals
+    }
+    if all(text[starts[n] : ends[n]] == form for n, form in spelled.items()):
         return paragraph
-    for numeral in paragraph.numerals:
-        start, end = paragraph.starts[numeral], paragraph.ends[numeral]
-        text = text[:start] + unicodedata.normalize("NFKC", text[start:end]) + text[end:]
-    return replace(paragraph, text=text)
+    pieces, done, moved = [], 0, 0
+    for index, (start, end) in enumerate(zip(paragraph.starts, paragraph.ends, strict=True)):
+        form = spelled.get(index, text[start:end])
+        pieces += [text[done:start], form]
+        starts[index] += moved
+        moved += len(form) - (end - start)
+        ends[index] += moved
+        done = end
+    return replace(paragraph, text="".join([*pieces, text[done:]]), starts=starts, ends=ends)

@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from numerate.numeral import fold, normalise
+
 MAX_EXACT = (
     12  # characters without commas; longer numerals are spelled as the tokenizer spells them
 )
 REACH = 48  # no spelling, with what could carry it on, has more tokens
+_SPELLED = re.compile(r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 _NUMERAL_PIECE = re.compile(r" ?[0-9.,]*")
 KINDS = ("0", " 0", ".0", ",0", "end")  # tokens that begin so, 0 for any digit; the text's end
 DIGIT, SPACE_DIGIT, POINT_DIGIT, COMMA_DIGIT, TEXT_END = range(len(KINDS))
@@ -60,6 +63,18 @@ def written_forms(numeral: str) -> tuple[str, ...]:
     if len(whole) < 4:
         return (numeral,)
     return numeral, f"{int(whole):,}" + point + decimals
+
+
+def spelled_form(written: str, numeral: str) -> str:
+    """A numeral as it stands in text, in a form that can be spelled: the same, if it can.
+
+    `.05` becomes `0.05`; `1’000`, and `1.000` beside a decimal comma, become `1,000`.
+    """
+    written = fold(written)
+    if _SPELLED.fullmatch(written) and normalise(written) == numeral:
+        return written
+    marks = sum(not _is_digit(character) for character in written)
+    return written_forms(numeral)[-1] if marks > ("." in numeral) else numeral
 
 
 def may_group(written: str) -> bool:
