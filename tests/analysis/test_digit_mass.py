@@ -1,4 +1,4 @@
-"""Exact digit distributions of a digit RNN against strings enumerated one by one."""
+"""Digit distributions of a digit RNN against numerals enumerated one by one."""
 
 import itertools
 
@@ -8,14 +8,12 @@ import torch
 
 from numerate.analysis import digit_mass as module
 from numerate.analysis.digit_laws import significant_digits
-from numerate.analysis.digit_mass import DigitMass, digit_mass
+from numerate.analysis.digit_mass import digit_mass
 from numerate.heads.digit_rnn import DigitRNNHead
-from numerate.numeral import is_numeral
-from numerate.numeral_table import END, SYMBOLS, NumeralTable
+from numerate.numeral import count_digits, is_numeral
+from numerate.numeral_table import SYMBOLS, NumeralTable
 
-SIZE, CONTEXTS, ZEROS = 5, 3, 4
-DIGITS = "0123456789"
-State = tuple[torch.Tensor, torch.Tensor]
+SIZE, CONTEXTS, MOST = 5, 3, 4
 
 
 @pytest.fixture(scope="module")
@@ -33,86 +31,109 @@ def hidden() -> torch.Tensor:
     return torch.randn(CONTEXTS, SIZE)
 
 
-class OneByOne:
-    """Mean probability that a string begins so: one symbol and one LSTM step at a time."""
-
-    def __init__(self, head: DigitRNNHead, hidden: torch.Tensor) -> None:
-        self.head = head
-        start = (hidden[None], torch.zeros_like(hidden)[None])
-        self.known = {"": self.step(END, start, torch.zeros(len(hidden), dtype=torch.float64))}
-
-    def step(self, symbol: int, state: State, log_prob: torch.Tensor) -> tuple[State, torch.Tensor]:
-        """The state after a symbol, and log p of the prefix with each symbol after it."""
-        with torch.no_grad():
-            inputs = self.head.inputs.weight[symbol].expand(1, len(log_prob), -1)
-            output, state = self.head.lstm(inputs, state)
-            scores = (output[0] @ self.head.outputs.T).double()
-            return state, log_prob[:, None] + torch.log_softmax(scores, dim=1)
-
-    def mass(self, text: str) -> float:
-        return float(self.log_prob(text).exp().mean())
-
-    def log_prob(self, text: str) -> torch.Tensor:
-        before = text[:-1]
-        if before not in self.known:
-            log_prob = self.log_prob(before)
-            state = self.known[before[:-1]][0]
-            self.known[before] = self.step(SYMBOLS.index(before[-1]), state, log_prob)
-        return self.known[before][1][:, SYMBOLS.index(text[-1])]
-
-
-def well_formed(places: int) -> list[str]:
-    """Numerals, as far as written, whose last symbol is their `places`-th significant digit."""
-    found = []
-    for digits in map("".join, itertools.product(DIGITS, repeat=places)):
-        if digits[0] != "0":
-            found += [digits] + [f"{digits[:cut]}.{digits[cut:]}" for cut in range(1, places)]
-            found += [f"0.{'0' * zeros}{digits}" for zeros in range(ZEROS + 1)]
-    return found
-
-
 @pytest.fixture(scope="module")
-def mass(head: DigitRNNHead, hidden: torch.Tensor) -> DigitMass:
-    return digit_mass(head, hidden)
-
-
-@pytest.mark.parametrize("places", [1, 2, 3])
-def test_digits_are_those_of_all_strings(
-    head: DigitRNNHead, hidden: torch.Tensor, mass: DigitMass, places: int
-) -> None:
-    expected = np.zeros(10)
-    strings = OneByOne(head, hidden)
-    for text in well_formed(places):
-        assert is_numeral(text)
-        assert len(significant_digits(text)) == places
-        expected[int(text[-1])] += strings.mass(text)
-    deeper = strings.mass("0." + "0" * (ZEROS + 1))  # what was not enumerated
-    assert deeper < 1e-4
-    np.testing.assert_allclose(mass.digits[places - 1], expected, atol=deeper + 1e-6)
-
-
-@pytest.mark.parametrize("places", [0, 1, 2])
-def test_endings_are_the_probabilities_of_numerals(
-    head: DigitRNNHead, hidden: torch.Tensor, mass: DigitMass, places: int
-) -> None:
-    texts = well_formed(places) if places else ["0", *(f"0.{'0' * n}" for n in range(1, ZEROS))]
+def every_numeral(head: DigitRNNHead, hidden: torch.Tensor) -> dict[str, float]:
+    """Mean probability of each numeral of at most four digits, from the head that is trained."""
+    strings = (
+        "".join(symbols)
+        for length in range(1, MOST + 2)
+        for symbols in itertools.product(SYMBOLS, repeat=length)
+    )
+    texts = [text for text in strings if is_numeral(text) and count_digits(text) <= MOST]
+    assert len(texts) > 30_000
     with torch.no_grad():
         table = head.log_prob_table(hidden, NumeralTable(texts)).double().exp()
-    assert mass.ended[places] == pytest.approx(float(table.sum(1).mean()), abs=2e-4)
+    return dict(zip(texts, table.mean(0).tolist(), strict=True))
 
 
-def test_nothing_is_lost(mass: DigitMass) -> None:
-    assert mass.digits.min() >= 0
-    assert 0 < mass.other < 1
-    firsts, seconds, thirds = mass.digits.sum(axis=1)
-    assert mass.ended[0] + firsts <= 1
-    assert mass.ended[1] + seconds <= firsts + 1e-9
-    assert mass.ended[2] + thirds <= seconds + 1e-9
+def counted(numerals: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Digits and endings, read off the texts."""
+    digits, ended = np.zeros((3, 10)), np.zeros(3)
+    for text, probability in numerals.items():
+        found = significant_digits(text)
+        for place, digit in enumerate(found[:3]):
+            digits[place, int(digit)] += probability
+        if len(found) < 3:
+            ended[len(found)] += probability
+    return digits, ended
+
+
+def test_where_numerals_are_finitely_many_all_is_exact(
+    head: DigitRNNHead,
+    hidden: torch.Tensor,
+    every_numeral: dict[str, float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is not a numeral of at most four digits is malformed: `1..2`, `1.`, `007`, `12345`."""
+    monkeypatch.setattr(module, "MAX_DIGITS", MOST)
+    monkeypatch.setattr(module, "NEGLIGIBLE", 0.0)
+    monkeypatch.setattr(module, "MOST_FOLLOWED", 12**5)
+    found = digit_mass(head, hidden)
+    digits, ended = counted(every_numeral)
+    np.testing.assert_allclose(found.digits, digits, rtol=1e-5)
+    np.testing.assert_allclose(found.ended, ended, rtol=1e-5)
+    assert found.malformed == pytest.approx(1 - sum(every_numeral.values()), rel=1e-5)
+    assert found.undecided == 0
+
+
+@pytest.mark.parametrize("negligible", [1e-3, 1e-5])
+def test_no_figure_is_wrong_by_more_than_what_is_undecided(
+    head: DigitRNNHead,
+    hidden: torch.Tensor,
+    every_numeral: dict[str, float],
+    monkeypatch: pytest.MonkeyPatch,
+    negligible: float,
+) -> None:
+    monkeypatch.setattr(module, "NEGLIGIBLE", negligible)
+    found = digit_mass(head, hidden)
+    assert 0 < found.undecided < 1
+    total = found.ended.sum() + found.digits[-1].sum() + found.malformed + found.undecided
+    assert total == pytest.approx(1, abs=1e-6)
+    digits, ended = counted(every_numeral)  # of more digits there are more
+    assert (found.digits >= digits - found.undecided - 1e-9).all()
+    assert (found.ended >= ended - found.undecided - 1e-9).all()
+
+
+def test_where_all_symbols_are_equally_likely_one_can_count(
+    head: DigitRNNHead, hidden: torch.Tensor
+) -> None:
+    even = DigitRNNHead(SIZE)
+    even.load_state_dict(head.state_dict())
+    with torch.no_grad():
+        even.outputs *= 0
+    found = digit_mass(even, hidden)
+    # Malformed are an end or a point at once (2 of 12), a digit after 0 (10 of 144), and more.
+    assert found.malformed > 2 / 12 + 10 / 144
+    # Of one significant digit are 1 to 9, and 0.n, 0.0n, …, each 1/12 as likely as the one before.
+    one = 9 / 12**2 + 9 / 12**4 * (1 + 1 / 12 + 1 / 144 + 1 / 1728)
+    assert found.ended[1] == pytest.approx(one, abs=1e-5)
 
 
 def test_many_contexts_are_the_mean_of_single_ones(
-    head: DigitRNNHead, hidden: torch.Tensor, mass: DigitMass, monkeypatch: pytest.MonkeyPatch
+    head: DigitRNNHead, hidden: torch.Tensor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "NEGLIGIBLE", 1e-4)
+    monkeypatch.setattr(module, "MOST_FOLLOWED", 12**5)  # of all contexts together
+    whole = digit_mass(head, hidden)
     monkeypatch.setattr(module, "CONTEXTS_AT_ONCE", 2)
-    monkeypatch.setattr(module, "NEGLIGIBLE", 1e-9)
-    np.testing.assert_allclose(digit_mass(head, hidden).digits, mass.digits, atol=1e-5)
+    np.testing.assert_allclose(digit_mass(head, hidden).digits, whole.digits, atol=1e-9)
+
+
+def test_no_more_beginnings_are_followed_than_there_is_time_for(
+    head: DigitRNNHead, hidden: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left out is said to be undecided."""
+    widest = 0
+    write = head.write
+
+    def counting(hidden: torch.Tensor, *rest: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        nonlocal widest
+        widest = max(widest, len(hidden))
+        return write(hidden, *rest)
+
+    monkeypatch.setattr(head, "write", counting)
+    monkeypatch.setattr(module, "MOST_FOLLOWED", 50)
+    few = digit_mass(head, hidden)
+    assert 100 < widest <= 50 * CONTEXTS + 1
+    total = few.ended.sum() + few.digits[-1].sum() + few.malformed + few.undecided
+    assert total == pytest.approx(1, abs=1e-6)

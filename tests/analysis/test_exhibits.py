@@ -243,6 +243,11 @@ def test_learnt_digits_of_data_and_model(runs: dict[str, Run]) -> None:
         "dev numerals, first",
         "dev numerals, second",
     ]
+    by_label = {row[0]: row[1:] for row in exhibit.shown[0].rows}
+    assert by_label["d-rnn, first"][:4] == ["–"] * 4  # probabilities are no counts to test
+    assert "–" not in by_label["dev numerals, first"]
+    assert float(by_label["d-rnn, first"][4]) > 0
+    assert [note.partition(" ")[0] for note in exhibit.shown[0].notes] == ["Chi-square", "A"]
 
 
 def test_training_curves_are_the_logs(runs: dict[str, Run]) -> None:

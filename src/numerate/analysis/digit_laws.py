@@ -48,8 +48,9 @@ class DigitShares:
     """How often each digit stands at the first, second and third significant place."""
 
     name: str
-    counts: Floats  # [3, 10]; of a model, expected counts
+    counts: Floats  # [3, 10]; of a model, probabilities
     numbers: float  # all that were looked at, zeros included
+    of_model: bool = False  # then nothing was counted, and there is nothing to test
 
     @classmethod
     def of(cls, name: str, counts_of_texts: dict[str, int]) -> "DigitShares":

@@ -1,127 +1,142 @@
-"""The distribution of significant digits under a digit RNN: exact, without sampling.
+"""The distribution of significant digits under a digit RNN, without sampling.
 
-The RNN is run over every prefix that can lead to one of the first three significant digits of
-a well-formed numeral: `0.0…` while anything is left there, then digits with the point at any
-place. What is left over (strings such as `1..2` or `007`, and prefixes too improbable to follow)
-is counted, not hidden.
+Only a string that ends as a numeral counts: `1..2`, `1.` and `007` are none, however they begin.
+The RNN therefore writes every string symbol by symbol, until it ends or breaks the rules. Strings
+without end are infinitely many, so beginnings too improbable to follow are left undecided; their
+probability is given, and no figure can be wrong by more.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from numerate.heads.digit_rnn import DigitRNNHead
+from numerate.numeral import MAX_DIGITS
 from numerate.numeral_table import END, POINT, START
 
 PLACES = 3
-NEGLIGIBLE = 1e-7  # mean probability of prefixes that are not followed
-CONTEXTS_AT_ONCE = 256  # with up to 90 prefixes each
-_DIGITS = tuple(range(10))
+NEGLIGIBLE = 1e-5  # probability of beginnings that are not followed
+MOST_FOLLOWED = 1000  # of one length in each context: more an untrained network has
+CONTEXTS_AT_ONCE = 32
+_NONE = 10  # in the place of a digit
+# How far a numeral is written, and what may come next: digits, the point, the end.
+_NOTHING, _LONE_ZERO, _WHOLE, _BARE_POINT, _DECIMALS = range(5)
+_MAY = torch.zeros(5, 12, dtype=torch.bool)
+_MAY[[_NOTHING, _WHOLE, _BARE_POINT, _DECIMALS], :10] = True
+_MAY[[_LONE_ZERO, _WHOLE], POINT] = True
+_MAY[[_LONE_ZERO, _WHOLE, _DECIMALS], END] = True
 
 
 @dataclass(frozen=True, slots=True)
 class DigitMass:
-    """Mean probabilities over contexts."""
+    """Mean probabilities over contexts; numerals, malformed and undecided make one."""
 
-    digits: np.ndarray  # [3, 10] that the numeral has this digit at this significant place
-    ended: np.ndarray  # [3] that it has exactly 0, 1, 2 significant digits; with 0 it is zero
+    digits: np.ndarray  # [3, 10] of numerals with this digit at this significant place
+    ended: np.ndarray  # [3] of numerals of exactly 0, 1, 2 significant digits; with 0 it is zero
+    malformed: float  # of strings that are no numerals
+    undecided: float  # of beginnings that were not followed
     contexts: int
-
-    @property
-    def other(self) -> float:
-        """Of strings that are no numerals, and of prefixes that were not followed."""
-        return float(1 - self.ended.sum() - self.digits[-1].sum())
 
 
 def digit_mass(head: DigitRNNHead, hidden: Tensor) -> DigitMass:
     """Means over the contexts `hidden` [N, D]."""
-    digits, ended = np.zeros((PLACES, 10)), np.zeros(PLACES)
+    found = np.zeros((PLACES, _NONE + 1))  # the last column: no digit there
+    malformed = undecided = 0.0
     with torch.no_grad():
         for part in torch.split(hidden, CONTEXTS_AT_ONCE):
-            waiting = [_start(head, part)]
-            while waiting:
-                prefixes = waiting.pop()
-                mass = prefixes.following.exp().sum(dim=(0, 1)).cpu().numpy()  # [12]
-                if not prefixes.bare:
-                    ended[prefixes.place] += mass[END]
-                if prefixes.may_have_digits:
-                    first = int(prefixes.place == 0)  # a leading zero is not significant
-                    digits[prefixes.place, first:] += mass[first:10]
-                for symbols, place, point, bare in _continuations(prefixes):
-                    if mass[list(symbols)].sum() > NEGLIGIBLE * len(part):
-                        waiting.append(_follow(head, prefixes, symbols, place, point, bare))
-    return DigitMass(digits / len(hidden), ended / len(hidden), len(hidden))
-
-
-@dataclass(frozen=True, slots=True)
-class _Prefixes:
-    """P prefixes of one kind in each of N contexts."""
-
-    place: int  # significant digits so far
-    point: bool  # whether the point is written
-    bare: bool  # nothing, or the point, was written last: the numeral cannot end here
-    hidden: Tensor  # [P, N, D] after the prefix
-    cell: Tensor  # [P, N, D]
-    following: Tensor  # [P, N, 12] log p of the prefix and the next symbol, float64
-
-    @property
-    def may_have_digits(self) -> bool:
-        """All but the lone zero before a point: `07` is no numeral."""
-        return self.place > 0 or self.point or self.bare
-
-
-def _continuations(
-    prefixes: _Prefixes,
-) -> Iterator[tuple[tuple[int, ...], int, bool, bool]]:
-    """Symbols that lead on to significant digits, and the kind of prefix they make."""
-    place, point = prefixes.place, prefixes.point
-    if prefixes.may_have_digits:
-        if place == 0:
-            yield (0,), 0, point, False
-            yield _DIGITS[1:], 1, point, False
-        elif place + 1 < PLACES:
-            yield _DIGITS, place + 1, point, False
-    if not point and not prefixes.bare:
-        yield (POINT,), place, True, True
-
-
-def _start(head: DigitRNNHead, hidden: Tensor) -> _Prefixes:
-    nothing = hidden.new_zeros((1, len(hidden), 1), dtype=torch.float64)  # log 1
-    state = hidden[None]
-    return _Prefixes(
-        0, False, True, *_write(head, state, torch.zeros_like(state), [START], nothing)
+            beginnings: _Beginnings | None = _Beginnings.of(part)
+            while beginnings is not None:
+                following = beginnings.written(head)
+                probability = following.log_prob.exp()  # [M, 12]
+                allowed = following.allowed()
+                ends = (probability * allowed)[:, END]
+                for place in range(PLACES):
+                    digit = following.significant[:, place]
+                    mass = torch.bincount(digit, ends, _NONE + 1)
+                    found[place] += mass.cpu().numpy()
+                malformed += float(probability[~allowed].sum())
+                goes_on = allowed & (torch.arange(12, device=hidden.device) != END)
+                followed = goes_on & (probability >= _least(probability[goes_on], len(part)))
+                undecided += float(probability[goes_on & ~followed].sum())
+                beginnings = following.continued(followed)
+    contexts = len(hidden)
+    without = found[:, _NONE]  # of numerals with at most 0, 1, 2 significant digits
+    return DigitMass(
+        found[:, :_NONE] / contexts,
+        np.diff(without, prepend=0.0) / contexts,
+        malformed / contexts,
+        undecided / contexts,
+        contexts,
     )
 
 
-def _follow(
-    head: DigitRNNHead,
-    prefixes: _Prefixes,
-    symbols: tuple[int, ...],
-    place: int,
-    point: bool,
-    bare: bool,
-) -> _Prefixes:
-    chosen = list(symbols)
-    log_prob = prefixes.following[:, :, chosen]  # [P, N, S]
-    written = _write(head, prefixes.hidden, prefixes.cell, chosen, log_prob)
-    return _Prefixes(place, point, bare, *written)
+def _least(probabilities: Tensor, contexts: int) -> float:
+    """What the probability of a beginning must be for it to be followed."""
+    surplus = len(probabilities) - MOST_FOLLOWED * contexts
+    rarest = float(probabilities.kthvalue(surplus + 1).values) if surplus > 0 else 0.0
+    return max(NEGLIGIBLE, rarest)
 
 
-def _write(
-    head: DigitRNNHead, hidden: Tensor, cell: Tensor, symbols: list[int], log_prob: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Every prefix with each of the symbols after it: P prefixes become S · P.
+@dataclass(frozen=True, slots=True)
+class _Beginnings:
+    """M beginnings of numerals, of one length, in any contexts, and the symbol to write next."""
 
-    From states [P, N, D] and log p of prefix and symbol [P, N, S].
-    """
-    prefixes, contexts, size = hidden.shape
-    count = len(symbols)
-    chosen = torch.tensor(symbols, device=hidden.device).repeat_interleave(prefixes * contexts)
-    hidden, cell = (state.reshape(-1, size).repeat(count, 1) for state in (hidden, cell))
-    hidden, cell, following = head.write(hidden, cell, chosen)
-    shape = (count * prefixes, contexts, -1)
-    before = log_prob.permute(2, 0, 1).reshape(*shape[:2], 1)
-    return hidden.view(shape), cell.view(shape), before + following.double().view(shape)
+    length: int  # characters so far, the next symbol included
+    kind: Tensor  # [M] how far it is written
+    significant: Tensor  # [M, 3] the first significant digits
+    hidden: Tensor  # [M, D] before the symbol is written
+    cell: Tensor  # [M, D]
+    symbol: Tensor  # [M]
+    log_prob: Tensor  # [M, 1] with the symbol; once it is written [M, 12] with the one after it
+
+    @classmethod
+    def of(cls, contexts: Tensor) -> "_Beginnings":
+        """Nothing written yet."""
+        count = len(contexts)
+        kind = torch.full((count,), _NOTHING, device=contexts.device)
+        return cls(
+            0,
+            kind,
+            kind.new_full((count, PLACES), _NONE),
+            contexts,
+            torch.zeros_like(contexts),
+            torch.full_like(kind, START),
+            contexts.new_zeros((count, 1), dtype=torch.float64),
+        )
+
+    def written(self, head: DigitRNNHead) -> "_Beginnings":
+        hidden, cell, following = head.write(self.hidden, self.cell, self.symbol)
+        log_prob = self.log_prob + following.double()
+        return replace(self, hidden=hidden, cell=cell, log_prob=log_prob)
+
+    def allowed(self) -> Tensor:
+        """Which symbols may come next: [M, 12]. After the last digit that fits, only the end."""
+        may = _MAY.to(self.kind.device)[self.kind]
+        digits = self.length - (self.kind >= _BARE_POINT).long()
+        may[:, :END] &= (digits < MAX_DIGITS)[:, None]
+        return may
+
+    def continued(self, followed: Tensor) -> "_Beginnings | None":
+        """With each of the symbols that are followed [M, 12], if there are any."""
+        rows, symbol = followed.nonzero(as_tuple=True)
+        if not len(rows):
+            return None
+        before = self.kind[rows]
+        kind = torch.where(before >= _BARE_POINT, _DECIMALS, _WHOLE)
+        kind = torch.where((before == _NOTHING) & (symbol == 0), _LONE_ZERO, kind)
+        kind = torch.where(symbol == POINT, _BARE_POINT, kind)
+        significant = self.significant[rows]
+        place = (significant != _NONE).sum(dim=1)  # of the next significant digit
+        counts = (symbol != POINT) & (place < PLACES) & ((place > 0) | (symbol > 0))
+        significant[counts, place[counts]] = symbol[counts]
+        return _Beginnings(
+            self.length + 1,
+            kind,
+            significant,
+            self.hidden[rows],
+            self.cell[rows],
+            symbol,
+            self.log_prob[rows, symbol][:, None],
+        )

@@ -46,28 +46,40 @@ def significant_digit_shares(counted: Sequence[DigitShares], *, notes: str = "")
 
 
 def conformity_table(counted: Sequence[DigitShares]) -> ResultTable:
-    """Chi-square and mean absolute deviation against Benford's law, by place."""
+    """Chi-square and mean absolute deviation against Benford's law, by place.
+
+    A model's digits are averages of probabilities: no sample, so no test of one.
+    """
     rows = []
     for shares in counted:
         for position, name in zip(POSITIONS, NAMES, strict=True):
             found = conformity(shares, position)
+            tested = [
+                f"{shares.having(position):,.0f}",
+                format_figure(found.chi_square),
+                str(found.degrees),
+                format_p_value(found.p_value),
+            ]
             rows.append(
                 [
                     name if len(counted) == 1 else f"{shares.name}, {name}",
-                    f"{shares.having(position):,.0f}",
-                    format_figure(found.chi_square),
-                    str(found.degrees),
-                    format_p_value(found.p_value),
+                    *(["–"] * 4 if shares.of_model else tested),
                     "–" if found.deviation != found.deviation else f"{found.deviation:.4f}",
                     found.verdict(position),
                 ]
             )
     columns = ["digit", "numbers", "chi-square", "df", "p", "MAD", "conformity"]
+    notes = [
+        "Chi-square takes numbers for independent. Those of one document are not: p is too low."
+    ]
+    if any(shares.of_model for shares in counted):
+        notes.append("A model's digits are mean probabilities, not counts, so none are tested.")
     return ResultTable(
         "Against Benford's law: chi-square, mean absolute deviation (MAD), and the conformity that "
         "Nigrini's bounds on the latter give",
         columns,
         rows,
+        tuple(notes),
     )
 
 
