@@ -1,6 +1,7 @@
 """Imports point one way, so that every part can be read without the parts built on it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +78,23 @@ def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
         for imported in imports(SOURCE / module)
     }
     assert [(a, b) for a, b in sorted(uses) if a < b and (b, a) in uses] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "home"),
+    [
+        (r"(?<!\w)Console\(", "notices.py"),  # where `[sic]` is no style
+        (r"csv\.(?:w|DictW)riter", "tables.py"),  # where `=1+1` is no formula
+        (r'TextColumn\("\{task\.description\}"\)', None),  # which reads `[sic]` as a style
+    ],
+)
+def test_what_strangers_wrote_goes_through_one_door(pattern: str, home: str | None) -> None:
+    found = [
+        module
+        for module in MODULES
+        if re.search(pattern, (SOURCE / module).read_text(encoding="utf-8"))
+    ]
+    assert found == ([home] if home else [])
 
 
 def test_the_layers_are_those_of_the_documentation() -> None:

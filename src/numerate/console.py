@@ -15,7 +15,7 @@ from numerate.corpus.describe import Description, description_rows
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Progress as SourceProgress
 from numerate.errors import DocumentError, printable
-from numerate.notices import notice_console, say
+from numerate.notices import notice_console, plain_console, say
 
 MAX_ERROR_LINES = 20  # the manifest lists more
 
@@ -28,7 +28,7 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
         nonlocal skipped
         skipped += 1
         if skipped <= MAX_ERROR_LINES:
-            console.print(f"skipped {error}", markup=False, highlight=False, soft_wrap=True)
+            console.print(f"skipped {error}", highlight=False, soft_wrap=True)
 
     with Progress(
         TextColumn("{task.description}", markup=False),
@@ -76,7 +76,7 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
 def print_description(
     dataset: Dataset, description: Description, console: Console | None = None
 ) -> None:
-    console = console or Console()
+    console = console or plain_console()
     name, source = dataset.folder.resolve().name, dataset.manifest["options"]["source"]
     title = name if name == source else f"{name} ({source})"
     table = Table(title=Text(printable(title), "table.title"))

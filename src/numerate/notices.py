@@ -6,6 +6,7 @@ How much is said is for the person at the keyboard to choose, so it is one setti
 
 import sys
 from enum import IntEnum
+from typing import Any
 
 from rich.console import Console
 
@@ -46,4 +47,12 @@ def notice_console() -> Console:
     A quiet one is no terminal: a bar that nobody sees must not catch what others print meanwhile.
     """
     quiet = is_quiet()
-    return Console(stderr=True, quiet=quiet, force_terminal=False if quiet else None)
+    return plain_console(stderr=True, quiet=quiet, force_terminal=False if quiet else None)
+
+
+def plain_console(**options: Any) -> Console:
+    """A console that shows what is written: `[sic]` is no style, `:100:` no picture.
+
+    The only place that makes one, since most of what is shown was written by strangers.
+    """
+    return Console(**options, markup=False, emoji=False)

@@ -1,21 +1,50 @@
-"""Tables of text, for the terminal, a paper or a page: no figures of their own, no torch."""
+"""Tables of text, for the terminal, a paper, a page or a spreadsheet; no torch."""
 
+import csv
+import io
 import math
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 
+from numerate.errors import printable
+from numerate.notices import plain_console
+
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 NAME_WIDTH = 13  # of names that never fold: those of our own models are no longer
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "–": "--",
+        "\n": " ",
+        **{character: "\\" + character for character in "%&_#${}"},
+    }
+)
+_FORMULA = re.compile(r"[=@＝＠＋－]|[+-](?![0-9.,]+(?:e[+-]?[0-9]+)?$)", re.IGNORECASE)
+"""How a cell begins that a spreadsheet would compute; a number with a sign is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
+    """Names of runs and files in it may be anyone's: no character of them acts, in no format."""
+
     title: str
     columns: list[str]  # a line break where a narrow screen may have one
     rows: list[list[str]]  # the first cell of each is the model
     notes: tuple[str, ...] = ()  # sentences under it: what a reader of the figures has to know
+
+    def __post_init__(self) -> None:
+        columns = ["\n".join(map(printable, column.split("\n"))) for column in self.columns]
+        object.__setattr__(self, "title", printable(self.title))
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "rows", [[printable(cell) for cell in row] for row in self.rows])
+        object.__setattr__(self, "notes", tuple(map(printable, self.notes)))
 
 
 def format_figure(value: float) -> str:
@@ -30,7 +59,7 @@ def format_figure(value: float) -> str:
 
 
 def print_tables(tables: list[ResultTable]) -> None:
-    console = Console(markup=False)  # an interval may read [inf, inf]
+    console = plain_console()
     for table in tables:
         _print(console, table)
 
@@ -57,12 +86,16 @@ def as_markdown(tables: list[ResultTable]) -> str:
     blocks = []
     for table in tables:
         columns = [column.replace("\n", " ") for column in table.columns]
-        lines = [f"**{table.title}**", "", "| " + " | ".join(columns) + " |"]
+        lines = [f"**{table.title}**", "", _markdown_row(columns)]
         lines.append("|" + "---|" + "---:|" * (len(table.columns) - 1))
-        lines += ["| " + " | ".join(row) + " |" for row in table.rows]
+        lines += map(_markdown_row, table.rows)
         lines += [line for note in table.notes for line in ("", note)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def as_latex(tables: list[ResultTable]) -> str:
@@ -87,7 +120,19 @@ def as_latex(tables: list[ResultTable]) -> str:
 
 
 def _escape(text: str) -> str:
-    text = text.replace("\n", " ")
-    for character in "%&_#":
-        text = text.replace(character, "\\" + character)
-    return text.replace("–", "--")
+    return text.translate(_LATEX)
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Numbers as they are, and text as text, also where it begins like a formula."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+    return stream.getvalue()
+
+
+def _csv_cell(cell: object) -> object:
+    if cell is None or isinstance(cell, (int, float)):
+        return cell
+    text = printable(cell)
+    return "'" + text if _FORMULA.match(text.lstrip()) else text

@@ -63,6 +63,15 @@ def test_rank(capsys: pytest.CaptureFixture[str], run: str) -> None:
     assert out.index("55 %") < out.index("123456789")
 
 
+def test_claims_are_shown_as_they_are_written(capsys: pytest.CaptureFixture[str], run: str) -> None:
+    claims = ["it was 7 [sic] ml", "[/b] 7 ml at :100: [red]", "7 \x1b[2J\x9b31m\u202e ml"]
+    status, output, _ = numerate(capsys, "rank", run, *claims)
+    assert status == 0
+    assert "it was 7 [sic] ml" in output
+    assert "[/b] 7 ml at :100: [red]" in output
+    assert r"7 \x1b[2J\x9b31m\u202e ml" in output
+
+
 def test_check_exits_with_what_it_found(
     capsys: pytest.CaptureFixture[str], run: str, files: dict[str, str]
 ) -> None:

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from rich.text import Text
+
 from numerate.analysis.inspect import FIGURES, inspect_runs
+from numerate.errors import printable
 from numerate.evaluation.subject import Settings
 from numerate.notices import notice_console
 
@@ -21,10 +24,13 @@ def inspect_with_progress(
     console = notice_console()
 
     def say(line: str) -> None:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(printable(line), highlight=False, soft_wrap=True)
+
+    def doing(what: str) -> None:
+        status.update(Text(f"{printable(what)} …"))
 
     def progress(what: str, done: int, total: int) -> None:
-        status.update(f"{what}: {done:,} of {total:,} paragraphs …")
+        doing(f"{what}: {done:,} of {total:,} paragraphs")
 
     with console.status("opening runs …") as status:
         report = inspect_runs(
@@ -36,6 +42,6 @@ def inspect_with_progress(
             limit=limit,
             settings=Settings(cache, trust_remote_code=trust_remote_code, progress=progress),
             say=say,
-            watch=lambda title: status.update(f"drawing: {title.lower()} …"),
+            watch=lambda title: doing(f"drawing: {title.lower()}"),
         )
-    print(f"Figures and their data: {out / FIGURES}\nReport: {report}")
+    print(f"Figures and their data: {printable(out / FIGURES)}\nReport: {printable(report)}")

@@ -1,17 +1,15 @@
 """The paper's tables from evaluations."""
 
-import csv
-import io
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.figures import CLASSES, Figures
-from numerate.tables import ResultTable, format_figure
+from numerate.tables import ResultTable, csv_text, format_figure
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
 _PARTS = {  # beyond the paper: the title, and the figures with their columns
@@ -182,22 +180,20 @@ def _cell(evaluation: Evaluation, path: tuple[str, ...]) -> str:
 
 def as_csv(evaluations: list[Evaluation], compared: dict[str, PairedResult] | None = None) -> str:
     """One line per figure: model, figure, value and, where known, its interval."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["run", "model", "figure", "value", "low", "high"])
+    rows: list[Sequence[object]] = [["run", "model", "figure", "value", "low", "high"]]
     for evaluation in evaluations:
         intervals = dict(_leaves(strict(evaluation.intervals)))
         known = {"baselines": evaluation.baselines, "oracle": evaluation.oracle or {}}
         for name, value in _leaves(strict(evaluation.figures | known)):
             low, high = intervals.get(name, ("", ""))
-            writer.writerow([evaluation.folder, evaluation.name, name, value, low, high])
+            rows.append([evaluation.folder, evaluation.name, name, value, low, high])
     for name, result in strict({k: asdict(v) for k, v in (compared or {}).items()}).items():
         both = [evaluations[0].folder, "against " + str(evaluations[1].folder)]
         figure = f"comparison.{name}"
-        writer.writerow([*both, figure, result["difference"], result["low"], result["high"]])
-        for kind in ("p_value", "p_holm"):
-            writer.writerow([*both, f"{figure}.{kind}", result[kind], "", ""])
-    return stream.getvalue().rstrip("\n")
+        rows.append([*both, figure, result["difference"], result["low"], result["high"]])
+        kinds = ("p_value", "p_holm")
+        rows += [[*both, f"{figure}.{kind}", result[kind], "", ""] for kind in kinds]
+    return csv_text(rows).rstrip("\n")
 
 
 def _leaves(figures: Figures, prefix: str = "") -> Iterator[tuple[str, Any]]:

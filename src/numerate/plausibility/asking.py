@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from numerate.atomic import write_file
 from numerate.corpus.readers.lines import decode
 from numerate.errors import NumerateError, check_choice, printable
+from numerate.notices import plain_console
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.rank import Ranking
@@ -115,7 +114,7 @@ def _place_on_line(record: dict[str, Any]) -> str:
 
 
 def _print_prediction(record: dict[str, Any]) -> None:
-    console = Console(highlight=False)
+    console = plain_console(highlight=False)
     table = Table("numeral", "probability")
     table.columns[1].justify = "right"
     for entry in record["top"]:
@@ -155,10 +154,9 @@ def rank_claims(source: ModelSource, claims: list[str], *, by: str, format: str)
 
 
 def _print_ranking(ranking: Ranking) -> None:
-    console = Console(highlight=False)
+    console = plain_console(highlight=False)
     table = Table("", "claim", "log p", "against the first")
     table.columns[2].justify = "right"
     for place, claim in enumerate(ranking.claims, 1):
-        text = Text(printable(claim.text))  # [sic] is no markup
-        table.add_row(str(place), text, f"{claim.log_prob:.2f}", claim.reason)
+        table.add_row(str(place), printable(claim.text), f"{claim.log_prob:.2f}", claim.reason)
     console.print(table)

@@ -3,11 +3,9 @@
 import json
 from dataclasses import replace
 
-from rich.console import Console
-
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
-from numerate.notices import say
+from numerate.notices import plain_console, say
 from numerate.plausibility.benchmark.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
 from numerate.plausibility.benchmark.corruption import KINDS
 from numerate.plausibility.checking.check import check_documents
@@ -43,7 +41,8 @@ def check_files(
     with PassProgress() as progress:
         report = check_documents(model, documents, alarms, everything=everything, progress=progress)
     if format == "terminal":
-        console = Console(force_terminal=colour, no_color=None if colour is None else not colour)
+        no_color = None if colour is None else not colour
+        console = plain_console(force_terminal=colour, no_color=no_color)
         print_report(report, console, everything=everything, verbose=verbose)
     elif format == "html":
         print(as_html(report, verbose=verbose))

@@ -2,6 +2,7 @@
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from numerate.errors import printable
 from numerate.notices import notice_console
 
 
@@ -12,7 +13,7 @@ class PassProgress:
     def __init__(self, things: str = "paragraphs") -> None:
         console = notice_console()
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn(things),
@@ -26,7 +27,7 @@ class PassProgress:
     def __call__(self, what: str, done: int, total: int) -> None:
         if not self.progress.tasks:
             self.progress.start()
-            self.progress.add_task(what)
+            self.progress.add_task(printable(what))
         self.progress.update(self.progress.tasks[0].id, completed=done, total=total)
         if done == total:
             self.close()

@@ -1,6 +1,5 @@
 """A figure together with the data behind it: looked at, saved, and put on a page."""
 
-import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure
 from numerate.atomic import write_file
 from numerate.errors import NumerateError
 from numerate.report.look import look
-from numerate.tables import ResultTable
+from numerate.tables import ResultTable, csv_text
 
 Cell = str | int | float
 KINDS = ("png", "svg", "csv")  # of files that an exhibit is saved as
@@ -33,11 +32,7 @@ class Table:
         return [row[index] for row in self.rows]
 
     def csv(self) -> str:
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
-        return stream.getvalue()
+        return csv_text([self.columns, *self.rows])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from numerate.errors import printable
 from numerate.notices import notice_console
 
 _EPOCH = re.compile(r"epoch +(\d+) .*dev loss (\S+) .*numeral perplexity (\S+)")
@@ -71,7 +72,7 @@ class Board:
         self._live.stop()
 
     def say(self, line: str) -> None:
-        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(printable(line), highlight=False, soft_wrap=True)
 
     def expect(self, seconds: float) -> None:
         """Say how long it will take, and count down from there."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from numerate.corpus.dataset import Dataset
-from numerate.errors import FailureError
+from numerate.errors import FailureError, printable
 from numerate.evaluation.tables import result_tables
 from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children, exclusive
@@ -48,7 +48,7 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         report = write_results(plan, dataset, evaluations, board.say)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(found, intervals={}) for found in evaluations]))
-        print(f"\nTables, figures and runs: {plan.out}\nReport: {report}")
+        print(f"\nTables, figures and runs: {printable(plan.out)}\nReport: {printable(report)}")
 
 
 def _longest_first(plan: Plan, models: Sequence[str], board: Board) -> list[str]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, printable
 from numerate.notices import is_quiet
 from numerate.plausibility.source import ModelSource
 from numerate.server.hosts import is_loopback
@@ -122,7 +122,7 @@ def _serve(source: ModelSource, listener: socket.socket, access: "Access") -> No
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            print(f"{run}: {address} (Ctrl-C to stop)", flush=True)
+            print(f"{printable(run)}: {address} (Ctrl-C to stop)", flush=True)
 
     with _quiet_signals():
         Server(config).run(sockets=[listener])

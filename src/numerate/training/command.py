@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, printable
 from numerate.model.stored import CONFIG, read_json
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.progress import PassProgress
@@ -56,14 +56,14 @@ def train_with_progress(
 
 def _print_result(model: str, result: RunResult) -> None:
     if result.vectors:
-        print(result.vectors)
+        print(printable(result.vectors))
     if not result.history:
-        print(f"{result.folder}: {result.state} before the first epoch was done")
+        print(f"{printable(result.folder)}: {result.state} before the first epoch was done")
         return
     best = result.history[result.best_epoch - 1]
     print(
-        f"{result.folder}: {model} {result.state} after {len(result.history)} epochs, best epoch "
-        f"{result.best_epoch}: dev loss {best['dev_loss']:.4f}, word perplexity "
+        f"{printable(result.folder)}: {model} {result.state} after {len(result.history)} epochs, "
+        f"best epoch {result.best_epoch}: dev loss {best['dev_loss']:.4f}, word perplexity "
         f"{best['dev_word_perplexity']:.2f}, numeral perplexity "
         f"{best['dev_numeral_perplexity']:,.1f}"
     )

@@ -40,7 +40,7 @@ class TerminalReporter:
     def __init__(self, name: str) -> None:
         self.console = notice_console()
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[speed]} tokens/s  train loss {task.fields[loss]}  at most"),
             TimeRemainingColumn(),

@@ -300,6 +300,14 @@ def test_sentences() -> None:
     assert shown(long, "5") == ["x " * 80 + "5" + " y" * 80]
 
 
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", " =1", "＝1"])
+def test_no_cell_of_a_table_is_a_formula(name: str) -> None:
+    checked = Checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
+    (row,) = csv.DictReader(as_csv(Report("mog", 0.01, [checked])).splitlines())
+    assert row["file"] == "'" + name
+    assert float(row["surprisal"]) == pytest.approx(FOUND[0].surprisal)
+
+
 def test_a_name_that_no_encoding_can_write(report: Report) -> None:
     """Neither an escape sequence nor a byte that is no UTF-8 reaches the terminal or ends it."""
     name = os.fsdecode(b"a\xff\x1b[31m[b].txt")

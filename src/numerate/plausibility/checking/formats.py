@@ -1,8 +1,7 @@
 """What `numerate check` prints: for a terminal, a program, a spreadsheet, a browser."""
 
-import csv
-import io
 import json
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -14,6 +13,7 @@ from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.checking.sentences import Sentence, sentences
 from numerate.plausibility.finding import Finding
 from numerate.plausibility.wording import explain, figures, level_of
+from numerate.tables import csv_text
 
 COLUMNS = (
     "file",
@@ -51,13 +51,12 @@ def as_json(report: Report, *, everything: bool = False) -> str:
 
 
 def as_csv(report: Report, *, everything: bool = False) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
+    rows: list[Sequence[object]] = [COLUMNS]
     for checked, finding in report.findings(everything=everything):
         low, high = finding.interval
-        writer.writerow(checked.record(finding) | {"low": low, "high": high})
-    return stream.getvalue().rstrip("\n")
+        record = checked.record(finding) | {"low": low, "high": high}
+        rows.append([record[column] for column in COLUMNS])
+    return csv_text(rows).rstrip("\n")
 
 
 def print_report(
