@@ -32,12 +32,12 @@ def one_line(reason: object) -> str:
 class NumerateError(Exception):
     """Anything the user can mend; the command line prints it as one line and exits with 2."""
 
+    def __init__(self, message: object) -> None:
+        super().__init__(" ".join(printable(message).split()))
+
 
 class FailureError(NumerateError):
     """What was asked for is right, and yet it failed on the way; exits with 1."""
-
-    def __init__(self, message: object) -> None:
-        super().__init__(" ".join(printable(message).split()))
 
 
 def check_choice(what: str, got: str, choices: Iterable[str]) -> None:

@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.corpus.describe import describe
 from numerate.corpus.extract import Extracted
 from numerate.corpus.prepare import _result, prepare
 from numerate.corpus.rules import OLDER, ReadingRules
-from numerate.errors import DatasetError, DocumentError, NumerateError, SourceError
+from numerate.errors import DocumentError, NumerateError, SourceError
 
 ARTICLE = """<article><front><article-meta><article-id pub-id-type="pmc">{id}</article-id>
 </article-meta></front><body><sec><title>Results</title>
@@ -375,32 +374,6 @@ def test_lines_without_an_id_are_documents_of_their_own(tmp_path: Path) -> None:
     assert {row["document"] for row in all_rows(tmp_path / "out")} == {
         f"lines.jsonl:{n}" for n in range(1, 6)
     }
-
-
-DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no manifest": (lambda out: (out / "manifest.json").unlink(), "not a dataset"),
-    "other manifest": (lambda out: (out / "manifest.json").write_text("{}"), "not the manifest"),
-    "no JSON": (lambda out: (out / "manifest.json").write_text(""), "cannot be read"),
-    "half a manifest": (
-        lambda out: (out / "manifest.json").write_text(
-            '{"format": "numerate dataset", "version": 1}'
-        ),
-        "incomplete manifest: 'splits' is missing",
-    ),
-    "no shard": (lambda out: (out / "dev-00000.parquet").unlink(), "dev-00000.parquet is missing"),
-    "no tables": (lambda out: (out / "tables-00000.parquet").unlink(), "tables.* is missing"),
-    "bad shard": (lambda out: (out / "dev-00000.parquet").write_bytes(b"x"), "cannot be read"),
-    "bad tables": (lambda out: (out / "tables-00000.parquet").write_bytes(b"x"), "cannot be read"),
-}
-
-
-@pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_dataset_is_an_error(tmp_path: Path, kind: str) -> None:
-    damage, reason = DAMAGE[kind]
-    prepare(SOURCES["folder"](tmp_path), tmp_path / "out")
-    damage(tmp_path / "out")
-    with pytest.raises(DatasetError, match=reason):
-        describe(Dataset.open(tmp_path / "out"))
 
 
 def test_a_dead_worker_is_an_error_not_a_traceback() -> None:

@@ -67,11 +67,14 @@ def prepare(
 def describe(
     dataset: DatasetFolder,
     vocabulary: Annotated[int, typer.Option(help="Vocabulary size for the unknown rates.")] = 1000,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="First compare every file with its hash.")
+    ] = False,
 ) -> None:
     """Print the statistics of a dataset: the paper's Table 1, unknown rates, frequent numerals."""
     from numerate.console import print_description
     from numerate.corpus.dataset import Dataset
     from numerate.corpus.describe import describe as describe_dataset
 
-    opened = Dataset.open(dataset)
+    opened = Dataset.open(dataset, verified=verify)
     print_description(opened, describe_dataset(opened, vocabulary))

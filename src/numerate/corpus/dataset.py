@@ -1,6 +1,5 @@
 """A prepared dataset: open it and read its splits as columns."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,16 +8,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from numerate.atomic import recover
+from numerate.corpus.integrity import check_files, read_batches, verify
 from numerate.corpus.rules import ReadingRules
+from numerate.corpus.schema import FORMAT_NAME, FORMAT_VERSION, MANIFEST_SHAPE
+from numerate.corpus.schema import SPLITS as SPLITS
 from numerate.errors import DatasetError, NumerateError
+from numerate.records import misfit, read_record
 
-FORMAT_NAME = "numerate dataset"
-FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-SPLITS = ("train", "dev", "test")
 SAMPLE_SEED = 1
 
 
@@ -49,7 +48,7 @@ class Split:
     summary: dict[str, Any]
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-        return _batches(self.folder, self.summary["shards"], columns)
+        return read_batches(self.folder, self.summary["shards"], columns)
 
     def read(self, columns: list[str]) -> pa.Table:
         batches = list(self.batches(columns))
@@ -90,20 +89,36 @@ def why_not_replaceable(folder: Path) -> str | None:
 
 def _files(manifest: dict[str, Any]) -> list[str]:
     """The Parquet files that a manifest names; none where it is spoilt."""
-    try:
-        shards = [shard for name in SPLITS for shard in manifest["splits"][name]["shards"]]
-        return [name for name in [*shards, *manifest["tables"]] if isinstance(name, str)]
-    except (KeyError, TypeError):
+    if misfit(manifest, MANIFEST_SHAPE):
         return []
+    shards = [shard for name in SPLITS for shard in manifest["splits"][name]["shards"]]
+    return [*shards, *manifest["tables"]]
 
 
 def _manifest_or_none(folder: Path) -> dict[str, Any] | None:
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        manifest = read_record(folder / MANIFEST, {"format": str}, DatasetError)
+    except (OSError, DatasetError):
         return None
-    is_ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT_NAME
-    return manifest if is_ours else None
+    return manifest if manifest["format"] == FORMAT_NAME else None
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        manifest = read_record(path, {}, DatasetError)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatasetError(f"{folder}: not a dataset: expected a folder with {MANIFEST}") from None
+    if manifest.get("format") != FORMAT_NAME:
+        raise DatasetError(f"{path}: not the manifest of a dataset")
+    if manifest.get("version") != FORMAT_VERSION:
+        raise DatasetError(
+            f"{folder}: dataset of another version: got {manifest.get('version')}, "
+            f"expected {FORMAT_VERSION}; prepare it again"
+        )
+    if wrong := misfit(manifest, MANIFEST_SHAPE):
+        raise DatasetError(f"{path}: spoilt manifest: {wrong}")
+    return manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,33 +127,14 @@ class Dataset:
     manifest: dict[str, Any]
 
     @classmethod
-    def open(cls, folder: str | Path) -> "Dataset":
+    def open(cls, folder: str | Path, *, verified: bool = False) -> "Dataset":
+        """Sizes, columns and counts of its files are looked at; if `verified`, all of them is."""
         folder = Path(folder)
         recover(folder)
-        path = folder / MANIFEST
-        try:
-            manifest = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
-            raise DatasetError(
-                f"{folder}: not a dataset: expected a folder with {MANIFEST}"
-            ) from None
-        except (OSError, ValueError) as error:
-            raise DatasetError(f"{path}: cannot be read: {error}") from None
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT_NAME:
-            raise DatasetError(f"{path}: not the manifest of a dataset")
-        if manifest.get("version") != FORMAT_VERSION:
-            raise DatasetError(
-                f"{folder}: dataset of another version: got {manifest.get('version')}, "
-                f"expected {FORMAT_VERSION}; prepare it again"
-            )
-        try:
-            shards = [shard for name in SPLITS for shard in manifest["splits"][name]["shards"]]
-            shards += manifest["tables"]
-            missing = [shard for shard in shards if not (folder / shard).is_file()]
-        except (KeyError, TypeError) as error:
-            raise DatasetError(f"{path}: incomplete manifest: {error} is missing") from None
-        if missing:
-            raise DatasetError(f"{folder}: incomplete dataset: {missing[0]} is missing")
+        manifest = _read_manifest(folder)
+        check_files(folder, manifest)
+        if verified:
+            verify(folder, manifest)
         return cls(folder, manifest)
 
     def split(self, name: str) -> Split:
@@ -156,7 +152,7 @@ class Dataset:
         return bool(self.manifest["oracle"])
 
     def tables(self) -> Iterator[pa.RecordBatch]:
-        return _batches(self.folder, self.manifest["tables"])
+        return read_batches(self.folder, self.manifest["tables"])
 
 
 def some_paragraphs(count: int, limit: int | None) -> np.ndarray:
@@ -171,14 +167,3 @@ def some_paragraphs(count: int, limit: int | None) -> np.ndarray:
 def order_of_sampling(count: int) -> np.ndarray:
     """Which paragraph is taken first, second …: a small sample is part of every larger one."""
     return np.random.default_rng(SAMPLE_SEED).permutation(count)
-
-
-def _batches(
-    folder: Path, shards: list[str], columns: list[str] | None = None
-) -> Iterator[pa.RecordBatch]:
-    for shard in shards:
-        try:
-            with pq.ParquetFile(folder / shard) as file:
-                yield from file.iter_batches(columns=columns)
-        except (OSError, pa.ArrowException) as error:
-            raise DatasetError(f"{folder / shard}: cannot be read: {error}") from None

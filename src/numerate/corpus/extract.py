@@ -11,33 +11,11 @@ import pyarrow as pa
 from numerate.corpus.document import Document, Paragraph, Table
 from numerate.corpus.readers import Unit, documents
 from numerate.corpus.rules import ReadingRules
+from numerate.corpus.schema import TABLES, paragraph_schema
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.errors import DocumentError
 
 KEEP = ("table-refs", "numerals", "all")
-
-PARAGRAPHS = pa.schema(
-    [
-        ("document", pa.string()),
-        ("text", pa.string()),  # as extracted, case kept
-        ("tokens", pa.list_(pa.string())),
-        ("starts", pa.list_(pa.int32())),  # offsets of each token into text
-        ("ends", pa.list_(pa.int32())),
-        ("numerals", pa.list_(pa.int32())),  # positions of the tokens that are numerals
-        ("tables", pa.list_(pa.string())),  # ids of the tables it refers to
-    ]
-)
-ORACLE = pa.field("log_probs", pa.list_(pa.float64()))  # one per token, one for the end
-TABLES = pa.schema(
-    [
-        ("document", pa.string()),
-        ("id", pa.string()),
-        ("label", pa.string()),
-        ("caption", pa.string()),
-        ("header", pa.list_(pa.list_(pa.string()))),
-        ("body", pa.list_(pa.list_(pa.string()))),
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +40,6 @@ class Extracted:
     table_rows: list[int] = field(default_factory=list)
     errors: list[DocumentError] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-
-
-def paragraph_schema(oracle: bool) -> pa.Schema:
-    return PARAGRAPHS.append(ORACLE) if oracle else PARAGRAPHS
 
 
 def extract(unit: Unit, rules: Rules) -> Extracted:

@@ -21,16 +21,11 @@ from typing import Any, Protocol
 
 import numerate
 from numerate.atomic import new_folder
-from numerate.corpus.dataset import (
-    FORMAT_NAME,
-    FORMAT_VERSION,
-    MANIFEST,
-    SPLITS,
-    why_not_replaceable,
-)
+from numerate.corpus.dataset import MANIFEST, why_not_replaceable
 from numerate.corpus.extract import KEEP, Extracted, Rules, extract
 from numerate.corpus.readers import FORMATS, Unit
 from numerate.corpus.rules import ReadingRules
+from numerate.corpus.schema import FORMAT_NAME, FORMAT_VERSION, SPLITS
 from numerate.corpus.shards import Staging, write_splits
 from numerate.corpus.sources import Progress, Source
 from numerate.corpus.tokenizer import DEFAULT_RULES
@@ -142,6 +137,7 @@ def prepare(
             "splits": {name: splits.summary[name] for name in SPLITS},
             "tables": splits.tables,
             "content_hash": splits.content_hash,
+            "files": splits.files,
         }
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")

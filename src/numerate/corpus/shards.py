@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numerate.corpus.dataset import SPLITS
-from numerate.corpus.extract import TABLES, Extracted, paragraph_schema
+from numerate.corpus.extract import Extracted
+from numerate.corpus.integrity import add_rows, content_hash, seal
+from numerate.corpus.schema import SPLITS, TABLES, paragraph_schema
 from numerate.errors import DocumentError, SourceError
 
 SHARD_ROWS = 65_536
@@ -106,7 +107,9 @@ class ShardWriter:
         if self._writer is None:
             self.shards.append(f"{self.name}-{len(self.shards):05d}.parquet")
             path = self.folder / self.shards[-1]
-            self._writer = pq.ParquetWriter(path, self.schema, compression="zstd")
+            self._writer = pq.ParquetWriter(
+                path, self.schema, compression="zstd", write_page_checksum=True
+            )
         self._writer.write_table(pa.Table.from_batches(self._buffer, self.schema))
         self._written += self._buffered
         self._buffer, self._buffered = [], 0
@@ -117,6 +120,7 @@ class Written:
     summary: dict[str, dict[str, object]] = field(default_factory=dict)
     tables: list[str] = field(default_factory=list)
     content_hash: str = ""
+    files: dict[str, dict[str, object]] = field(default_factory=dict)  # size and hash of each
 
 
 def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
@@ -128,10 +132,7 @@ def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
     for split in assignment.values():
         documents[split] += 1
     for batch in staging.paragraphs():
-        ids = batch["document"].to_pylist()
-        targets = [assignment[id] for id in ids]
-        for id, target, text in zip(ids, targets, batch["text"].to_pylist(), strict=True):
-            hashes[target].update(f"{id}\0{text}\0".encode())
+        targets = [assignment[id] for id in batch["document"].to_pylist()]
         for name in dict.fromkeys(targets):
             part = batch.filter(pa.array([target == name for target in targets]))
             counts[name] += [
@@ -139,6 +140,7 @@ def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
                 len(part["tokens"].flatten()),
                 len(part["numerals"].flatten()),
             ]
+            add_rows(hashes[name], part)
             writers[name].add(part)
     if not sum(count[2] for count in counts.values()):
         raise SourceError("no numeral in any kept paragraph: there is nothing to model")
@@ -156,7 +158,8 @@ def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
             "shards": writers[name].close(),
             "content_hash": hashes[name].hexdigest(),
         }
-    joined = "".join(hashes[name].hexdigest() for name in SPLITS)
-    written.content_hash = hashlib.sha256(joined.encode()).hexdigest()
+    written.content_hash = content_hash(hashes[name].hexdigest() for name in SPLITS)
+    shards = [shard for name in SPLITS for shard in writers[name].shards]
+    written.files = seal(staging.folder, [*shards, *written.tables])
     staging.remove()
     return written

@@ -76,7 +76,7 @@ def train(
     """
     options = options or TrainingOptions()
     config = ModelConfig(model, hidden, dropout, truncate)
-    opened = Dataset.open(dataset)
+    opened = Dataset.open(dataset, verified=True)
     folder = Path(out)
     accelerator = _accelerator(device, options)
     encoded = opened.split("train").encode()
