@@ -14,7 +14,7 @@ MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*
 
 # A part may import its own layer and those before it. Parts of one layer are listed together.
 LAYERS: list[set[str]] = [
-    {"__init__", "errors", "notices", "atomic", "records", "numeral", "tables"},
+    {"__init__", "errors", "notices", "configuration", "atomic", "records", "numeral", "tables"},
     {"corpus"},
     {"vocabulary"},
     {"packing", "tensor_file", "numeral_table", "batching"},

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ def commands(document: Path) -> list[list[str]]:
     blocks = re.findall(r"```bash\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     words = [shlex.split(line, comments=True) for line in lines]
-    return [line[1:] for line in words if line[:1] == ["numerate"]]
+    calls = [line[1:] for line in words if line[:1] == ["numerate"]]
+    return [list(takewhile(lambda word: word not in {"<", ">"}, call)) for call in calls]
 
 
 COMMANDS = [command for document in DOCUMENTS for command in commands(document)]

@@ -74,7 +74,11 @@ def _is(value: Any, shape: Shape) -> bool:
 
 
 def _wrong(value: Any, shape: Shape, where: str) -> str:
-    shown = _NAMES[type(value)] if isinstance(value, list | dict) else json.dumps(value)[:60]
+    shown = (
+        _NAMES[type(value)]
+        if isinstance(value, list | dict)
+        else json.dumps(value, default=str)[:60]
+    )
     return f"{where + ': ' if where else ''}got {shown}, expected {_name(shape)}"
 
 

@@ -42,7 +42,7 @@ def test_predict_answers_every_line_of_standard_input(
 def test_what_is_wrong_with_a_line_is_said_with_its_number(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, run: str
 ) -> None:
-    for bad, message in (("a ___ b ___".encode(), "text: got 2 gaps"), (b"\xff", "not UTF-8")):
+    for bad, message in ((b"a ___ b ___", "text: got 2 gaps"), (b"\xff", "not UTF-8")):
         type_in(monkeypatch, b"the volume is\n" + bad)
         status, out, err = numerate(capsys, "predict", run, "-")
         assert status == 2

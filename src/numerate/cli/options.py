@@ -54,6 +54,7 @@ TrustRemoteCode = Annotated[
     bool,
     typer.Option("--trust-remote-code", help="Run Python code that comes with a pretrained model."),
 ]
+RUN_OR_CONFIGURED = "Run: folder of a trained run, or hf:PATH; by default the configured one."
 Run = Annotated[
     str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")
 ]

@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
+from numerate.cli.chosen import first_given, here, run_and_rest
 from numerate.cli.options import (
+    RUN_OR_CONFIGURED,
     Cache,
     DatasetFolder,
     Limit,
@@ -15,16 +17,22 @@ from numerate.cli.options import (
     Run,
     TrustRemoteCode,
 )
+from numerate.configuration import OWN_FILE
+from numerate.errors import NumerateError
+from numerate.notices import is_verbose
 from numerate.plausibility.source import ModelSource
+
+ALARMS = 0.01
 
 
 @command
 def predict(
-    run: Run,
-    text: Annotated[
-        str,
+    arguments: Annotated[
+        list[str],
         typer.Argument(
-            help="What comes before the number; ___ marks a gap; - reads one text a line."
+            help=f"{RUN_OR_CONFIGURED} Text: what comes before the number; ___ marks a gap; - "
+            "reads one text a line.",
+            metavar="[RUN] TEXT",
         ),
     ],
     top: Annotated[int, typer.Option(help="How many of the most probable numerals.")] = 5,
@@ -40,14 +48,23 @@ def predict(
     """Print which numerals a model expects next, or in the gap ___ of a text."""
     from numerate.plausibility.asking import predict_numeral
 
+    usage = "numerate predict RUN TEXT"
+    run, texts, _ = run_and_rest(arguments, here, usage)
+    if len(texts) > 1:
+        raise NumerateError(f"got {len(texts)} texts, expected one, in quotation marks: {usage}")
     source = ModelSource(run, dataset, cache, trust_remote_code)
-    predict_numeral(source, text, top=top, interval=interval, plot=plot, format=format)
+    predict_numeral(source, texts[0], top=top, interval=interval, plot=plot, format=format)
 
 
 @command
 def rank(
-    run: Run,
-    claims: Annotated[list[str], typer.Argument(help="Texts with numerals; - reads one a line.")],
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            help=f"{RUN_OR_CONFIGURED} Claims: texts with numerals; - reads one a line.",
+            metavar="[RUN] CLAIM…",
+        ),
+    ],
     by: Annotated[
         str, typer.Option(help="Probability of: numerals, or the whole sentence.", metavar="WAY")
     ] = "numerals",
@@ -59,25 +76,35 @@ def rank(
     """Order claims by the probability of their numerals, and say what makes the difference."""
     from numerate.plausibility.asking import rank_claims
 
+    run, claims, _ = run_and_rest(arguments, here, "numerate rank RUN CLAIM…")
     rank_claims(ModelSource(run, dataset, cache, trust_remote_code), claims, by=by, format=format)
 
 
 @command
 def check(
-    run: Run,
-    files: Annotated[
-        list[str], typer.Argument(help="Text, JATS or LaTeXML; - for standard input.")
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            help=f"{RUN_OR_CONFIGURED} Files: text, JATS or LaTeXML; - for standard input.",
+            metavar="[RUN] FILE…",
+        ),
     ],
     alarms: Annotated[
-        float,
-        typer.Option(help="Share of numerals that may be flagged on text like the training data."),
-    ] = 0.01,
+        float | None,
+        typer.Option(
+            help="Share of numerals that may be flagged on text like the training data.",
+            show_default=str(ALARMS),
+        ),
+    ] = None,
     input_format: Annotated[
         str, typer.Option(help="auto, text, jats or latexml.", metavar="NAME")
     ] = "auto",
     format: Annotated[
-        str, typer.Option(help="terminal, json, csv, sarif or html.", metavar="NAME")
-    ] = "terminal",
+        str | None,
+        typer.Option(
+            help="terminal, json, csv, sarif or html.", metavar="NAME", show_default="terminal"
+        ),
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also what is not flagged; not in HTML.")
     ] = False,
@@ -89,16 +116,19 @@ def check(
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Report every numeral that is implausible where it stands."""
-    from numerate.plausibility.command import check_files
+    from numerate.plausibility.command import check_files, configuration_for
 
+    usage = "numerate check RUN FILE…"
+    run, files, configured = run_and_rest(arguments, configuration_for, usage)
     status = check_files(
         ModelSource(run, dataset, cache, trust_remote_code),
         files,
-        alarms=alarms,
+        alarms=first_given(alarms, configured.alarms, ALARMS),
         input_format=input_format,
-        format=format,
+        format=first_given(format, configured.format, "terminal"),
         everything=everything,
         colour=colour,
+        verbose=is_verbose(),
     )
     raise typer.Exit(status)
 
@@ -127,7 +157,7 @@ def check_benchmark(
 
 @command
 def serve(
-    run: Run,
+    run: Annotated[str | None, typer.Argument(help=RUN_OR_CONFIGURED, show_default=False)] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; one that others can reach needs --token.")
     ] = "127.0.0.1",
@@ -145,5 +175,8 @@ def serve(
     """Serve a page in the browser, and a JSON API, that check texts with a model."""
     from numerate.server.command import serve as serve_run
 
+    run = run or here().run
+    if run is None:
+        raise NumerateError(f"no run: expected numerate serve RUN, or run = … in {OWN_FILE}")
     source = ModelSource(run, dataset, cache, trust_remote_code)
     serve_run(source, host=host, port=port, token=token)

@@ -2,22 +2,23 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
+from numerate.configuration import CHECK_FORMATS, Configuration, find_configuration
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
 from numerate.notices import plain_console, say
 from numerate.plausibility.benchmark.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
 from numerate.plausibility.benchmark.corruption import KINDS
 from numerate.plausibility.checking.check import check_documents
-from numerate.plausibility.checking.documents import read_document
+from numerate.plausibility.checking.documents import STANDARD_INPUT, read_document
 from numerate.plausibility.checking.formats import as_csv, as_json, print_report
+from numerate.plausibility.checking.ignored import without_ignored
 from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.source import ModelSource
 from numerate.pretrained.progress import PassProgress
 from numerate.tables import ResultTable, as_markdown, print_tables
-
-CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
 
 
 def check_files(
@@ -35,11 +36,18 @@ def check_files(
     check_choice("format", format, CHECK_FORMATS)
     if not 0 < alarms < 1:
         raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
-    documents = [read_document(file, input_format) for file in files]
+    chosen = {file: configuration_for(file) for file in files}
+    for file in [file for file in files if chosen[file].leaves_out(file)]:
+        say(f"{file}: not checked, as {chosen.pop(file).path} says")
+    documents = [read_document(file, input_format) for file in files if file in chosen]
     model = source.load()
     model.calibration.check_alarms(alarms)  # done now, what is not done yet has its own progress
     with PassProgress() as progress:
         report = check_documents(model, documents, alarms, everything=everything, progress=progress)
+    found = report.flagged
+    report = without_ignored(report, list(chosen.values()))
+    if found > report.flagged:
+        say(f"{found - report.flagged} flagged but ignored, as the configuration says")
     if format == "terminal":
         no_color = None if colour is None else not colour
         console = plain_console(force_terminal=colour, no_color=no_color)
@@ -52,6 +60,11 @@ def check_files(
     for document in report.without_numerals:
         say(f"{document.name}: no numeral in it, though it has text; was it read as what it is?")
     return int(report.flagged > 0)
+
+
+def configuration_for(file: str) -> Configuration:
+    """The nearest to a document, or to the working folder for standard input."""
+    return find_configuration(Path() if file == STANDARD_INPUT else Path(file).parent)
 
 
 def benchmark_checking(

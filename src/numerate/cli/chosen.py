@@ -1,0 +1,45 @@
+"""What a command works with: what is typed, or else what the project's configuration says."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from numerate.configuration import OWN_FILE, PRETRAINED, Configuration, find_configuration
+from numerate.errors import NumerateError
+
+Value = TypeVar("Value")
+
+
+def here(_: str = "") -> Configuration:
+    """That of the working folder."""
+    return find_configuration(Path())
+
+
+def run_and_rest(
+    arguments: list[str], configuration: Callable[[str], Configuration], usage: str
+) -> tuple[str, list[str], Configuration]:
+    """The run, what it is used on, and the configuration for the first of that.
+
+    A folder or hf:PATH in the first place is the run. Without one the configured run is taken;
+    where none is configured, the first argument must have been meant as one.
+    """
+    first, *rest = arguments
+    if not is_run(first):
+        configured = configuration(first)
+        if configured.run is not None:
+            return configured.run, arguments, configured
+        if not rest:
+            raise NumerateError(
+                f"no run: got {first!r} alone, expected {usage}, or run = … in {OWN_FILE}"
+            )
+    elif not rest:
+        raise NumerateError(f"{first}: got only this, a run, expected {usage}")
+    return first, rest, configuration(rest[0])
+
+
+def is_run(argument: str) -> bool:
+    return argument.startswith(PRETRAINED) or Path(argument).is_dir()
+
+
+def first_given(*values: Value | None) -> Value:
+    return next(value for value in values if value is not None)

@@ -1,0 +1,100 @@
+"""What a project has chosen once for all: `numerate.toml`, or `[tool.numerate]` in pyproject.toml.
+
+The nearest one counts, looked for from a folder upwards. What the command line says goes before it.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from numerate.errors import NumerateError, check_choice, one_line
+from numerate.records import Shape, misfit
+
+OWN_FILE, SHARED_FILE = "numerate.toml", "pyproject.toml"
+PRETRAINED = "hf:"
+CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
+_IGNORE: dict[str, Shape] = {"numerals?": [str], "patterns?": [str], "files?": [str]}
+_SHAPE: dict[str, Shape] = {"run?": str, "alarms?": float, "format?": str, "ignore?": _IGNORE}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Values as they stand in the file; a folder it names is relative to the file."""
+
+    path: Path | None = None  # None: there is no file, and nothing is chosen
+    run: str | None = None
+    alarms: float | None = None
+    format: str | None = None
+    numerals: frozenset[str] = frozenset()  # never reported
+    patterns: tuple[re.Pattern[str], ...] = ()  # numerals within a match are never reported
+    files: tuple[str, ...] = ()  # never checked
+
+    def leaves_out(self, document: str | Path) -> bool:
+        """Whether a file is not to be checked: its name, or its path from the file's folder."""
+        if self.path is None:
+            return False
+        path = Path(document).resolve()
+        folder = self.path.parent.resolve()
+        inside = path.relative_to(folder) if path.is_relative_to(folder) else path
+        names = (path.name, inside.as_posix())
+        return any(fnmatch(name, pattern) for pattern in self.files for name in names)
+
+
+def find_configuration(folder: Path) -> Configuration:
+    """That of the nearest folder that has one, from this one upwards."""
+    for place in (folder.resolve(), *folder.resolve().parents):
+        if (place / OWN_FILE).is_file():
+            return read_configuration(place / OWN_FILE, _read(place / OWN_FILE))
+        if (place / SHARED_FILE).is_file():
+            table = _read(place / SHARED_FILE).get("tool", {})
+            if isinstance(table, dict) and "numerate" in table:
+                return read_configuration(place / SHARED_FILE, table["numerate"], "tool.numerate")
+    return Configuration()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise NumerateError(f"{path}: not TOML: {one_line(error)}") from None
+
+
+def read_configuration(path: Path, table: Any, where: str = "") -> Configuration:
+    """Strict: a key that is unknown or of another type would be thought to do something."""
+    if wrong := misfit(table, _SHAPE, where):
+        raise NumerateError(f"{path}: {wrong}")
+    ignore = table.get("ignore", {})
+    for found, shape, inside in ((table, _SHAPE, ""), (ignore, _IGNORE, "ignore.")):
+        for key in found:
+            known = [inside + name.removesuffix("?") for name in shape]
+            check_choice(f"key of {path}:", inside + key, known)
+    if "format" in table:
+        check_choice(f"value of {path}: format:", table["format"], CHECK_FORMATS)
+    alarms = table.get("alarms")
+    if alarms is not None and not 0 < alarms < 1:
+        raise NumerateError(f"{path}: alarms: got {alarms}, expected between 0 and 1")
+    run = table.get("run")
+    if run is not None:
+        prefix = PRETRAINED if run.startswith(PRETRAINED) else ""
+        run = prefix + str(path.parent / run.removeprefix(prefix))
+    return Configuration(
+        path,
+        run,
+        alarms,
+        table.get("format"),
+        frozenset(ignore.get("numerals", ())),
+        tuple(_pattern(path, written) for written in ignore.get("patterns", ())),
+        tuple(ignore.get("files", ())),
+    )
+
+
+def _pattern(path: Path, written: str) -> re.Pattern[str]:
+    try:
+        return re.compile(written)
+    except re.error as error:
+        raise NumerateError(
+            f"{path}: ignore.patterns: got {written!r}, expected a regular expression: {error}"
+        ) from None
