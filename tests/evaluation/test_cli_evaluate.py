@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from tests.datasets import replace_rows
 
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
@@ -382,11 +383,8 @@ def test_an_empty_split_is_refused(
 ) -> None:
     empty = tmp_path / "empty"
     shutil.copytree(cardiac, empty)
-    if how == "no shard":
-        edit(empty / "manifest.json", lambda m: m["splits"]["test"].update(shards=[]))
-    else:
-        shard = empty / "test-00000.parquet"
-        pq.write_table(pq.read_table(shard).slice(0, 0), shard)
+    rows = pq.read_table(empty / "test-00000.parquet").slice(0, 0)
+    replace_rows(empty, "test", None if how == "no shard" else rows)
     done = numerate("evaluate", runs["softmax"], "--dataset", empty)
     assert refused(done, empty, "the test split is empty")
 
@@ -410,7 +408,7 @@ def test_documents_seen_in_training_are_refused_in_another_dataset(
     seen = pq.read_table(cardiac / "train-00000.parquet").slice(3, 1)
     test = pq.read_table(cardiac / "test-00000.parquet")
     rows = [*test.to_pylist(), *seen.to_pylist()]
-    pq.write_table(type(test).from_pylist(rows, test.schema), leaking / "test-00000.parquet")
+    replace_rows(leaking, "test", type(test).from_pylist(rows, test.schema))
     done = numerate("evaluate", runs["softmax"], "--dataset", leaking)
     assert refused(done, leaking, "test split", *seen["document"].to_pylist())
     assert "…" not in done.err
@@ -442,12 +440,11 @@ def test_training_text_without_numerals_is_refused(
 ) -> None:
     bare = tmp_path / "bare"
     shutil.copytree(cardiac, bare)
-    shard = bare / "train-00000.parquet"
-    table = pq.read_table(shard)
+    table = pq.read_table(bare / "train-00000.parquet")
     rows = [
         {**row, "tokens": [token for token in row["tokens"] if not is_numeral(token)]}
         for row in table.to_pylist()
     ]
-    pq.write_table(type(table).from_pylist(rows, table.schema), shard)
+    replace_rows(bare, "train", type(table).from_pylist(rows, table.schema))
     done = numerate("evaluate", runs["softmax"], "--dataset", bare)
     assert refused(done, bare, "no numeral in the train split")
