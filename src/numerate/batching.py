@@ -147,6 +147,12 @@ class Corpus:
         flat, layout = self.collate_arrays(paragraphs)
         return layout.assemble(move(flat, self.table.device), self.table)
 
+    def numeral_paragraphs(self, paragraphs: np.ndarray, batch: Batch) -> np.ndarray:
+        """Which paragraph each numeral of a collated batch stands in: [N]."""
+        _, positions = batch.by_class(batch.positions)
+        found: np.ndarray = paragraphs[positions.cpu().numpy() % batch.shape[1]]
+        return found
+
     def collate_arrays(
         self, paragraphs: np.ndarray, *, padded: bool = False
     ) -> tuple[np.ndarray, Layout]:

@@ -65,13 +65,16 @@ VARIED = [*KNOWN, "3", "20", "2.00", "1234567890", "0.0", "0.25", "13.37", *list
 
 
 def make(name: str, seed: int = 0) -> NumeralHead:
-    """A head with random weights throughout: some start at zero, which would hide mistakes."""
+    """A head with random weights throughout: some start at zero, which would hide mistakes.
+
+    As it is used: in training the members of a combination learn more than its values say.
+    """
     torch.manual_seed(seed)
     head = HEADS[name]()
     with torch.no_grad():
         for parameter in head.parameters():
             parameter.normal_(0, 0.7)
-    return head
+    return head.eval()
 
 
 def states(count: int, seed: int = 1) -> torch.Tensor:

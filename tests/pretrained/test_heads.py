@@ -251,6 +251,7 @@ def test_members_learn_where_they_have_no_share(
     assert head.names == ("h-softmax", "d-rnn", "mog", "lm")
     weights = torch.tensor([-1e4, 0.0, -1e4, -1e4]).log_softmax(0)
     monkeypatch.setattr(CombinationHead, "log_weights", lambda self, hidden: weights)
+    head.train()  # without the dropout before it
     run.head(batch).backward()
     without_share = [head.members["h-softmax"], head.members["mog"], adapter]
     learning = [weight for member in without_share for weight in member.parameters()]

@@ -14,11 +14,12 @@ from numerate.heads.combination import CombinationHead
 from numerate.model.language_model import read_json
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.corpora import StateCorpus
-from numerate.training import over_backbone
+from numerate.training import shares
 from numerate.training.command import train_with_progress
 from numerate.training.options import TrainingOptions
-from numerate.training.over_backbone import BackboneChoice, fit_shares
+from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import RunResult, train
+from numerate.training.shares import fit_shares
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +117,7 @@ def test_a_run_ends_with_fitted_shares_however_it_ends(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(over_backbone, "fit_gate", interrupt)
+        patch.setattr(shares, "fit_gate", interrupt)
         assert short(cardiac, tmp_path / "run", backbone).state == "interrupted"
     stopped = read_json(tmp_path / "run" / "config.json")
     assert stopped["state"] == "interrupted"
@@ -139,7 +140,7 @@ def test_an_error_while_shares_are_fitted_is_no_interrupt(
     def fail(*_: object) -> None:
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(over_backbone, "fit_gate", fail)
+    monkeypatch.setattr(shares, "fit_gate", fail)
     with pytest.raises(RuntimeError, match="out of memory"):
         short(cardiac, tmp_path / "run", BackboneChoice(tiny_models["single"], cache=cache))
     assert read_json(tmp_path / "run" / "config.json")["state"] == "failed"

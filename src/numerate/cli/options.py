@@ -31,6 +31,14 @@ WordVectors = Annotated[
 Truncate = Annotated[
     bool, typer.Option("--truncate", help="mog: renormalise over non-negative numerals.")
 ]
+PlainMixture = Annotated[
+    bool,
+    typer.Option(
+        "--plain-mixture",
+        help="combination: train it as the paper does, by the likelihood of the mixture alone, "
+        "and leave the shares of its members as learnt.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Of weights, dropout and the order of batches.")]
 Device = Annotated[
     str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best there is by default.")

@@ -11,7 +11,8 @@ from numerate.numeral_table import NumeralBatch, NumeralTable
 class CombinationHead(NumeralHead):
     """A softmax-gated mixture of heads. Only the members that exist have a share.
 
-    A `given` member is not a head: the caller brings its log-probabilities.
+    A `given` member is not a head: the caller brings its log-probabilities. While it is trained,
+    every member learns from every numeral as if it were alone, unless `plain`.
     """
 
     def __init__(
@@ -23,6 +24,7 @@ class CombinationHead(NumeralHead):
         self.open_vocabulary = True
         self.members = nn.ModuleDict(members)
         self.given = given
+        self.plain = False  # trained by the likelihood of the mixture and nothing else
         self.weights = nn.Parameter(torch.zeros(len(members) + len(given), size))  # Aᵀ
 
     @property
@@ -34,7 +36,21 @@ class CombinationHead(NumeralHead):
         return F.log_softmax(hidden @ self.weights.T, dim=1)
 
     def log_prob(self, hidden: Tensor, numerals: NumeralBatch, *given: Tensor) -> Tensor:
-        return self.mix(hidden, self.log_prob_of_each(hidden, numerals, *given))
+        members = self.log_prob_of_each(hidden, numerals, *given)
+        mixed = self.mix(hidden, members)
+        return self.teach(mixed, members[:, : len(self.members)])
+
+    def teach(self, mixed: Tensor, alone: Tensor) -> Tensor:
+        """The same values [N], from which those that said `alone` [N, K] learn too in training.
+
+        In a mixture a member learns from a numeral by its share of it. Who starts slowly, or
+        beside one that knows much already, would never learn; so each also gets the gradient it
+        would have by itself. What a closed member does not know teaches it nothing.
+        """
+        if self.plain or not self.training:
+            return mixed
+        known = torch.where(alone.isfinite(), alone, 0.0).sum(1)
+        return mixed + (known - known.detach())
 
     def log_prob_of_each(self, hidden: Tensor, numerals: NumeralBatch, *given: Tensor) -> Tensor:
         """Of every member by itself, −inf where a closed one does not know a numeral: [N, M]."""

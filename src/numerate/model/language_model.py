@@ -48,6 +48,18 @@ class LanguageModel(StoredModel):
         """log p of the batch's targets, words first: [W + N]."""
         return self.output.log_prob(self.hidden(batch), batch)
 
+    @property
+    def combination(self) -> CombinationHead | None:
+        head = self.output.head if isinstance(self.output, HierarchicalOutput) else None
+        return head if isinstance(head, CombinationHead) else None
+
+    def by_member(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        assert self.combination is not None
+        assert batch.numerals is not None
+        _, positions = batch.by_class(batch.positions)
+        hidden = self.hidden(batch).index_select(0, positions)
+        return hidden, self.combination.log_prob_of_each(hidden, batch.numerals)
+
     def forward(self, batch: Batch) -> Tensor:
         """The summed negative log-probability of the batch's tokens."""
         log_probs = self.log_prob(batch)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 import numerate
 from numerate.atomic import write_file
 from numerate.errors import RunError
+from numerate.heads.combination import CombinationHead
 from numerate.heads.mixture_fit import Components
 from numerate.model.names import check_model_name
 from numerate.tensor_file import load_tensors, save_tensors
@@ -49,6 +50,18 @@ class StoredModel(nn.Module, ABC):
     @abstractmethod
     def log_prob(self, batch: Any) -> Tensor:
         """log p of the batch's targets, words first: [W + N]."""
+
+    @property
+    @abstractmethod
+    def combination(self) -> CombinationHead | None:
+        """Its numeral head, if that combines several."""
+
+    @abstractmethod
+    def by_member(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """What a combination's gate sees of a batch's numerals, and each member's log p of them.
+
+        [N, D] and [N, M].
+        """
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """What is trained, and by which part of the learning rate."""

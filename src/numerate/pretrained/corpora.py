@@ -36,6 +36,11 @@ class NumeralCorpus(Corpus):
         order: np.ndarray = numerals[np.argsort(self.rows[numerals], kind="stable")]
         return order
 
+    def numeral_paragraphs(self, paragraphs: np.ndarray, batch: object) -> np.ndarray:
+        owners = np.repeat(np.arange(len(self)), np.diff(self.numeral_starts))
+        found: np.ndarray = owners[self.numerals_in_batch(paragraphs)]
+        return found
+
     def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
         """Places of their targets, ends included."""
         starts = self.offsets[paragraphs] + paragraphs

@@ -130,8 +130,12 @@ class HeadModel(StoredModel):
         return self.head.open_vocabulary
 
     @property
+    def combination(self) -> CombinationHead | None:
+        return self.head if isinstance(self.head, CombinationHead) else None
+
+    @property
     def needs_lm(self) -> bool:
-        return isinstance(self.head, CombinationHead)
+        return self.combination is not None
 
     def numeral_log_prob(
         self,
@@ -152,10 +156,6 @@ class HeadModel(StoredModel):
         return self.adapter.log_prob(own, digits, self.classes)
 
     def by_member(self, batch: StateBatch | PlanBatch) -> tuple[Tensor, Tensor]:
-        """What a combination's gate sees of a batch's numerals, and each member's log p of them.
-
-        [N, D] and [N, M].
-        """
         batch = self._read(batch)
         assert isinstance(self.head, CombinationHead)
         assert batch.numerals is not None
@@ -181,9 +181,8 @@ class HeadModel(StoredModel):
     def forward(self, batch: StateBatch | PlanBatch) -> Tensor:
         """The summed negative log-probability of the batch's tokens.
 
-        Its gradient has one part more. In a mixture a member learns most from what it has the
-        largest share of, and the language model has nearly all from the start: the others would
-        never learn. So every member learns from every numeral, as if it were alone.
+        In a combination the language model's own digits are taught like every other member; of
+        several networks that adapt them, each.
         """
         batch = self._read(batch)
         if batch.numerals is None:  # then there is nothing to differentiate
@@ -193,15 +192,11 @@ class HeadModel(StoredModel):
             own, each = batch.own, batch.own[:, None]
             if self.adapter is not None and batch.digits is not None:
                 own, each = self.adapter.log_probs(own, batch.digits, self.classes)
-            members = self.head.log_prob_of_each(hidden, batch.numerals, own)  # [N, M]
-            numerals = self.head.mix(hidden, members)
-            alone = torch.cat([members[:, :-1], each], dim=1)  # the language model is the last
-            alone = torch.where(alone.isfinite(), alone, 0.0)  # what a closed member knows
+            numerals = self.head.log_prob(hidden, batch.numerals, own)
+            numerals = self.head.teach(numerals, each)
         else:
             numerals = self.head.log_prob(hidden, batch.numerals)
-            alone = torch.zeros_like(numerals)
-        loss: Tensor = -batch.words.sum() - (batch.rest + numerals).sum()
-        return loss - (alone - alone.detach()).sum()
+        return -batch.words.sum() - (batch.rest + numerals).sum()
 
     def _read(self, batch: StateBatch | PlanBatch) -> StateBatch:
         if isinstance(batch, StateBatch):

@@ -48,6 +48,8 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         report = write_results(plan, dataset, evaluations, board.say)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(found, intervals={}) for found in evaluations]))
+        if "combination" in plan.models:
+            print(f"combination: {plan.options.combination}")
         print(f"\nTables, figures and runs: {printable(plan.out)}\nReport: {printable(report)}")
 
 

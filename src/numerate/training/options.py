@@ -16,6 +16,7 @@ class TrainingOptions:
     clip: float = 1.0
     seed: int = 1
     mixed_precision: str = "no"
+    plain_mixture: bool = False  # the paper's training of the combination
 
     def __post_init__(self) -> None:
         for name, least in (
@@ -35,3 +36,13 @@ class TrainingOptions:
             raise NumerateError(
                 f"mixed_precision: got {self.mixed_precision!r}, expected no, bf16 or fp16"
             )
+
+    @property
+    def combination(self) -> str:
+        """How a combination is trained, in words."""
+        if self.plain_mixture:
+            return "trained as in the paper, by the likelihood of the mixture alone"
+        return (
+            "every member learns from every numeral, shares are fitted on dev "
+            "(not in the paper; --plain-mixture leaves both out)"
+        )

@@ -4,18 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
-from numerate.heads.combination import CombinationHead
-from numerate.heads.gate_fit import FOLDS, fit_gate
 from numerate.heads.mixture_fit import Components
 from numerate.model.stored import ModelConfig
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.corpora import NumeralCorpus, StateCorpus, TextCorpus
+from numerate.pretrained.corpora import StateCorpus, TextCorpus
 from numerate.pretrained.head_model import HeadModel, check_head_name
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Progress, Store, default_cache
@@ -91,34 +88,3 @@ def over_backbone(
     if adapts:
         about["networks"] = choice.networks
     return network, found, {"backbone": about}
-
-
-def fit_shares(
-    network: HeadModel, dev: NumeralCorpus, documents: np.ndarray, batch_size: int
-) -> dict[str, Any]:
-    """Fit the shares of a combination's members on the dev split; what the run shall remember.
-
-    `documents` says where each paragraph is from. Everything ends up on the CPU in float64, where
-    the fit is the same whatever the device.
-    """
-    if not isinstance(network.head, CombinationHead) or len(np.unique(documents)) < FOLDS:
-        return {}
-    owners = np.repeat(np.unique(documents, return_inverse=True)[1], np.diff(dev.numeral_starts))
-    hidden, members, sources = [], [], []
-    network.eval()
-    with torch.no_grad():
-        for paragraphs in dev.batches(batch_size):
-            batch = dev.collate(paragraphs)
-            if batch.numeral_count:
-                seen, each = network.by_member(batch)  # type: ignore[arg-type]
-                hidden.append(seen.double().cpu())
-                members.append(each.double().cpu())
-                sources.append(torch.from_numpy(owners[dev.numerals_in_batch(paragraphs)]))
-    if not sources:
-        return {}
-    weights = network.head.weights
-    parts = torch.cat(hidden), torch.cat(members), torch.cat(sources)
-    fit = fit_gate(weights.detach().cpu(), *parts)
-    with torch.no_grad():
-        weights.copy_(fit.weights)
-    return {"shares": {"strength": fit.strength, "gain": fit.fitted - fit.learnt}}

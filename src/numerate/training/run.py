@@ -29,14 +29,14 @@ from numerate.model.language_model import (
 )
 from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
-from numerate.pretrained.corpora import NumeralCorpus
 from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.store import remembered_cache
 from numerate.training.checkpoint import CHECKPOINT, difference
 from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import LOG, Reporter, Trainer
 from numerate.training.options import TrainingOptions
-from numerate.training.over_backbone import BackboneChoice, fit_shares, over_backbone
+from numerate.training.over_backbone import BackboneChoice, over_backbone
+from numerate.training.shares import fit_shares
 from numerate.vocabulary import Vocabulary
 
 DOCUMENTS = "documents.json"  # what it was trained on, so that it is never tested on it
@@ -99,6 +99,8 @@ def train(
         network, corpora, about = over_backbone(
             backbone, opened, corpora, config, components, accelerator.device
         )
+    if network.combination is not None:
+        network.combination.plain = options.plain_mixture
     identity = {
         **asdict(config),
         **about,
@@ -133,7 +135,7 @@ def train(
     state = "failed"
     try:
         state = _until_interrupted(trainer.train, trainer.restore_best)
-        if isinstance(network, HeadModel) and trainer.best and accelerator.is_main_process:
+        if trainer.best and accelerator.is_main_process:
             ended, state = state, "failed"
             fitted = _until_interrupted(lambda: record.update(_shares(network, trainer, opened)))
             state = ended if fitted == "finished" else fitted
@@ -154,11 +156,9 @@ def _until_interrupted(work: Callable[[], None], tidy: Callable[[], None] | None
     return "finished"
 
 
-def _shares(network: HeadModel, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
-    dev = trainer.dev_corpus
-    assert isinstance(dev, NumeralCorpus)
+def _shares(network: StoredModel, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
     documents = dataset.split("dev").read(["document"])["document"].to_numpy()
-    return fit_shares(network, dev, documents, trainer.options.batch_size)
+    return fit_shares(network, trainer.dev_corpus, documents, trainer.options.batch_size)
 
 
 def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:

@@ -1,0 +1,42 @@
+"""The shares of a combination's members, fitted on the dev split when training has ended."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from numerate.batching import Corpus
+from numerate.heads.gate_fit import FOLDS, fit_gate
+from numerate.model.stored import StoredModel
+
+
+def fit_shares(
+    network: StoredModel, dev: Corpus, documents: np.ndarray, batch_size: int
+) -> dict[str, Any]:
+    """Give the members the shares that held-out numerals call for; what the run shall remember.
+
+    `documents` says where each paragraph is from. Everything ends up on the CPU in float64, where
+    the fit is the same whatever the device. A head that combines nothing has no shares, nor has
+    one that was to be trained plainly any but the learnt ones.
+    """
+    head = network.combination
+    if head is None or head.plain or len(np.unique(documents)) < FOLDS:
+        return {}
+    numbers = torch.from_numpy(np.unique(documents, return_inverse=True)[1])  # [paragraphs]
+    hidden, members, sources = [], [], []
+    network.eval()
+    with torch.no_grad():
+        for paragraphs in dev.batches(batch_size):
+            batch = dev.collate(paragraphs)
+            if batch.numeral_count:
+                seen, each = network.by_member(batch)
+                hidden.append(seen.double().cpu())
+                members.append(each.double().cpu())
+                sources.append(numbers[dev.numeral_paragraphs(paragraphs, batch)])
+    if not sources:
+        return {}
+    parts = torch.cat(hidden), torch.cat(members), torch.cat(sources)
+    fit = fit_gate(head.weights.detach().cpu(), *parts)
+    with torch.no_grad():
+        head.weights.copy_(fit.weights)
+    return {"shares": {"strength": fit.strength, "gain": fit.fitted - fit.learnt}}

@@ -1,0 +1,110 @@
+"""A combination from scratch: members that learn, shares that the dev split calls for."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from numerate.batching import Corpus, load_corpora
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
+from numerate.model.language_model import LanguageModel, read_json
+from numerate.training.options import TrainingOptions
+from numerate.training.run import train
+from numerate.training.shares import fit_shares
+
+
+@pytest.fixture(scope="module")
+def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=100)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
+    """Whether it was trained plainly → the run."""
+    folder = tmp_path_factory.mktemp("runs")
+    for plain in (False, True):
+        options = TrainingOptions(epochs=2, batch_size=10, plain_mixture=plain)
+        choices: dict[str, Any] = {"vocabulary": 100, "hidden": 8, "device": "cpu"}
+        train(cardiac, folder / str(plain), options=options, **choices)
+    return {plain: folder / str(plain) for plain in (False, True)}
+
+
+def dev_split(model: LanguageModel, folder: Path) -> Corpus:
+    return load_corpora(Dataset.open(folder), model.vocabulary)["dev"]
+
+
+def by_member(model: LanguageModel, dev: Corpus) -> tuple[torch.Tensor, torch.Tensor]:
+    with torch.no_grad():
+        return model.by_member(dev.collate(np.arange(len(dev))))
+
+
+def test_members_that_start_slowly_are_better_for_having_learnt_from_every_numeral(
+    runs: dict[bool, Path], cardiac: Path
+) -> None:
+    found = {}
+    for plain, folder in runs.items():
+        model = LanguageModel.load(folder)
+        assert model.combination is not None
+        assert model.combination.names == ("h-softmax", "d-rnn", "mog")
+        found[plain] = by_member(model, dev_split(model, cardiac))[1][:, 1:].mean(0)
+    assert (found[False] > found[True] + 0.1).all()
+
+
+def test_only_fitted_shares_are_remembered(runs: dict[bool, Path]) -> None:
+    fitted = read_json(runs[False] / "config.json")
+    assert fitted["training"]["plain_mixture"] is False
+    assert set(fitted["shares"]) == {"strength", "gain"}
+    plain = read_json(runs[True] / "config.json")
+    assert plain["training"]["plain_mixture"] is True
+    assert "shares" not in plain
+
+
+def test_a_gate_that_trusts_the_wrong_member_is_put_right(
+    runs: dict[bool, Path], cardiac: Path
+) -> None:
+    model = LanguageModel.load(runs[False])
+    dev = dev_split(model, cardiac)
+    head = model.combination
+    assert head is not None
+    hidden, members = by_member(model, dev)
+    mean = hidden.mean(0)
+    worst = int(torch.where(members.isfinite(), members, -20.0).mean(0).argmin())
+    with torch.no_grad():
+        head.weights.zero_()
+        head.weights[worst] = 2 * mean / mean.square().sum()
+
+    def numerals() -> float:
+        with torch.no_grad():
+            return float(head.mix(hidden, members).mean())
+
+    before, weights = numerals(), model.weights()
+    documents = np.array(Dataset.open(cardiac).split("dev").read(["document"])["document"])
+    found = fit_shares(model, dev, documents, batch_size=3)["shares"]
+    assert found["strength"] is not None
+    assert numerals() - before > found["gain"] > 0.01
+    changed = {name for name, tensor in model.weights().items() if not tensor.equal(weights[name])}
+    assert changed == {"output.head.weights"}
+    head.plain = True
+    assert fit_shares(model, dev, documents, batch_size=3) == {}
+
+
+def test_a_batch_knows_the_paragraphs_of_its_numerals(
+    runs: dict[bool, Path], cardiac: Path
+) -> None:
+    dev = dev_split(LanguageModel.load(runs[False]), cardiac)
+    some = np.array([4, 0, 7])
+    batch = dev.collate(some)
+    assert batch.numerals is not None
+    found: dict[int, list[str]] = {int(paragraph): [] for paragraph in some}
+    pairs = zip(dev.numeral_paragraphs(some, batch), batch.numerals.rows.tolist(), strict=True)
+    for paragraph, row in pairs:
+        found[paragraph].append(dev.table.texts[row])
+    texts = Dataset.open(cardiac).split("dev").read(["tokens"])["tokens"].to_pylist()
+    for paragraph in some:
+        expected = [token for token in texts[paragraph] if token[0].isdigit()]
+        assert sorted(found[paragraph]) == sorted(expected)
