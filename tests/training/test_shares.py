@@ -28,7 +28,7 @@ def runs(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, 
     """Whether it was trained plainly → the run."""
     folder = tmp_path_factory.mktemp("runs")
     for plain in (False, True):
-        options = TrainingOptions(epochs=2, batch_size=10, plain_mixture=plain)
+        options = TrainingOptions(epochs=5, batch_size=5, plain_mixture=plain)
         choices: dict[str, Any] = {"vocabulary": 100, "hidden": 8, "device": "cpu"}
         train(cardiac, folder / str(plain), options=options, **choices)
     return {plain: folder / str(plain) for plain in (False, True)}
@@ -43,16 +43,16 @@ def by_member(model: LanguageModel, dev: Corpus) -> tuple[torch.Tensor, torch.Te
         return model.by_member(dev.collate(np.arange(len(dev))))
 
 
-def test_members_that_start_slowly_are_better_for_having_learnt_from_every_numeral(
+def test_digits_are_learnt_beside_members_that_learn_faster(
     runs: dict[bool, Path], cardiac: Path
 ) -> None:
     found = {}
     for plain, folder in runs.items():
         model = LanguageModel.load(folder)
         assert model.combination is not None
-        assert model.combination.names == ("h-softmax", "d-rnn", "mog")
-        found[plain] = by_member(model, dev_split(model, cardiac))[1][:, 1:].mean(0)
-    assert (found[False] > found[True] + 0.1).all()
+        place = model.combination.names.index("d-rnn")
+        found[plain] = float(by_member(model, dev_split(model, cardiac))[1][:, place].mean())
+    assert found[False] > found[True] + 0.5
 
 
 def test_only_fitted_shares_are_remembered(runs: dict[bool, Path]) -> None:
