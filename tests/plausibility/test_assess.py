@@ -1,16 +1,26 @@
 """How strange a numeral is, where it lies, and why."""
 
 from dataclasses import asdict
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from numerate.model.names import MODELS
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import LEVEL, _reasons, strangeness
+from numerate.plausibility.assess import (
+    LEVEL,
+    LOG_OTHER,
+    Strangeness,
+    _reasons,
+    first_sight,
+    log_odds,
+)
 from numerate.plausibility.finding import REASONS
 from numerate.plausibility.grid import Grid, Written
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import AFTER
+from numerate.plausibility.slips import meant
 
 TABLE = NumeralTable(["1", "10", "10.0", "12.5", "100"])
 CHANCES = np.array([[0.1, 0.4, 0.2, 0.2, 0.1], [0.96, 0.01, 0.01, 0.01, 0.01]])
@@ -42,9 +52,94 @@ def test_costs_by_hand() -> None:
     assert np.isfinite(GRID.precision_cost(np.array([31, 31]))).all()
 
 
+class TwoNumerals:
+    """A model by hand: 5 is likely and suits what follows, 50 is neither, 7 suits only."""
+
+    second_looks = 1.0
+    chances: ClassVar = {"5": 0.5, "50": 0.001, "7": 0.01}
+    follows: ClassVar = {"5": 0.2, "50": 0.0004, "7": 0.2}
+
+    def in_place(
+        self, reading: Any, rows: np.ndarray, numerals: list[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        chances = [self.chances.get(text, 1e-6) for text in numerals]
+        return np.log(chances), np.log([self.follows.get(text, 0.1) for text in numerals])
+
+
 def test_the_statistic_is_what_the_documentation_says() -> None:
-    found = strangeness(Written.of(["12.5", "700"]), np.array([-3.0, -9.0]))
-    np.testing.assert_allclose(found, [3 - 3 * np.log(10), 9 - np.log(10)])
+    """The odds by enumeration: what may have been meant, kind by kind, against what is written."""
+    model, rows, numerals = TwoNumerals(), np.array([0, 0, 1]), ["5", "50", "7"]
+    found = log_odds(model, None, rows, numerals)  # type: ignore[arg-type]
+    for written, odds in zip(numerals, found, strict=True):
+
+        def joint(text: str) -> float:
+            return model.chances.get(text, 1e-6) * model.follows.get(text, 0.1)
+
+        kinds = [texts for texts in meant(written).values() if texts]
+        every = [written, *(text for texts in kinds for text in texts)]
+        after = sum(map(joint, every)) / sum(model.chances.get(text, 1e-6) for text in every)
+        slips = sum(sum(map(joint, texts)) / len(texts) for texts in kinds)
+        other = np.exp(LOG_OTHER) * 0.1 * after  # one significant digit each
+        assert odds == pytest.approx(np.log(slips + other) - np.log(joint(written)), rel=1e-9)
+    assert found[1] > 5 > 0 > found[0]
+
+
+def test_what_follows_counts() -> None:
+    """The same numeral is stranger where what follows suits what may have been meant better."""
+    model = TwoNumerals()
+    (before,) = log_odds(model, None, np.array([0]), ["50"])  # type: ignore[arg-type]
+    model.follows = {"50": 0.9, "5": 0.0001}  # type: ignore[misc]
+    (after,) = log_odds(model, None, np.array([0]), ["50"])  # type: ignore[arg-type]
+    assert before > after + 5
+
+
+def test_where_anything_may_come_nothing_is_strange() -> None:
+    model = TwoNumerals()
+    model.chances = {}  # type: ignore[misc]
+    model.follows = {}  # type: ignore[misc]
+    (odds,) = log_odds(model, None, np.array([0]), ["12345.67"])  # type: ignore[arg-type]
+    assert abs(odds - np.log(5)) < 1  # five kinds of slips, each as likely as what is written
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_in_the_place_of_another_a_numeral_is_read_as_if_it_stood_there(
+    models: dict[str, NumerateModel], name: str
+) -> None:
+    """And so is what follows: the next tokens of the text, read anew with the other numeral."""
+    model = models[name].model
+    text = "LV ejection fraction is 55%. Volume is 140.5 mL, and 7"
+    (reading,) = model.read([text])
+    rows, numerals = np.array([0, 0, 1, 2, 1]), ["61", "5.5", "98765", "1", "140.5"]
+    log_probs, after = model.in_place(reading, rows, numerals)
+    for row, numeral, log_prob, following in zip(rows, numerals, log_probs, after, strict=True):
+        token = reading.numerals[row]
+        (other,) = model.read([text[: token.start] + numeral + text[token.end :]])
+        place = int(reading.positions[row])
+        assert other.numeral_log_probs[row] == pytest.approx(log_prob, rel=1e-4)
+        expected = other.log_probs[place + 1 : -1][:AFTER].sum()
+        assert expected == pytest.approx(following, rel=1e-4, abs=1e-6)
+
+
+def test_only_what_is_strange_at_first_sight_gets_a_second_look(
+    models: dict[str, NumerateModel],
+) -> None:
+    lm = models["combination"]
+    (reading,) = lm.model.read(["LV ejection fraction is 55%, volume 98765.4321 mL, age 61 years."])
+    numerals = [token.text for token in reading.numerals]
+    sight = first_sight(numerals, reading.numeral_log_probs)
+    digits = np.array([2, 9, 2])
+    np.testing.assert_allclose(sight, -reading.numeral_log_probs - digits * np.log(10))
+    whole = Strangeness(lm.model).of(reading)
+    np.testing.assert_allclose(
+        Strangeness(lm.model)(reading, np.arange(3), numerals), whole, rtol=1e-4
+    )
+    least = np.sort(sight)[1]
+    some = Strangeness(lm.model, least).of(reading)
+    looked = sight >= least
+    np.testing.assert_allclose(some[looked], whole[looked], rtol=1e-5)
+    assert some[~looked].max() < whole.min()
+    again = Strangeness(lm.model, least - 1e-3)(reading, np.arange(3), numerals)
+    np.testing.assert_allclose(again, some, rtol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_no_numbers_are_no_all_clear(models: dict[str, NumerateModel], name: str
         lambda: spoilt.rank(["55 ml", "56 ml"]),
         lambda: spoilt.predict("The fraction is").top(1),
         lambda: spoilt.predict("The fraction is ___ %"),
-        lambda: calibrate(spoilt.model, TEXTS),
+        lambda: calibrate(spoilt.model, spoilt.model.read(TEXTS)),
     ):
         with pytest.raises(NumerateError, match="not numbers"):
             ask()

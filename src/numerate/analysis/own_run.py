@@ -8,13 +8,14 @@ import torch
 from torch import Tensor
 
 from numerate.analysis.run import DigitTable, Run, Situation
+from numerate.corpus.tokenizer import tokenize
 from numerate.evaluation.score import TABLE_ROWS, Tables, exactly, numeral_states
 from numerate.heads.base import NumeralHead
 from numerate.heads.softmax import NumeralEmbedding
 from numerate.model.language_model import LanguageModel
 from numerate.model.output import FlatOutput, HierarchicalOutput
 from numerate.numeral_table import SYMBOLS, NumeralTable
-from numerate.plausibility.run_model import Paragraphs
+from numerate.plausibility.run_model import Texts
 
 _STAND_IN = "0"  # after a typed context: a state is that before a numeral
 _NUMERALS = 2048  # scored at a time
@@ -81,8 +82,8 @@ class OwnRun(Run):
         return self._situation(self.dev_states[place : place + 1])
 
     def after(self, text: str) -> Situation:
-        paragraphs = Paragraphs([f"{text} {_STAND_IN}"], self.dataset.reading)
-        corpus = paragraphs.corpus(self.model)
+        tokens = tokenize(f"{text} {_STAND_IN}", self.dataset.reading)
+        corpus = Texts.of([tokens]).corpus(self.model)
         corpus.table.to(self.dev.table.device)
         return self._situation(numeral_states(self.model, corpus)[-1:])
 

@@ -1,5 +1,6 @@
 """Turns embeddings into hidden states."""
 
+import torch
 from torch import Tensor, nn
 
 from numerate.heads.recurrent import new_lstm
@@ -16,4 +17,23 @@ class LSTMBackbone(nn.Module):
     def forward(self, embedded: Tensor) -> Tensor:  # [L, B, D] -> [L, B, D]
         hidden, _ = self.lstm(self.dropout(embedded))
         result: Tensor = self.dropout(hidden)
+        return result
+
+    def trace(self, embedded: Tensor) -> tuple[Tensor, Tensor]:  # [L, B, D] -> [L, B, D] twice
+        """Hidden states and cells: together they are all it knows, so that it can go on from any.
+
+        Step by step, since the fused LSTM gives the last cell only; without dropout.
+        """
+        hidden = cell = embedded.new_zeros(embedded.shape[1:])
+        states: list[tuple[Tensor, Tensor]] = []
+        weights = self.lstm.all_weights[0]
+        for step in embedded:
+            hidden, cell = torch.lstm_cell(step, (hidden, cell), *weights)
+            states.append((hidden, cell))
+        return torch.stack([pair[0] for pair in states]), torch.stack([pair[1] for pair in states])
+
+    def go_on(self, embedded: Tensor, hidden: Tensor, cell: Tensor) -> Tensor:
+        """The same as `forward`, from where a trace was: [B, D] each, without dropout."""
+        states, _ = self.lstm(embedded, (hidden[None].contiguous(), cell[None].contiguous()))
+        result: Tensor = states
         return result

@@ -1,11 +1,15 @@
 """How strange is each numeral where it stands? The statistic that is calibrated, and why.
 
-Surprisal alone would flag every long numeral: each digit that cannot be known costs about ln 10.
-What a writer of random digits would pay for the significant digits is therefore taken off:
+Strange is what is better explained as a slip. With w what is written and "after" the few tokens
+that follow it, the odds are of what may have been meant instead, m, against w itself:
 
-    strangeness = −log p(numeral) − k ln 10,    k significant digits
+    strangeness = log [ Σ_slips mean_m p(m) p(after | m) + β 10⁻ᵏ p(after) ] − log p(w) p(after | w)
 
-docs/plausibility.md says what else was tried, and how they compare.
+A slip (`slips.py`) has its mean over all m of which it would have made w. The last term is any
+other mistake: random digits, k of them significant, at a rate β. Where anything may come, what may
+have been meant is about as probable as w, and nothing is strange; where only some numerals or sizes
+can stand, or where w does not suit what follows (`184 m`), it is. docs/plausibility.md says what
+else was tried, and how they compare.
 """
 
 from collections import Counter
@@ -18,10 +22,13 @@ from numerate.numeral_table import NumeralTable
 from numerate.plausibility.distribution import draw_named
 from numerate.plausibility.grid import Grid, Written
 from numerate.plausibility.number_model import NumberModel, Reading, States
+from numerate.plausibility.slips import meant
 
 LEVEL = 0.95  # of the plausible range
 ODD = -np.log(0.05)  # a magnitude or precision that costs less is no reason
 DRAWS = 1000  # numerals drawn for a closer look
+LOG_OTHER = -3.0  # log β: how often a mistake is no slip, beside each kind of slip
+NO_SECOND_LOOK = 1000.0  # more than odds ever are
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +41,79 @@ class Expected:
     reason: str
 
 
-def strangeness(written: Written, log_probs: np.ndarray) -> np.ndarray:
-    """Of each numeral, from its log-probability where it stands: [N]."""
-    result: np.ndarray = -log_probs - written.significant * np.log(10)
+class Strangeness:
+    """The statistic, for one model.
+
+    Where a second look is slow, only what is strange at `first_sight` gets one; the rest is less
+    strange than all that do.
+    """
+
+    def __init__(self, model: NumberModel, least: float = -np.inf) -> None:
+        self._model = model
+        self._least = least
+
+    def __call__(self, reading: Reading, rows: np.ndarray, numerals: Sequence[str]) -> np.ndarray:
+        """Of numerals [E] written where the numerals `rows` [E] of a reading stand."""
+        if np.isneginf(self._least):
+            return log_odds(self._model, reading, rows, numerals)
+        sight = first_sight(numerals, log_probs_of(self._model, reading, rows, numerals))
+        return self._second_look(reading, rows, numerals, sight)
+
+    def of(self, reading: Reading) -> np.ndarray:  # [N]
+        """Of the numerals of a text as they stand."""
+        numerals = [token.text for token in reading.numerals]
+        sight = first_sight(numerals, reading.numeral_log_probs)
+        return self._second_look(reading, np.arange(len(numerals)), numerals, sight)
+
+    def _second_look(
+        self, reading: Reading, rows: np.ndarray, numerals: Sequence[str], sight: np.ndarray
+    ) -> np.ndarray:
+        found = sight - NO_SECOND_LOOK
+        chosen = np.flatnonzero(sight >= self._least)
+        if len(chosen):
+            some = [numerals[index] for index in chosen.tolist()]
+            found[chosen] = log_odds(self._model, reading, rows[chosen], some)
+        return found
+
+
+def first_sight(numerals: Sequence[str], log_probs: np.ndarray) -> np.ndarray:
+    """−log p(numeral) − k ln 10: surprisal, less what a writer of random digits would pay: [N]."""
+    result: np.ndarray = -log_probs - Written.of(numerals).significant * np.log(10)
     return result
 
 
-def strangeness_of(reading: Reading) -> np.ndarray:  # [N]
-    """Of the numerals of a text that has been read."""
-    written = Written.of([token.text for token in reading.numerals])
-    return strangeness(written, reading.numeral_log_probs)
+def log_probs_of(
+    model: NumberModel, reading: Reading, rows: np.ndarray, numerals: Sequence[str]
+) -> np.ndarray:
+    """log p of each numeral in its own context: one table for all of a reading's."""
+    distinct = {text: column for column, text in enumerate(dict.fromkeys(numerals))}
+    table = model.log_probs(reading.states, NumeralTable(list(distinct)))
+    found: np.ndarray = table[rows, [distinct[text] for text in numerals]]
+    return found
+
+
+def log_odds(
+    model: NumberModel, reading: Reading, rows: np.ndarray, numerals: Sequence[str]
+) -> np.ndarray:
+    """The strangeness of numerals [E] written where the numerals `rows` [E] stand."""
+    if not len(numerals):
+        return np.zeros(0)
+    instead = [[text for some in meant(w).values() for text in some] for w in numerals]
+    weights = [  # of each text that may have been meant: its part of the mean over a slip's
+        -np.log(len(some)) for w in numerals for some in meant(w).values() for _ in some
+    ]
+    counts = np.array([1 + len(some) for some in instead])
+    first = np.concatenate([[0], np.cumsum(counts)[:-1]])  # where each written numeral itself is
+    texts = [text for w, some in zip(numerals, instead, strict=True) for text in (w, *some)]
+    log_p, log_after = model.in_place(reading, np.repeat(rows, counts), texts)
+    log_mean = np.full(len(texts), -np.inf)
+    log_mean[np.delete(np.arange(len(texts)), first)] = weights
+    joint = log_p + log_after
+    slips = np.logaddexp.reduceat(joint + log_mean, first)
+    after = np.logaddexp.reduceat(joint, first) - np.logaddexp.reduceat(log_p, first)
+    digits = Written.of(numerals).significant * np.log(10)
+    odds: np.ndarray = np.logaddexp(slips, LOG_OTHER - digits + after) - joint[first]
+    return odds
 
 
 def expect(model: NumberModel, states: States, numerals: Sequence[str]) -> list[Expected]:

@@ -5,7 +5,7 @@ a conformal p-value. On text like the training data, a numeral is therefore at m
 a threshold as the threshold says, whatever the model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,8 @@ import numpy as np
 
 from numerate.errors import NumerateError
 from numerate.evaluation.perplexity import proper
-from numerate.plausibility.assess import strangeness
-from numerate.plausibility.grid import Written
-from numerate.plausibility.number_model import NumberModel
-from numerate.plausibility.passages import read_texts
+from numerate.plausibility.assess import Strangeness, first_sight
+from numerate.plausibility.number_model import NumberModel, Reading
 
 CALIBRATION = "calibration.json"
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
@@ -25,13 +23,20 @@ MOST_POINTS = 10_000  # of the dev split's distribution that are kept
 @dataclass(frozen=True, slots=True)
 class Calibration:
     strangeness: np.ndarray  # of the dev split's numerals, ascending
+    least: float = -np.inf  # how strange at first sight is what gets a second look
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Calibration":
-        return cls(np.array(record["strangeness"], dtype=np.float64))
+        least = record["least"]
+        return cls(
+            np.array(record["strangeness"], dtype=np.float64), -np.inf if least is None else least
+        )
 
     def record(self) -> dict[str, Any]:
-        return {"strangeness": [float(f"{value:.7g}") for value in self.strangeness]}
+        return {
+            "strangeness": [float(f"{value:.7g}") for value in self.strangeness],
+            "least": self.least if np.isfinite(self.least) else None,
+        }
 
     @property
     def finest(self) -> float:
@@ -54,21 +59,20 @@ class Calibration:
             )
 
 
-def calibrate(model: NumberModel, texts: Sequence[str]) -> Calibration:
+def calibrate(model: NumberModel, readings: Iterable[Reading]) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on."""
-    numerals: list[str] = []
-    found = [np.zeros(0)]
-    for reading in read_texts(model, texts):
-        numerals += [token.text for token in reading.numerals]
-        found.append(reading.numeral_log_probs)
-    return calibrate_numerals(numerals, np.concatenate(found))
-
-
-def calibrate_numerals(numerals: Sequence[str], log_probs: np.ndarray) -> Calibration:
-    """From numerals that are right, and their log-probabilities where they stand: [N]."""
-    if not len(numerals):
+    least = -np.inf
+    if model.second_looks < 1:
+        readings = list(readings)
+        sights = [first_sight([t.text for t in r.numerals], r.numeral_log_probs) for r in readings]
+        everything = np.concatenate([np.zeros(0), *sights])
+        if len(everything):
+            least = float(np.quantile(everything, 1 - model.second_looks, method="higher"))
+    statistic = Strangeness(model, least)
+    found = [statistic.of(reading) for reading in readings]
+    values = np.sort(proper(np.concatenate([np.zeros(0), *found])))
+    if not len(values):
         raise NumerateError("calibration: no numeral in the texts")
-    values = np.sort(strangeness(Written.of(numerals), proper(log_probs)))
     if len(values) > MOST_POINTS:
         values = values[np.linspace(0, len(values) - 1, MOST_POINTS).round().astype(int)]
-    return Calibration(values)
+    return Calibration(values, least)

@@ -17,6 +17,7 @@ from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrat
 from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.load_pretrained import FEW_FREQUENT, calibrate_on_some, load_pretrained
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.passages import read_texts
 from numerate.plausibility.pretrained_model import HeadedModel
 from numerate.plausibility.reference import FREQUENT, REFERENCE, Reference
 from numerate.plausibility.run_model import RunModel
@@ -82,7 +83,7 @@ class _Run:
         return Reference.read(keep(self.folder, REFERENCE, identity, find_out, self.say))
 
     def _calibration(self, model: RunModel | HeadedModel) -> Calibration:
-        identity = {"version": 2, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
+        identity = {"version": 3, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
 
         def find_out() -> dict[str, Any]:
             dataset = open_dataset(self.folder, self.record, self.given)
@@ -93,7 +94,8 @@ class _Run:
                 store = model.store(self.cache, dataset)
                 return calibrate_on_some(model, store, self.folder, self.say).record()
             self.say(f"calibrating {self.folder} on the dev split of {dataset.folder}, once")
-            return calibrate(model, split["text"].to_pylist()).record()
+            texts = split["text"].to_pylist()
+            return calibrate(model, read_texts(model, texts)).record()
 
         return Calibration.of(keep(self.folder, CALIBRATION, identity, find_out, self.say))
 

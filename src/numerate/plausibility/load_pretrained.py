@@ -9,7 +9,7 @@ from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.errors import NumerateError
 from numerate.evaluation.subject import VOCABULARY
-from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrate_numerals
+from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrate
 from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
@@ -72,9 +72,7 @@ def calibrate_on_some(model: PretrainedModel, store: Store, name: object, say: S
     say(f"calibrating {name} on {len(chosen)} paragraphs of {dev}, once")
     with PassProgress() as progress:
         split.fill(chosen, progress, detailed=model.reads_details)
-    paragraphs = [split.paragraphs[index] for index in chosen]
-    numerals = [p.written[place] for p in paragraphs for place in sorted(p.numerals)]
-    return calibrate_numerals(numerals, model.stored_log_probs(split, chosen, numerals))
+    return calibrate(model, model.stored_readings(split, chosen))
 
 
 def _refuse(path: Path) -> Calibration:
@@ -101,5 +99,5 @@ def _calibration(model: PretrainedModel, store: Store, path: Path, say: Say) -> 
     def find_out() -> dict[str, Any]:
         return calibrate_on_some(model, store, f"{PREFIX}{path}", say).record()
 
-    identity = {"version": 1, "paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
+    identity = {"version": 2, "paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
     return Calibration.of(keep(store.folder, CALIBRATION, identity, find_out, say))

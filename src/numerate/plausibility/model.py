@@ -8,7 +8,7 @@ import numpy as np
 from numerate.corpus.tokenizer import Token
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import Expected, expect, look_closer, strangeness_of
+from numerate.plausibility.assess import Expected, Strangeness, expect, look_closer
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding, Glance
@@ -41,6 +41,11 @@ class NumerateModel:
     def calibration(self) -> Calibration:
         """How odd the numerals of the dev split are; computed when first needed."""
         return self._calibrated()
+
+    @cached_property
+    def strangeness(self) -> Strangeness:
+        """The statistic that numerals are flagged by."""
+        return Strangeness(self.model, self.calibration.least)
 
     @property
     def usual_alarms(self) -> float:
@@ -178,7 +183,7 @@ class NumerateModel:
         return found
 
     def _plausibility(self, passage: Passage) -> np.ndarray:  # [N]
-        return self.calibration.plausibility(strangeness_of(passage.reading))
+        return self.calibration.plausibility(self.strangeness.of(passage.reading))
 
     def _finding(
         self,

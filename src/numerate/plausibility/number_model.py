@@ -14,6 +14,8 @@ from numerate.corpus.tokenizer import Token
 from numerate.evaluation.perplexity import proper
 from numerate.numeral_table import NumeralTable
 
+AFTER = 3  # tokens after a numeral that say whether it suits them: its unit, and a little more
+
 States = Any
 """Contexts as the model keeps them, in whatever form: they have a length and can be sliced."""
 
@@ -26,6 +28,7 @@ class Reading:
     unknown symbol's probability (see `evaluation/perplexity.py`).
     """
 
+    text: str
     tokens: list[Token]  # with offsets into the text
     log_probs: np.ndarray  # [T + 1] log p of every token, and of the end
     positions: np.ndarray  # [N] which tokens are numerals
@@ -119,6 +122,21 @@ class NumberModel(Protocol):
 
     def log_probs(self, states: States, numerals: NumeralTable) -> np.ndarray:
         """log p(numeral | a numeral comes next) for every state and numeral: [N, C] float64."""
+        ...
+
+    @property
+    def second_looks(self) -> float:
+        """The share of numerals that `in_place` is asked about; less than all where it is slow."""
+        ...
+
+    def in_place(
+        self, reading: Reading, rows: np.ndarray, numerals: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Other numerals [E] written where the numerals `rows` [E] of a reading stand.
+
+        log p(numeral | what stands before, a numeral comes), and log p(the next `AFTER` tokens |
+        what stands before, the numeral), fewer at the end of the text: [E] each.
+        """
         ...
 
     def next_numeral(self, state: States) -> NextNumeral:

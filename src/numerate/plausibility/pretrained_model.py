@@ -4,7 +4,7 @@ It reads text as it stands, so the white space before a numeral matters: whoever
 one at its end, as people type it, adds what a writer would leave (`before_numeral` in `gap.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -22,7 +22,7 @@ from numerate.evaluation.score import exactly
 from numerate.heads.combination import CombinationHead
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.digit_tree import DigitTree
-from numerate.plausibility.number_model import NextNumeral, Reading
+from numerate.plausibility.number_model import AFTER, NextNumeral, Reading
 from numerate.plausibility.reference import Reference
 from numerate.plausibility.search import Given, numerals_of_head
 from numerate.pretrained.backbone_run import BackboneRun
@@ -53,6 +53,13 @@ def plan_before_numeral(lm: PretrainedLM, text: str, rules: ReadingRules) -> Pla
     return lm.planner.before(Paragraph.of(text + "0", tokens), len(tokens) - 1)
 
 
+def _contexts(windows: list[Plan], states: np.ndarray) -> list[Context]:
+    """Of the numerals of a paragraph: [N, S] → N."""
+    places = [(plan, index) for plan in windows for index in range(len(plan.roots))]
+    rows = [torch.from_numpy(state[None]) for state in states]
+    return [Context(*place, state) for place, state in zip(places, rows, strict=True)]
+
+
 class ParagraphScorer(Protocol):
     """What scores paragraphs: a language model, or a head over it."""
 
@@ -65,6 +72,7 @@ class PretrainedModel:
     members: tuple[str, ...] = ()
     open_vocabulary = True
     paragraphs_at_once = 8  # some seconds of a small model on two cores
+    second_looks = 0.1  # each costs some hundred tokens
     reads_details = False  # whether what it says of a numeral needs more than the state before it
 
     def __init__(
@@ -91,31 +99,83 @@ class PretrainedModel:
             return []
         tokens = [self.tokens(text) for text in texts]
         paragraphs = [Paragraph.of(*pair) for pair in zip(texts, tokens, strict=True)]
-        rows = zip(
-            tokens,
-            self._scorer.score(paragraphs),
-            self._lm.planner.plans(paragraphs),
-            strict=True,
-        )
+        scores = self._scorer.score(paragraphs)
+        windows = self._lm.planner.plans(paragraphs)
+        rows = zip(texts, tokens, scores, windows, strict=True)
         return [self._reading(*row) for row in rows]
 
     def _reading(
-        self, tokens: list[Token], scores: ParagraphScores, windows: list[Plan]
+        self, text: str, tokens: list[Token], scores: ParagraphScores, windows: list[Plan]
     ) -> Reading:
         positions = np.flatnonzero([token.is_numeral for token in tokens])
         charges = self._charges(NumeralTable([tokens[place].text for place in positions]))
         log_probs = scores.targets.copy()
         log_probs[positions] += charges
-        places = [(plan, index) for plan in windows for index in range(len(plan.roots))]
-        states = [torch.from_numpy(state[None]) for state in scores.states]
         return Reading(
+            text=text,
             tokens=tokens,
             log_probs=log_probs,
             positions=positions,
             numeral_log_probs=scores.numerals + charges,
             gates=scores.gates,
-            states=[Context(*place, state) for place, state in zip(places, states, strict=True)],
+            states=_contexts(windows, scores.states),
         )
+
+    def stored_readings(self, split: SplitStore, paragraphs: np.ndarray) -> Iterator[Reading]:
+        """Of paragraphs that have been read before: nothing is read again."""
+        chosen = [split.paragraphs[index] for index in paragraphs]
+        numerals = [p.written[place] for p in chosen for place in sorted(p.numerals)]
+        found = self.stored_log_probs(split, paragraphs, numerals)
+        counts = [len(paragraph.numerals) for paragraph in chosen]
+        rows = zip(
+            paragraphs,
+            chosen,
+            np.split(found, np.cumsum(counts)[:-1]),
+            self._lm.planner.plans(chosen),
+            strict=True,
+        )
+        for index, paragraph, log_probs, windows in rows:
+            positions = np.array(sorted(paragraph.numerals), dtype=np.int64)
+            places = slice(*split.numeral_starts[index : index + 2])
+            gates = np.array(split.gates[places])
+            targets = np.array(split.targets[slice(*split.target_starts[index : index + 2])])
+            targets[positions] = gates + log_probs
+            yield Reading(
+                text=paragraph.text,
+                tokens=paragraph.tokens(),
+                log_probs=targets,
+                positions=positions,
+                numeral_log_probs=log_probs,
+                gates=gates,
+                states=_contexts(windows, split.states[places].astype(np.float32)),
+            )
+
+    def in_place(
+        self, reading: Reading, rows: np.ndarray, numerals: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        result = np.empty((2, len(rows)))
+        for row in np.unique(rows):
+            mine = np.flatnonzero(rows == row).tolist()
+            table = NumeralTable(list(dict.fromkeys(numerals[index] for index in mine)))
+            columns = {text: column for column, text in enumerate(table.texts)}
+            (log_probs,) = self.log_probs(reading.states[row : row + 1], table)
+            after = self._after(reading, int(row), table.texts)
+            which = [columns[numerals[index]] for index in mine]
+            result[:, mine] = log_probs[which], after[which]
+        return result[0], result[1]
+
+    def _after(self, reading: Reading, row: int, numerals: list[str]) -> np.ndarray:
+        """log p(the next tokens | what stands before, the numeral, which has ended): [C].
+
+        Of a numeral's spellings the tokenizer's own is read, and of what follows too.
+        """
+        place = int(reading.positions[row])
+        last = min(place + AFTER, len(reading.tokens) - 1)
+        if last == place or not self._lm.scorer.takes_masks:  # without masks it would take too long
+            return np.zeros(len(numerals))
+        text = reading.text[reading.tokens[place].end : reading.tokens[last].end]
+        context = reading.states[row]
+        return self._lm.follows(context.plan, context.index, numerals, text)
 
     def contexts(self, texts: Sequence[str]) -> list[Context]:
         plans = [plan_before_numeral(self._lm, text, self._rules) for text in texts]

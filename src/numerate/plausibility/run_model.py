@@ -1,14 +1,13 @@
 """A run of our own as a `NumberModel`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.batching import Corpus, bucketed_batches
+from numerate.batching import Batch, Corpus, bucketed_batches
 from numerate.corpus.dataset import Encoded
-from numerate.corpus.rules import ReadingRules
 from numerate.corpus.tokenizer import Token, tokenize
 from numerate.evaluation.perplexity import adjusted_log_probs, numeral_shares
 from numerate.evaluation.score import BATCH_SIZE, TABLE_ROWS, Targets, coordinates, exactly
@@ -16,33 +15,49 @@ from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
 from numerate.model.language_model import LanguageModel
 from numerate.model.output import HierarchicalOutput
+from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.number_model import NextNumeral, Reading
+from numerate.plausibility.number_model import AFTER, NextNumeral, Reading
 from numerate.plausibility.reference import Reference
 from numerate.plausibility.search import next_numeral
 
+PLACES_AT_ONCE = 2048  # numerals in other numerals' place that are read together
 
-class Paragraphs:
-    """Texts as a corpus takes them: tokenised, encoded as integers."""
+
+class Texts:
+    """Texts as a corpus takes them: encoded as integers."""
 
     name = "text"
 
-    def __init__(self, texts: Sequence[str], rules: ReadingRules) -> None:
-        self.tokens = [tokenize(text, rules) for text in texts]
+    def __init__(self, encoded: Encoded) -> None:
+        self._encoded = encoded
+
+    @classmethod
+    def of(cls, tokens: list[list[Token]]) -> "Texts":
         codes: dict[str, int] = {}
-        flat = [
-            codes.setdefault(token.text, len(codes)) for tokens in self.tokens for token in tokens
-        ]
-        ends = np.cumsum([0, *map(len, self.tokens)])
-        self._encoded = Encoded(list(codes), np.array(flat, dtype=np.int32), ends)
+        flat = [codes.setdefault(token.text, len(codes)) for some in tokens for token in some]
+        ends = np.cumsum([0, *map(len, tokens)])
+        return cls(Encoded(list(codes), np.array(flat, dtype=np.int32), ends))
+
+    @classmethod
+    def in_place(cls, reading: Reading, rows: np.ndarray, numerals: Sequence[str]) -> "Texts":
+        """Numerals in the place of those of a reading, each with the few tokens that follow it."""
+        types = list(dict.fromkeys([*numerals, *(token.text for token in reading.tokens)]))
+        codes = {text: code for code, text in enumerate(types)}
+        tokens = np.array([codes[token.text] for token in reading.tokens], dtype=np.int32)
+        places = reading.positions[rows][:, None] + np.arange(1 + AFTER)  # [E, 1 + AFTER]
+        inside = places < len(tokens)
+        written = tokens[np.minimum(places, len(tokens) - 1)]
+        written[:, 0] = [codes[text] for text in numerals]
+        return cls(Encoded(types, written[inside], np.cumsum([0, *inside.sum(1)])))
 
     def encode(self) -> Encoded:
         return self._encoded
 
     def corpus(self, model: LanguageModel) -> Corpus:
-        distinct = {t.text for tokens in self.tokens for t in tokens if t.is_numeral}
-        texts = sorted(distinct, key=lambda text: (-len(text), text))
-        table = NumeralTable(texts, model.vocabulary.numeral_ids())
+        types = filter(is_numeral, self._encoded.types)
+        numerals = sorted(types, key=lambda text: (-len(text), text))
+        table = NumeralTable(numerals, model.vocabulary.numeral_ids())
         return Corpus(self, model.vocabulary, table)
 
 
@@ -50,6 +65,7 @@ class RunModel:
     """A trained `LanguageModel`, with what is to be known of its training data."""
 
     paragraphs_at_once = 4 * BATCH_SIZE  # enough of each length for batches of similar ones
+    second_looks = 0.3  # nearly as good as all, and three times as fast
 
     def __init__(self, model: LanguageModel, reference: Reference) -> None:
         self._model = model.eval()
@@ -78,26 +94,44 @@ class RunModel:
         return tokenize(text, self._reference.reading)
 
     def read(self, texts: Sequence[str]) -> list[Reading]:
-        paragraphs = Paragraphs(texts, self._reference.reading)
-        corpus = paragraphs.corpus(self._model)
+        tokens = [self.tokens(text) for text in texts]
+        corpus = Texts.of(tokens).corpus(self._model)
         targets = Targets.of(corpus)
-        starts = corpus.offsets[:-1] + np.arange(len(corpus))  # of each text among the targets
         numeral_index = np.cumsum(targets.is_numeral) - 1  # of each target among the numerals
-        log_probs = np.empty(len(corpus.tokens) + len(corpus))
         gates = np.empty(len(targets.rows))
-        states = torch.empty(len(targets.rows), self._model.config.hidden)
+        states = self._no_states(len(targets.rows))
+
+        def trace(batch: Batch, places: np.ndarray, rows: np.ndarray) -> Tensor:
+            hidden, cells = self._model.backbone.trace(self._model.embedding(batch))
+            both = torch.stack([hidden, cells], dim=2).flatten(0, 1)  # [L * B, 2, D]
+            before = both.index_select(0, batch.by_class(batch.positions)[1])
+            numerals = numeral_index[places[batch.word_count :]]
+            states[torch.from_numpy(numerals)] = before
+            gates[numerals] = self._model.output.numeral_gate(before[:, 0]).double().numpy()
+            return both[:, 0]
+
+        log_probs = self._score(corpus, targets, trace, BATCH_SIZE)
+        return list(_readings(texts, tokens, targets, log_probs, gates, states))
+
+    def _score(
+        self,
+        corpus: Corpus,
+        targets: Targets,
+        hidden_of: Callable[[Batch, np.ndarray, np.ndarray], Tensor],
+        batch_size: int,
+    ) -> np.ndarray:
+        """log p of every target, adjusted: [T]. States come from the batch, the places of its
+        targets among all, and its rows of the corpus."""
+        log_probs = np.empty(len(corpus.tokens) + len(corpus))
+        starts = corpus.offsets[:-1] + np.arange(len(corpus))  # of each text among the targets
         with exactly():
-            for rows in bucketed_batches(corpus.lengths, BATCH_SIZE):
+            for rows in bucketed_batches(corpus.lengths, batch_size):
                 batch = corpus.collate(rows)
-                hidden = self._model.hidden(batch)
                 steps, columns = coordinates(batch, batch.positions)
                 places = starts[rows[columns]] + steps
+                hidden = hidden_of(batch, places, rows)
                 log_probs[places] = self._model.output.log_prob(hidden, batch).double().numpy()
-                numerals = numeral_index[places[batch.word_count :]]
-                before = hidden.index_select(0, batch.by_class(batch.positions)[1])
-                states[torch.from_numpy(numerals)] = before
-                gates[numerals] = self._model.output.numeral_gate(before).double().numpy()
-        log_probs = adjusted_log_probs(
+        return adjusted_log_probs(
             log_probs,
             targets.is_numeral,
             targets.is_unknown,
@@ -105,18 +139,38 @@ class RunModel:
             max(1, self._reference.oov_numerals),
             open_vocabulary=self.open_vocabulary,
         )
-        return list(_readings(paragraphs.tokens, targets, log_probs, gates, states))
 
-    def contexts(self, texts: Sequence[str]) -> Tensor:  # [N, D]
-        paragraphs = Paragraphs(texts, self._reference.reading)
-        corpus = paragraphs.corpus(self._model)
-        states = torch.empty(len(corpus), self._model.config.hidden)
+    def in_place(
+        self, reading: Reading, rows: np.ndarray, numerals: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The network goes on from its state before the numeral, with another one instead."""
+        corpus = Texts.in_place(reading, rows, numerals).corpus(self._model)
+
+        def go_on(batch: Batch, places: np.ndarray, some: np.ndarray) -> Tensor:
+            hidden, cell = reading.states[torch.from_numpy(rows[some])].unbind(1)
+            embedded = self._model.embedding(batch)[1:]  # not from the start of a text
+            following = self._model.backbone.go_on(embedded, hidden, cell)
+            return torch.cat([hidden[None], following]).flatten(0, 1)
+
+        log_probs = self._score(corpus, Targets.of(corpus), go_on, PLACES_AT_ONCE)
+        numerals_at = corpus.offsets[:-1] + np.arange(len(corpus))
+        total = np.add.reduceat(log_probs, numerals_at)
+        ends = log_probs[numerals_at + corpus.lengths]  # the text goes on
+        log_numerals = log_probs[numerals_at]
+        return log_numerals - reading.gates[rows], total - log_numerals - ends
+
+    def contexts(self, texts: Sequence[str]) -> Tensor:  # [N, 2, D]
+        corpus = Texts.of([self.tokens(text) for text in texts]).corpus(self._model)
+        states = self._no_states(len(corpus))
         with exactly():
             for rows in bucketed_batches(corpus.lengths, BATCH_SIZE):
-                hidden = self._model.hidden(corpus.collate(rows))
-                last = corpus.lengths[rows] * len(rows) + np.arange(len(rows))
-                states[torch.from_numpy(rows)] = hidden[torch.from_numpy(last)]
+                both = self._model.backbone.trace(self._model.embedding(corpus.collate(rows)))
+                last = torch.from_numpy(corpus.lengths[rows]), torch.arange(len(rows))
+                states[torch.from_numpy(rows)] = torch.stack([part[last] for part in both], dim=1)
         return states
+
+    def _no_states(self, count: int) -> Tensor:  # [N, 2, D] hidden states and cells
+        return torch.empty(count, 2, self._model.config.hidden)
 
     def log_probs(self, states: Tensor, numerals: NumeralTable) -> np.ndarray:
         if numerals is not self.candidates:
@@ -127,7 +181,7 @@ class RunModel:
         with exactly():
             parts = [
                 self._model.output.numeral_table(part, numerals).double()
-                for part in torch.split(states, TABLE_ROWS)
+                for part in torch.split(states[:, 0], TABLE_ROWS)
             ]
         return torch.cat(parts).numpy() + shares
 
@@ -136,12 +190,12 @@ class RunModel:
         if not isinstance(head, CombinationHead):
             return np.zeros((len(states), 0))
         with exactly():
-            shares: np.ndarray = head.log_weights(states).double().exp().numpy()
+            shares: np.ndarray = head.log_weights(states[:, 0]).double().exp().numpy()
         return shares
 
     def next_numeral(self, state: Tensor) -> NextNumeral:
         with exactly():
-            return next_numeral(self._model.output, state, self._named)
+            return next_numeral(self._model.output, state[:, 0], self._named)
 
     def _head(self) -> NumeralHead | None:
         output = self._model.output
@@ -149,6 +203,7 @@ class RunModel:
 
 
 def _readings(
+    texts: Sequence[str],
     tokens: list[list[Token]],
     targets: Targets,
     log_probs: np.ndarray,
@@ -157,13 +212,14 @@ def _readings(
 ) -> Iterator[Reading]:
     """What was found for all texts together, text by text."""
     start = first = 0
-    for text in tokens:
-        end = start + len(text) + 1
+    for text, cut in zip(texts, tokens, strict=True):
+        end = start + len(cut) + 1
         positions = np.flatnonzero(targets.is_numeral[start:end])
         numerals = slice(first, first + len(positions))
         found = log_probs[start:end]
         yield Reading(
-            tokens=text,
+            text=text,
+            tokens=cut,
             log_probs=found,
             positions=positions,
             numeral_log_probs=found[positions] - gates[numerals],

@@ -12,11 +12,13 @@ from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone
 from numerate.pretrained.best import BestCandidate
+from numerate.pretrained.branches import Branches
 from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.digits import DigitAdapter
+from numerate.pretrained.forest import SURELY
 from numerate.pretrained.plan import Paragraph, Plan, Planner
 from numerate.pretrained.scorer import Scorer, Scores
-from numerate.pretrained.spelling import REACH, NumeralTokens
+from numerate.pretrained.spelling import DIGIT, POINT_DIGIT, REACH, NumeralTokens
 
 WINDOW = 1024  # tokens of a window, where the model can take more
 LEAST_WINDOW = 2 * REACH
@@ -126,6 +128,34 @@ class PretrainedLM:
     ) -> np.ndarray:
         """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
         return self.candidate_table(candidates).table(plan.with_roots(which))
+
+    def follows(self, plan: Plan, index: int, numerals: Sequence[str], text: str) -> np.ndarray:
+        """log p(a text | what stands before a plan's numeral, another numeral there, ended): [C].
+
+        Numerals and text are spelled as the tokenizer does it, each by itself.
+        """
+        root, space = plan.roots[index]
+        branches = Branches(self.scorer, plan.tokens[: root + 1])
+        following = self.tokens.spell(text)
+        parents: list[int] = []
+        tokens: list[int] = []
+        last: list[int] = []  # the node where each numeral ends
+        for numeral in numerals:
+            path = self.tokens.spell(space + numeral)
+            first = len(tokens)
+            parents += [-1, *range(first, first + len(path) + len(following) - 2)]
+            tokens += [*path, *following[:-1]]
+            last.append(first + len(path) - 1)
+        ends = np.array(last)
+        nodes = (ends[:, None] + np.arange(len(following))).ravel()
+        edges = np.stack([nodes, np.tile(following, len(numerals))])
+        states = branches.read(parents, tokens)
+        with torch.no_grad():
+            kinds = [(DIGIT, ends), (POINT_DIGIT, ends)]
+            found, goes_on = self.scorer.log_probs(states, edges, kinds)
+            log_stop = torch.log1p(-torch.stack(goes_on).exp().sum(0).clamp(max=SURELY))
+            total = found.view(len(numerals), -1).sum(1) - log_stop
+        return total.cpu().numpy()
 
 
 def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:

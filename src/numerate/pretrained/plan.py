@@ -91,6 +91,10 @@ class Paragraph:
             [token.text for token in tokens],
         )
 
+    def tokens(self) -> list[Token]:
+        spans = zip(self.written, self.starts, self.ends, strict=True)
+        return [Token(*span, index in self.numerals) for index, span in enumerate(spans)]
+
 
 class Planner:
     """Lays out paragraphs for one tokenizer."""

@@ -17,7 +17,6 @@ from numerate.errors import DatasetError, NumerateError
 from numerate.numeral import is_numeral
 from numerate.plausibility.benchmark.corruption import KINDS, corrupt
 from numerate.plausibility.benchmark.detectors import (
-    ByStrangeness,
     BySurprisal,
     Detector,
     Distance,
@@ -144,7 +143,7 @@ def run_benchmark(
     documents = np.repeat(ids, [len(some) for some in written])
     errors = make_errors(numerals, documents, seed)
     readings = read_texts(model.model, texts)
-    found = detect(ByStrangeness(model.model), readings, numerals, errors)
+    found = detect(model.strangeness, readings, numerals, errors)
     detectors = {model.name: qualities(found, errors)}
     distance = Distance(training_median(dataset))
     distances = {kind: distance(wrong) for kind, (_, wrong) in errors.items()}

@@ -1,32 +1,20 @@
-"""Who finds errors: the strangeness that checking goes by, and what it is compared with."""
+"""Who finds errors: anything that scores numerals, and what checking is compared with."""
 
 from typing import Protocol
 
 import numpy as np
 
-from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import strangeness
+from numerate.plausibility.assess import log_probs_of
 from numerate.plausibility.grid import Written
 from numerate.plausibility.number_model import NumberModel, Reading
 
 
 class Detector(Protocol):
-    """Scores numerals in the contexts of a reading; larger is odder."""
+    """Scores numerals in the contexts of a reading, as `Strangeness` does; larger is odder."""
 
     def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
         """`numerals` [E] written where the numerals `rows` [E] of the reading stand."""
         ...
-
-
-class ByStrangeness:
-    """What `numerate check` goes by."""
-
-    def __init__(self, model: NumberModel) -> None:
-        self._model = model
-
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
-        log_probs = log_probs_of(self._model, reading, rows, numerals)
-        return strangeness(Written.of(numerals), log_probs)
 
 
 class BySurprisal:
@@ -57,13 +45,3 @@ class Distance:
         logs = np.log10(np.maximum(Written.of(numerals).values, self.FLOOR))
         distance: np.ndarray = np.abs(logs - self._log_median)
         return distance
-
-
-def log_probs_of(
-    model: NumberModel, reading: Reading, rows: np.ndarray, numerals: list[str]
-) -> np.ndarray:
-    """log p of each numeral in its own context: one table for all of a reading's."""
-    distinct = {text: column for column, text in enumerate(dict.fromkeys(numerals))}
-    table = model.log_probs(reading.states, NumeralTable(list(distinct)))
-    found: np.ndarray = table[rows, [distinct[text] for text in numerals]]
-    return found
