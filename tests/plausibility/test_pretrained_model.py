@@ -23,6 +23,7 @@ from numerate.numeral_table import NumeralTable
 from numerate.plausibility.calibration import calibrate
 from numerate.plausibility.gap import after_numeral, before_numeral
 from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import AFTER
 from numerate.plausibility.plain_texts import plain_candidates
 from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
 from numerate.pretrained.files import digest
@@ -105,6 +106,24 @@ def test_a_text_is_read_token_by_token(models: dict[str, NumerateModel], name: s
             found = model.log_probs(context, NumeralTable([token.text]))[0, 0]
             assert found == pytest.approx(reading.numeral_log_probs[index], abs=1e-3)
     assert model.read([]) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_the_place_of_another_a_numeral_is_read_as_if_it_stood_there(
+    models: dict[str, NumerateModel], name: str
+) -> None:
+    """And so is what follows, but for the few ways to go on that are not asked for."""
+    model = models[name].model
+    text = "the volume is 143 ml and the mass 57 g"
+    (reading,) = model.read([text])
+    rows, numerals = np.array([0, 1, 0]), ["98.5", "57", "7"]
+    log_probs, after = model.in_place(reading, rows, numerals)
+    for row, numeral, log_prob, following in zip(rows, numerals, log_probs, after, strict=True):
+        token, place = reading.numerals[row], int(reading.positions[row])
+        (other,) = model.read([text[: token.start] + numeral + text[token.end :]])
+        assert other.numeral_log_probs[row] == pytest.approx(log_prob, abs=1e-3)
+        expected = other.log_probs[place + 1 : -1][:AFTER].sum()
+        assert following == pytest.approx(expected, abs=0.1)
 
 
 def test_a_bare_model_says_what_it_is_scored_by(bare: NumerateModel) -> None:
@@ -304,7 +323,7 @@ def test_interrupted_calibration_goes_on(
     monkeypatch.setattr(PretrainedLM, "score", score)
     split = Dataset.open(dataset).split("dev").read(["text"])["text"].to_pylist()
     chosen = np.sort(np.random.default_rng(1).permutation(len(split))[:9])
-    expected = calibrate(again.model, [split[index] for index in chosen])
+    expected = calibrate(again.model, again.model.read([split[index] for index in chosen]))
     # States are kept in half precision.
     np.testing.assert_allclose(found.strangeness, expected.strangeness, atol=0.02)
 
