@@ -13,6 +13,7 @@ from tests.plausibility.test_command import numerate
 
 from numerate.analysis.benford import count_digits_of, print_benford
 from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.rules import ReadingRules
 from numerate.numeral import is_numeral
 
 
@@ -133,3 +134,20 @@ def test_an_unknown_format_is_told_what_it_meant(capsys: pytest.CaptureFixture[s
     status, _, err = numerate(capsys, "benford", "-", "--format", "latx")
     assert (status, err.count("\n")) == (2, 1)
     assert "did you mean latex?" in err
+
+
+def test_text_is_cut_by_the_rules_that_are_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "befund.txt"
+    path.write_text("Im Mittel 74,5 bei 1.234,5 und IL-6\n")
+    comma = count_digits_of(str(path), rules=ReadingRules("comma"))
+    assert (comma.numbers, comma.counts[2, 3], comma.counts[2, 5]) == (2, 1, 1)
+    split = count_digits_of(str(path), rules=ReadingRules("comma", split_names=True))
+    assert (split.numbers, split.counts[0, 6]) == (3, 1)
+    given = ("benford", str(path), "--decimal")
+    status, out, _ = numerate(capsys, *given, "comma", "--split-names", "--format", "markdown")
+    assert (status, "of 3 numbers in befund.txt" in out) == (0, True)
+    status, _, err = numerate(capsys, *given, "dot")
+    assert status
+    assert "unknown decimal mark 'dot': expected one of point, comma" in err

@@ -14,9 +14,11 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.describe import describe, description_rows
 from numerate.corpus.extract import Extracted
 from numerate.corpus.prepare import _result, prepare
 from numerate.corpus.rules import OLDER, ReadingRules
@@ -354,6 +356,29 @@ def test_a_dataset_remembers_how_it_was_read(tmp_path: Path) -> None:
         manifest["options"]["reading"] = spoilt
         with pytest.raises(NumerateError, match=r"decimal mark|grammar|rules of reading"):
             ReadingRules.of(manifest["options"])
+
+
+def test_signed_statistics_are_of_quantities(tmp_path: Path) -> None:
+    source = tmp_path / "lines.jsonl"
+    texts = ["a change of −2.5 × 10^3 cells", "p = 4e-2 at 7", "IL-6 rose by ½ to 10^2"] * 4
+    lines = [json.dumps({"text": f"{text} in patient no. {n}"}) for n, text in enumerate(texts)]
+    source.write_text("\n".join(lines))
+    prepare(source, tmp_path / "out")
+    dataset = Dataset.open(tmp_path / "out")
+    plain, signed = describe(dataset, 5), describe(dataset, 5, signed=True)
+    assert all(split.min >= 0 for split in plain.splits.values())
+    expected = {"−2.5": [-2500], "4e-2": [0.04, 7], "½": [0.5, 100]}
+    for name in SPLITS:
+        rows = dataset.split(name).read(["text"])["text"].to_pylist()
+        values = [v for row in rows for key, some in expected.items() if key in row for v in some]
+        values += [float(row.rpartition(" ")[2]) for row in rows]
+        found = signed.splits[name]
+        assert (found.min, found.max) == (min(values), max(values))
+        assert found.mean == pytest.approx(np.mean(values))
+        assert found.median == pytest.approx(np.median(values))
+        assert found.numerals_percent == plain.splits[name].numerals_percent
+    assert "min quantity" in description_rows(signed)
+    assert "min number" in description_rows(plain)
 
 
 def test_only_a_dataset_is_ever_replaced(tmp_path: Path) -> None:

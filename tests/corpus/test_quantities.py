@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.corpus.test_patterns import code, rows
 
 from numerate.corpus.quantities import MAX_POWER, quantities, signs_and_powers
 from numerate.corpus.tokenizer import tokenize
-from tests.corpus.test_patterns import code, rows
 
 WHOLE = rows("### Read whole")
 

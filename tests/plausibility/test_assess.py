@@ -179,6 +179,14 @@ def test_findings_point_into_the_text(models: dict[str, NumerateModel]) -> None:
         assert finding.flagged == (finding.plausibility <= 0.01)
 
 
+def test_findings_know_sign_and_power(models: dict[str, NumerateModel]) -> None:
+    text = "A change of −2.5 × 10^3.\n\nA volume of 140 to 150 ml."
+    found = models["mog"].assess(text, 0.05)
+    assert [f.numeral for f in found] == ["2.5", "10", "3", "140", "150"]
+    assert [(f.sign, f.power) for f in found] == [(-1, 3), (1, 0), (1, 0), (1, 0), (1, 0)]
+    assert found[0].record()["sign"] == -1
+
+
 def test_paragraphs_do_not_see_each_other(models: dict[str, NumerateModel]) -> None:
     """And a paragraph of a text is read as the same text alone."""
     lm = models["combination"]

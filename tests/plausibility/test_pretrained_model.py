@@ -17,11 +17,12 @@ from tests.pretrained.test_backbone import with_own_code
 
 import numerate
 from numerate.corpus.dataset import Dataset
+from numerate.corpus.tokenizer import tokenize
 from numerate.errors import BackboneError, NumerateError
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.calibration import calibrate
-from numerate.plausibility.gap import after_numeral, before_numeral
+from numerate.plausibility.gap import after_numeral, apart_from_numeral, before_numeral
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.number_model import AFTER
 from numerate.plausibility.plain_texts import plain_candidates
@@ -205,6 +206,22 @@ def test_a_numeral_stands_apart_as_a_writer_would_have_it(text: str, expected: s
     assert after_numeral(" ml") == " ml"
     assert after_numeral("ml") == " ml"
     assert after_numeral("%") == "%"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [".5 mg", ",000", "-HT levels", "-12-31", ":30", "/12/2020", " 863", "’000", "·5", "5", "mg"],
+)
+@pytest.mark.parametrize("before", ["took 17 ", "in 17\u2009863 ", "p < ", "IL-", "day-", "("])
+def test_what_stands_around_a_gap_never_becomes_part_of_its_numeral(
+    before: str, after: str
+) -> None:
+    begin = apart_from_numeral(before_numeral(before))
+    place = len(tokenize(begin))
+    for numeral in ("5", "31", "863", "2020", "0.5"):
+        tokens = tokenize(begin + numeral + after_numeral(after))
+        assert (tokens[place].text, tokens[place].is_numeral) == (numeral, True)
+        assert [t.text for t in tokens[:place]] == [t.text for t in tokenize(begin)]
 
 
 @pytest.mark.parametrize("name", NAMES)

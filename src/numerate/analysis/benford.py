@@ -18,8 +18,9 @@ from numerate.analysis.significant_digits import conformity_table, significant_d
 from numerate.corpus.dataset import SPLITS, Dataset, is_dataset
 from numerate.corpus.readers import Unit, documents, units
 from numerate.corpus.readers.lines import decode
+from numerate.corpus.rules import ReadingRules
 from numerate.corpus.sources import Source
-from numerate.corpus.tokenizer import iter_tokens
+from numerate.corpus.tokenizer import DEFAULT_RULES, iter_tokens
 from numerate.errors import DocumentError, SourceError, check_choice
 from numerate.notices import say
 from numerate.numeral import is_numeral
@@ -32,10 +33,17 @@ _NUMBER = re.compile(r"[+\-−]?(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:[eE][+\-
 """A line that is a number and nothing else, with sign and exponent where it has them."""
 
 
-def print_benford(source: str, out: Path | None, *, field: str = "text", format: str) -> None:
+def print_benford(
+    source: str,
+    out: Path | None,
+    *,
+    field: str = "text",
+    format: str,
+    rules: ReadingRules = DEFAULT_RULES,
+) -> None:
     """Count, print the table, and with `out` write the figure as PNG, SVG and CSV."""
     check_choice("format", format, FORMATS)
-    counted = count_digits_of(source, field=field)
+    counted = count_digits_of(source, field=field, rules=rules)
     exhibit = significant_digit_shares([counted])
     if out is not None:
         exhibit.save(out)
@@ -66,13 +74,18 @@ def few_numbers(counted: DigitShares) -> str | None:
     )
 
 
-def count_digits_of(source: str, *, field: str = "text") -> DigitShares:
-    """The digits of all numbers in a file, a folder, an archive, a dataset, or `-` for stdin."""
+def count_digits_of(
+    source: str, *, field: str = "text", rules: ReadingRules = DEFAULT_RULES
+) -> DigitShares:
+    """The digits of all numbers in a file, a folder, an archive, a dataset, or `-` for stdin.
+
+    Text is cut by `rules`; the tokens of a dataset are those it was prepared with.
+    """
     if source != "-" and is_dataset(Path(source)):
         name, numbers = Path(source).resolve().name, _dataset_numbers(Path(source))
     else:
         name = "standard input" if source == "-" else Path(source).name
-        numbers = Counter(_numbers(source, field))
+        numbers = Counter(_numbers(source, field, rules))
     counted = DigitShares.of(name, numbers)
     if not counted.numbers:
         raise SourceError(f"{name}: no number in it")
@@ -113,7 +126,7 @@ def _dataset_numbers(folder: Path) -> dict[str, int]:
     return found
 
 
-def _numbers(source: str, field: str) -> Iterator[str]:
+def _numbers(source: str, field: str, rules: ReadingRules) -> Iterator[str]:
     """Written numbers as they come; what cannot be read is named on standard error."""
     if source == "-":
         pieces = units(sys.stdin.buffer, "standard input", "text", lone=True)
@@ -130,7 +143,7 @@ def _numbers(source: str, field: str) -> Iterator[str]:
             elif _is_number(text):
                 yield text.strip()
             else:
-                yield from (token.text for token in iter_tokens(text) if token.is_numeral)
+                yield from (token.text for token in iter_tokens(text, rules) if token.is_numeral)
     if skipped > MAX_ERROR_LINES:
         say(f"… and {skipped - MAX_ERROR_LINES:,} more")
 

@@ -100,8 +100,10 @@ def _options(run: Run) -> dict[str, Any]:
 
 def corpus_section(dataset: Dataset, vocabulary: int) -> Section:
     manifest = dataset.manifest
+    options = {name: option for name, option in manifest["options"].items() if name != "reading"}
     known = {
-        **manifest["options"],
+        **options,
+        **dataset.reading.record(),
         **{name: f"{count:,}" for name, count in manifest["counts"].items()},
         **{
             f"{name} split": f"{split['documents']:,} documents, {split['paragraphs']:,} "

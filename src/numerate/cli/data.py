@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import DatasetFolder, Decimal
+from numerate.cli.options import DatasetFolder, Decimal, SplitNames
 
 
 @command
@@ -27,10 +27,7 @@ def prepare(
         ),
     ] = None,
     field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
-    split_names: Annotated[
-        bool,
-        typer.Option("--split-names", help="Cut fev1, IL-6, 1.2.3, dates and times into parts."),
-    ] = False,
+    split_names: SplitNames = False,
     decimal: Decimal = "point",
     seed: Annotated[int, typer.Option(help="Of the split, and of the built-in corpus.")] = 1,
     documents: Annotated[int, typer.Option(help="cardiac: how many reports to write.")] = 2000,
@@ -67,6 +64,10 @@ def prepare(
 def describe(
     dataset: DatasetFolder,
     vocabulary: Annotated[int, typer.Option(help="Vocabulary size for the unknown rates.")] = 1000,
+    signed: Annotated[
+        bool,
+        typer.Option("--signed", help="Numbers with their signs and powers of ten, read whole."),
+    ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="First compare every file with its hash.")
     ] = False,
@@ -77,4 +78,4 @@ def describe(
     from numerate.corpus.describe import describe as describe_dataset
 
     opened = Dataset.open(dataset, verified=verify)
-    print_description(opened, describe_dataset(opened, vocabulary))
+    print_description(opened, describe_dataset(opened, vocabulary, signed=signed))

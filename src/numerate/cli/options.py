@@ -70,6 +70,10 @@ MovedDataset = Annotated[
     Path | None,
     typer.Option(help="Where the run's dataset is now, if it has moved; one for hf:PATH."),
 ]
+SplitNames = Annotated[
+    bool,
+    typer.Option("--split-names", help="Cut fev1, IL-6, 1.2.3, dates and times into parts."),
+]
 Decimal = Annotated[
     str,
     typer.Option(help="The decimal mark of the texts: point, or comma (74,5 and 1.234,5)."),

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import Cache, Device, TrustRemoteCode
+from numerate.cli.options import Cache, Decimal, Device, SplitNames, TrustRemoteCode
 
 
 @command
@@ -72,8 +72,12 @@ def benford(
     format: Annotated[
         str, typer.Option(help="table, markdown, latex or csv.", metavar="NAME")
     ] = "table",
+    split_names: SplitNames = False,
+    decimal: Decimal = "point",
 ) -> None:
     """Compare the significant digits of numbers with Benford's law."""
     from numerate.analysis.benford import print_benford
+    from numerate.corpus.rules import ReadingRules
 
-    print_benford(source, out, field=field, format=format)
+    rules = ReadingRules(decimal, split_names)
+    print_benford(source, out, field=field, format=format, rules=rules)

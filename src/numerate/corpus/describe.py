@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerate.corpus.dataset import SPLITS, Dataset, Encoded
+from numerate.corpus.dataset import SPLITS, Dataset, Encoded, Split
+from numerate.corpus.quantities import quantities
+from numerate.corpus.tokenizer import Token
 from numerate.errors import NumerateError
 from numerate.numeral import is_numeral
 
@@ -35,9 +37,11 @@ class Description:
     numeral_types_percent: float
     frequent_numerals: list[tuple[str, int]]  # of the training split
     tables: int
+    signed: bool = False  # whether min, median, mean and max are of quantities read whole
 
 
-def describe(dataset: Dataset, vocabulary_size: int = 1000) -> Description:
+def describe(dataset: Dataset, vocabulary_size: int = 1000, *, signed: bool = False) -> Description:
+    """With `signed`, numbers are quantities as a reader takes them: `−1.2 × 10^5` is one number."""
     if vocabulary_size < 1:
         raise NumerateError(f"vocabulary size: got {vocabulary_size}, expected 1 or more")
     train = dataset.split("train").encode()
@@ -46,7 +50,7 @@ def describe(dataset: Dataset, vocabulary_size: int = 1000) -> Description:
     numerals = [(type, count) for type, count in ranked if is_numeral(type)]
     return Description(
         splits={
-            name: _statistics(dataset, name, train if name == "train" else None, vocabulary)
+            name: _statistics(dataset, name, train if name == "train" else None, vocabulary, signed)
             for name in SPLITS
         },
         vocabulary_size=len(vocabulary),
@@ -54,6 +58,7 @@ def describe(dataset: Dataset, vocabulary_size: int = 1000) -> Description:
         numeral_types_percent=100 * len(numerals) / len(train.types),
         frequent_numerals=numerals[:10],
         tables=sum(batch.num_rows for batch in dataset.tables()),
+        signed=signed,
     )
 
 
@@ -66,7 +71,7 @@ def description_rows(description: Description) -> dict[str, list[str]]:
         "average_length": ("average length", "{:.1f}"),
         "words_percent": ("% words", "{:.1f}"),
         "numerals_percent": ("% numerals", "{:.1f}"),
-        "min": ("min number", "number"),
+        "min": ("min quantity" if description.signed else "min number", "number"),
         "median": ("median", "number"),
         "mean": ("mean", "number"),
         "max": ("max", "number"),
@@ -99,7 +104,7 @@ def _by_frequency(item: tuple[str, int]) -> tuple[int, str]:
 
 
 def _statistics(
-    dataset: Dataset, name: str, encoded: Encoded | None, vocabulary: set[str]
+    dataset: Dataset, name: str, encoded: Encoded | None, vocabulary: set[str], signed: bool
 ) -> SplitStatistics:
     split = dataset.split(name)
     encoded = encoded or split.encode()
@@ -111,6 +116,10 @@ def _statistics(
     )
     weights = counts[numeral_type]
     numerals, tokens = int(weights.sum()), int(counts.sum())
+    if signed:
+        values = _quantities(split)
+        weights = np.ones_like(values)
+    total = weights.sum()
     return SplitStatistics(
         documents=split.summary["documents"],
         instances=split.summary["paragraphs"],
@@ -118,14 +127,26 @@ def _statistics(
         average_length=float(encoded.lengths.mean()),
         words_percent=100 * (tokens - numerals) / tokens,
         numerals_percent=100 * numerals / tokens,
-        min=float(values.min()) if numerals else np.nan,
-        median=_weighted_median(values, weights) if numerals else np.nan,
-        mean=float(values @ weights / numerals) if numerals else np.nan,
-        max=float(values.max()) if numerals else np.nan,
+        min=float(values.min()) if total else np.nan,
+        median=_weighted_median(values, weights) if total else np.nan,
+        mean=float(values @ weights / total) if total else np.nan,
+        max=float(values.max()) if total else np.nan,
         unknown_words_percent=_percent(counts[~numeral_type & ~known_type], tokens - numerals),
         unknown_numerals_percent=_percent(counts[numeral_type & ~known_type], numerals),
         oracle=_oracle(dataset, name, encoded, numeral_type) if dataset.has_oracle else None,
     )
+
+
+def _quantities(split: Split) -> np.ndarray:
+    """The values of all quantities of a split, signs and powers of ten included: [Q]."""
+    values: list[float] = []
+    for batch in split.batches(["tokens", "starts", "ends", "numerals"]):
+        for row in batch.to_pylist():
+            numerals = set(row["numerals"])
+            places = zip(row["tokens"], row["starts"], row["ends"], strict=True)
+            tokens = [Token(*place, index in numerals) for index, place in enumerate(places)]
+            values += [float(found.value) for found in quantities(tokens)]
+    return np.array(values)
 
 
 def _percent(part: np.ndarray, whole: int) -> float:

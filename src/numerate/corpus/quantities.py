@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from numerate.corpus.tokenizer import Token
 
-MAX_POWER = 999  # a larger exponent is an identifier such as 1e99999
+MAX_POWER = 308  # of floating point: a larger exponent is an identifier such as 1e999
 
 _MINUS = set("-−–—﹣－")
 _SIGNS = _MINUS | {"+"}
@@ -127,7 +127,7 @@ def _scientific(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
     if _glued(tokens, index):
         glued = _GLUED_POWER.fullmatch(text)
         if glued:  # `1e5`
-            return int(glued[1]), index + 1
+            return _within(glued[1], index + 1)
         if text == "e":  # `2.2e-16`
             return _exponent(tokens, index + 1)
         if text == "x10":  # `1.3x10^6`
@@ -176,9 +176,8 @@ def _exponent(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
 
 
 def _within(written: str, stop: int) -> tuple[int, int] | None:
-    if re.fullmatch(r"[+-]?[0-9]{1,3}", written) is None:
-        return None
-    return int(written), stop
+    is_power = re.fullmatch(r"[+-]?[0-9]{1,3}", written) and abs(int(written)) <= MAX_POWER
+    return (int(written), stop) if is_power else None
 
 
 def _is_script(tokens: Sequence[Token], index: int) -> bool:

@@ -32,6 +32,8 @@ class Finding:
     reason: str  # what is odd about it, were it flagged: one of REASONS
     plausibility: float  # share of the dev split's numerals at least as odd
     flagged: bool
+    sign: int = 1  # of the number as a reader takes it, −1 in `−0.5`
+    power: int = 0  # and its power of ten, −16 in `2.2e-16`
 
     def record(self) -> dict[str, Any]:
         return asdict(self)

@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 
 from numerate.errors import NumerateError, TooLongError
+from numerate.numeral import NARROW_SPACES
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.known_numerals import KnownNumerals
 from numerate.plausibility.number_model import NumberModel
@@ -18,6 +19,8 @@ READ_AT_ONCE = 50_000  # tokens
 _OPENING = {"Ps", "Pi", "Sc"}  # brackets, quotation marks, signs of currencies
 Reached = Callable[[int, int], None]  # how many numerals were read, of how many
 _GAP = re.compile(r"_{3,}")
+_CARRIES_ON = re.compile(rf"[^\W_]|[.,:/’'·∙ {NARROW_SPACES}][0-9]|[-‐‑](?:[0-9]|[A-Z]{{2}})")
+_THOUSANDS = re.compile(rf"[0-9][ {NARROW_SPACES}]\Z")
 
 
 def split_at_gap(text: str) -> tuple[str, str]:
@@ -35,8 +38,16 @@ def before_numeral(text: str) -> str:
 
 
 def after_numeral(text: str) -> str:
-    """What follows a numeral, apart from it: `5 mg`, not `5mg`, which might be another token."""
-    return " " + text if text[:1].isalnum() else text
+    """What follows a numeral, apart from it: `5 mg`, not `5mg`, which might be another token.
+
+    Nor may what follows carry it on (`.5`, `,000`, `-HT`, ` 000`), whatever numeral is tried.
+    """
+    return " " + text if _CARRIES_ON.match(text) else text
+
+
+def apart_from_numeral(text: str) -> str:
+    """What comes before one, such that no thousands go on after it: `17  863` is two numerals."""
+    return text + " " if _THOUSANDS.search(text) else text
 
 
 class Gap:
@@ -55,7 +66,7 @@ class Gap:
         report: Reached | None = None,
     ) -> None:
         self._model = model
-        self._before, self._after = before_numeral(before), after_numeral(after)
+        self._before, self._after = apart_from_numeral(before_numeral(before)), after_numeral(after)
         self._place = len(model.tokens(self._before))  # of the numeral among the tokens
         self._length = self._place + len(model.tokens(self._after))
         if self._length > longest:

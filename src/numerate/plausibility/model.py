@@ -196,6 +196,7 @@ class NumerateModel:
         """One numeral of a paragraph; without what was `expected`, the model is asked closely."""
         reading = passage.reading
         token = reading.tokens[reading.positions[index]]
+        sign, power = reading.signs_and_powers[index]
         if expected is None:
             expected = look_closer(self.model, reading.states[index : index + 1], token.text)
         return Finding(
@@ -210,4 +211,6 @@ class NumerateModel:
             reason=expected.reason,
             plausibility=float(plausibility),
             flagged=bool(plausibility <= alarms),
+            sign=sign,
+            power=power,
         )

@@ -6,10 +6,12 @@ any other language model that can score numerals may do the same.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from numerate.corpus.quantities import signs_and_powers
 from numerate.corpus.tokenizer import Token
 from numerate.evaluation.perplexity import proper
 from numerate.numeral_table import NumeralTable
@@ -20,7 +22,7 @@ States = Any
 """Contexts as the model keeps them, in whatever form: they have a length and can be sliced."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """One text as a model reads it: T tokens and the end, N of the tokens numerals.
 
@@ -43,6 +45,11 @@ class Reading:
     @property
     def numerals(self) -> list[Token]:
         return [self.tokens[position] for position in self.positions]
+
+    @cached_property
+    def signs_and_powers(self) -> list[tuple[int, int]]:
+        """Of each numeral, 1 or −1 and a power of ten: tokens beside it that a reader takes in."""
+        return signs_and_powers(self.tokens)
 
 
 class NextNumeral(Protocol):
