@@ -14,7 +14,7 @@ END = "<eos>"
 START = "<sos>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Vocabulary:
     """The most frequent types, words and numerals together, each partition in order of frequency.
 
@@ -24,6 +24,10 @@ class Vocabulary:
 
     words: tuple[str, ...]
     numerals: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Unknowns and the end of a paragraph counted in."""
+        return f"Vocabulary({len(self.words):,} words, {len(self.numerals):,} numerals)"
 
     @classmethod
     def build(cls, types: Sequence[str], counts: np.ndarray, size: int) -> "Vocabulary":

@@ -39,13 +39,16 @@ class Encoded:
         return np.diff(self.offsets)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Split:
     """One split. It knows its name, so that a model is never tested on what it was tuned on."""
 
     name: str
     folder: Path
     summary: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Split({self.name} of {self.folder}: {_extent(self.summary)})"
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         return read_batches(self.folder, self.summary["shards"], columns)
@@ -121,10 +124,14 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Dataset:
     folder: Path
     manifest: dict[str, Any]
+
+    def __repr__(self) -> str:
+        splits = (f"{name} {_extent(self.manifest['splits'][name])}" for name in SPLITS)
+        return f"Dataset({self.folder}: {', '.join(splits)})"
 
     @classmethod
     def open(cls, folder: str | Path, *, verified: bool = False) -> "Dataset":
@@ -153,6 +160,10 @@ class Dataset:
 
     def tables(self) -> Iterator[pa.RecordBatch]:
         return read_batches(self.folder, self.manifest["tables"])
+
+
+def _extent(summary: dict[str, Any]) -> str:
+    return f"{summary['paragraphs']:,} paragraphs of {summary['documents']:,} documents"
 
 
 def some_paragraphs(count: int, limit: int | None) -> np.ndarray:

@@ -16,6 +16,7 @@ from numerate.plausibility.number_model import NextNumeral
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SHOWN_LEVEL = 0.9  # of the interval by which a distribution introduces itself
 CURVE_BEST = 200  # of the most probable numerals that a drawing shows beside the grid
 _POINTS = 64  # where the distribution function is looked at in each round of a search
 _MOST_ROUNDS = 1000  # of draws, before a model is given up that hardly names a numeral
@@ -52,6 +53,18 @@ class NumeralDistribution:
         self._score = score  # log p of each numeral: [C]
         self._candidates = candidates
         self.shares = shares  # of the members of a combination; empty for other models
+
+    def __repr__(self) -> str:
+        if not self._numerals.total > 0:
+            return "NumeralDistribution(no numeral that can be named)"
+        low, high = (f"{end:.6g}" for end in self.interval(SHOWN_LEVEL))
+        where = f"{SHOWN_LEVEL * 100:.0f} % in {low}–{high}"
+        return f"NumeralDistribution(median {self.median():.6g}, {where})"
+
+    def _repr_html_(self) -> str:
+        from numerate.plausibility.showing import as_picture
+
+        return as_picture(self.plot(), repr(self)) if self._numerals.total > 0 else repr(self)
 
     @property
     def unnamed(self) -> float:

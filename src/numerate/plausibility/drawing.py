@@ -3,10 +3,9 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.distribution import SHOWN_LEVEL, NumeralDistribution
 from numerate.report.look import COLOURS, look, new_figure
 
-LEVEL = 0.9  # of the interval that is shaded
 SHOWN = 0.98  # of the probability lies within the figure
 LEAST = 0.01  # of the highest point: numbers of decimals that do not reach it are left out
 WIDE = 50  # times the lower end, from which on the line is logarithmic
@@ -21,7 +20,9 @@ def draw_distribution(distribution: NumeralDistribution) -> Figure:
     with look():
         figure = new_figure(2.4, 5.0)
         axes = figure.subplots()
-        axes.axvspan(*distribution.interval(LEVEL), color=COLOURS["grey"], alpha=0.15, linewidth=0)
+        axes.axvspan(
+            *distribution.interval(SHOWN_LEVEL), color=COLOURS["grey"], alpha=0.15, linewidth=0
+        )
         axes.axvline(distribution.median(), color=COLOURS["grey"], linestyle="--")
         for decimals in sorted(set(curve.decimals.tolist())):
             chosen = inside & (curve.decimals == decimals)
@@ -41,7 +42,8 @@ def draw_distribution(distribution: NumeralDistribution) -> Figure:
             axes.xaxis.set_major_formatter(ScalarFormatter())
         axes.set_ylim(bottom=0)
         axes.set(
-            xlabel=f"number (dashed: median; grey: {LEVEL:.0%} interval)", ylabel="probability"
+            xlabel=f"number (dashed: median; grey: {SHOWN_LEVEL:.0%} interval)",
+            ylabel="probability",
         )
         axes.legend()
     return figure

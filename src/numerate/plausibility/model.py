@@ -12,6 +12,7 @@ from numerate.plausibility.assess import Expected, Strangeness, expect, look_clo
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.finding import Finding, Glance
+from numerate.plausibility.findings import Findings
 from numerate.plausibility.gap import LONGEST, Gap, Reached, before_numeral, split_at_gap
 from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
@@ -27,6 +28,10 @@ class NumerateModel:
     def __init__(self, model: NumberModel, calibrated: Callable[[], Calibration]) -> None:
         self.model = model
         self._calibrated = calibrated
+
+    def __repr__(self) -> str:
+        of = f" of {', '.join(self.members)}" if self.members else ""
+        return f"NumerateModel({self.name}{of})"
 
     @property
     def name(self) -> str:
@@ -104,12 +109,12 @@ class NumerateModel:
         """Claims, the most probable first, and what drives the order."""
         return rank(self.model, claims, by)
 
-    def check(self, text: str, alarms: float = ALARMS) -> list[Finding]:
+    def check(self, text: str, alarms: float = ALARMS) -> Findings:
         """The numerals that are implausible where they stand.
 
         `alarms` is the share of numerals that may be flagged on text like the training data.
         """
-        return self.sift(text, alarms)[0]
+        return Findings(*self.sift(text, alarms))
 
     def sift(
         self, text: str, alarms: float = ALARMS, report: Report | None = None

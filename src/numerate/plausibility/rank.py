@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from numerate.errors import NumerateError, check_choice
 from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.plausibility.showing import as_table
 
 WAYS = ("numerals", "sentence")
 
@@ -32,10 +33,34 @@ class Claim:
     reason: str  # what sets it apart from the first; empty for the first
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+@dataclass(frozen=True, slots=True, repr=False)
+class Ranking(Sequence[Claim]):
+    """The claims in order, as the sequence that it looks like."""
+
     by: str  # numerals or sentence
     claims: list[Claim]  # the most probable first
+
+    def __len__(self) -> int:
+        return len(self.claims)
+
+    @overload
+    def __getitem__(self, index: int) -> Claim: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Claim]: ...
+    def __getitem__(self, index: int | slice) -> Claim | list[Claim]:
+        return self.claims[index]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{claim.text!r} {claim.log_prob:.2f}" for claim in self)
+        return f"Ranking(by {self.by}: {shown})"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (place, claim.text, f"{claim.log_prob:.2f}", claim.reason)
+            for place, claim in enumerate(self, 1)
+        )
+        columns = ("", "claim", "log p", "against the first")
+        return as_table(f"Ranking by {self.by}", columns, rows)
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
