@@ -6,7 +6,8 @@ RUN is a trained run. `numerate serve` runs in one process, the clients in a sec
 text of the test split, 200 tokens long and never the same, waits for the answer and sends the next.
 There must be no error and the 99th percentile of the answers' times must be under 500 ms. Then
 bodies that no honest client sends: each must get a status in the four hundreds and the server must
-answer as before. Otherwise the exit status is 1.
+answer as before. Then 505 connections that send nothing, beside which a text must be answered at
+once. Otherwise the exit status is 1.
 """
 
 import argparse
@@ -14,11 +15,13 @@ import json
 import multiprocessing
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 from multiprocessing.connection import Connection
@@ -32,6 +35,7 @@ from numerate.corpus.tokenizer import tokenize
 from numerate.model.language_model import CONFIG, read_json
 
 LIMIT = 0.5  # seconds, 99th percentile
+SILENT = 505  # connections that send nothing
 JSON = {"Content-Type": "application/json"}
 
 HOSTILE: dict[str, bytes] = {
@@ -130,6 +134,20 @@ def hostile(address: str) -> bool:
     return good
 
 
+def beside_silence(address: str) -> bool:
+    """Whether connections that send nothing shut anyone out."""
+    host = httpx.URL(address).host
+    with ExitStack() as opened:
+        for _ in range(SILENT):
+            silent = socket.create_connection((host, httpx.URL(address).port or 80), 60)
+            opened.enter_context(silent)
+        start = time.perf_counter()
+        answer = httpx.post(f"{address}v1/check", json={"text": "It is 7."}, timeout=60)
+        took = 1000 * (time.perf_counter() - start)
+    print(f"beside {SILENT} silent connections: {answer.status_code} after {took:.0f} ms")
+    return answer.status_code == 200
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path)
@@ -153,6 +171,7 @@ def main() -> int:
         good = under_load(found[0], bodies, 1, 3)
         good &= under_load(found[0], bodies, arguments.clients, arguments.seconds)
         good &= hostile(found[0])
+        good &= beside_silence(found[0])
         good &= under_load(found[0], bodies, arguments.clients, 3)
         server.send_signal(signal.SIGTERM)
         status = server.wait(30)

@@ -2,7 +2,9 @@
 
 from fuzzing.articles import Articles
 from fuzzing.kind import Kind
+from fuzzing.requests import Requests
 
 KINDS: dict[str, type[Kind]] = {
     "articles": Articles,
+    "requests": Requests,
 }

@@ -87,7 +87,15 @@ def test_other_methods_are_refused(client: httpx.Client, method: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/page/../api.py", "/page/%2e%2e/api.py", "/page/", "/page/index.html", "/docs", "/v2/check"],
+    [
+        "/page/../api.py",
+        "/page/%2e%2e/api.py",
+        "/page/",
+        "/page/index.html",
+        "/docs",
+        "/v1/check/",
+        "/v2/check",
+    ],
 )
 def test_other_paths_lead_nowhere(client: httpx.Client, path: str) -> None:
     answer = client.get(path)

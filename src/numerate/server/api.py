@@ -49,6 +49,7 @@ def create_app(
         openapi_url="/v1/openapi.json",
         docs_url=None,  # would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # to whatever `Host` the request names
         lifespan=lifespan,
         responses=PROBLEMS,
     )
