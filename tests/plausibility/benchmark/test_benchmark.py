@@ -95,8 +95,8 @@ def test_a_model_beats_the_baselines(models: dict[str, NumerateModel], dataset: 
     result = run_benchmark(lm, opened, softmax=models["softmax"], seed=1)
     again = run_benchmark(lm, opened, softmax=models["softmax"], seed=1)
     assert result.record() == again.record()
-    assert list(result.detectors) == ["combination", "distance from the median",
-                                      "surprisal of softmax"]  # fmt: skip
+    names = ["combination", "combination at first sight", "distance from the median"]
+    assert list(result.detectors) == [*names, "surprisal of softmax"]
     for found in result.detectors.values():
         assert list(found) == list(KINDS)
         assert all(0 <= quality.recall <= 1 for quality in found.values())
@@ -104,9 +104,14 @@ def test_a_model_beats_the_baselines(models: dict[str, NumerateModel], dataset: 
     theirs = [quality.auc for quality in result.detectors["distance from the median"].values()]
     assert np.mean(ours) > np.mean(theirs)  # after two epochs
     assert result.detectors["combination"]["factor 1,000"].auc > 0.9
+    recalls = [
+        np.mean([quality.recall for quality in result.detectors[name].values()])
+        for name in names[:2]
+    ]
+    assert recalls[0] > recalls[1]
     assert 0 <= result.flagged < 0.05
     without = run_benchmark(lm, opened)
-    assert list(without.detectors) == ["combination", "distance from the median"]
+    assert list(without.detectors) == names
 
 
 def test_it_reads_a_few_paragraphs_at_a_time(

@@ -5,7 +5,7 @@ reader of the text meets who comes to a single wrong number. Each detector gives
 score; what is right and what is wrong are told apart by it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
@@ -17,6 +17,7 @@ from numerate.errors import DatasetError, NumerateError
 from numerate.numeral import is_numeral
 from numerate.plausibility.benchmark.corruption import KINDS, corrupt
 from numerate.plausibility.benchmark.detectors import (
+    AtFirstSight,
     BySurprisal,
     Detector,
     Distance,
@@ -77,23 +78,34 @@ def detect(
     detector: Detector, readings: Iterable[Reading], numerals: list[str], errors: Errors
 ) -> Scores:
     """Score every numeral as it is, and every error, reading by reading; none is kept."""
+    return detect_each([detector], readings, numerals, errors)[0]
+
+
+def detect_each(
+    detectors: Sequence[Detector], readings: Iterable[Reading], numerals: list[str], errors: Errors
+) -> list[Scores]:
+    """What each of several detectors says, over one reading of the texts."""
     kinds = list(errors)
     places = np.concatenate([np.arange(len(numerals)), *(errors[kind][0] for kind in kinds)])
     texts = numerals + [text for kind in kinds for text in errors[kind][1]]
     order = np.argsort(places, kind="stable")
-    scores = np.empty(len(places))
+    scores = np.empty((len(detectors), len(places)))
     first = 0  # numeral of a reading, among all
     for reading in readings:
         end = first + len(reading.positions)
         _refuse_other_numerals([token.text for token in reading.numerals], numerals[first:end])
         chosen = order[slice(*np.searchsorted(places, [first, end], sorter=order))]
         if len(chosen):
-            scores[chosen] = detector(reading, places[chosen] - first, [texts[i] for i in chosen])
+            rows, written = places[chosen] - first, [texts[i] for i in chosen]
+            scores[:, chosen] = [detector(reading, rows, written) for detector in detectors]
         first = end
     _refuse_other_numerals([], numerals[first:])
     cuts = np.cumsum([len(numerals), *(len(errors[kind][0]) for kind in kinds)])
-    right, *wrong, _ = np.split(scores, cuts)
-    return Scores(right, dict(zip(kinds, wrong, strict=True)))
+    found = []
+    for row in scores:
+        right, *wrong, _ = np.split(row, cuts)
+        found.append(Scores(right, dict(zip(kinds, wrong, strict=True))))
+    return found
 
 
 def _refuse_other_numerals(read: list[str], cut: list[str]) -> None:
@@ -143,8 +155,12 @@ def run_benchmark(
     documents = np.repeat(ids, [len(some) for some in written])
     errors = make_errors(numerals, documents, seed)
     readings = read_texts(model.model, texts)
-    found = detect(model.strangeness, readings, numerals, errors)
-    detectors = {model.name: qualities(found, errors)}
+    ways = model.strangeness, AtFirstSight(model.model)
+    found, sight = detect_each(ways, readings, numerals, errors)
+    detectors = {
+        model.name: qualities(found, errors),
+        f"{model.name} at first sight": qualities(sight, errors),
+    }
     distance = Distance(training_median(dataset))
     distances = {kind: distance(wrong) for kind, (_, wrong) in errors.items()}
     far = Scores(distance(numerals), distances)

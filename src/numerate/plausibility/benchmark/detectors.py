@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from numerate.plausibility.assess import log_probs_of
+from numerate.plausibility.assess import first_sight, log_probs_of
 from numerate.plausibility.grid import Written
 from numerate.plausibility.number_model import NumberModel, Reading
 
@@ -15,6 +15,16 @@ class Detector(Protocol):
     def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
         """`numerals` [E] written where the numerals `rows` [E] of the reading stand."""
         ...
+
+
+class AtFirstSight:
+    """Surprisal less ln 10 for each significant digit: without slips, and what follows."""
+
+    def __init__(self, model: NumberModel) -> None:
+        self._model = model
+
+    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        return first_sight(numerals, log_probs_of(self._model, reading, rows, numerals))
 
 
 class BySurprisal:
