@@ -1,10 +1,14 @@
 """The kinds of damaged input. To add one, write a file here and name its class below."""
 
+from fuzzing.archives import Archives
 from fuzzing.articles import Articles
+from fuzzing.datasets import Datasets
 from fuzzing.kind import Kind
 from fuzzing.requests import Requests
 
 KINDS: dict[str, type[Kind]] = {
     "articles": Articles,
     "requests": Requests,
+    "archives": Archives,
+    "datasets": Datasets,
 }

@@ -93,6 +93,17 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda out: change_manifest(out, tables=["../whole/tables-00000.parquet"]),
         "expected the name of a file",
     ),
+    "a column whose name is no UTF-8": (
+        lambda out: (
+            forget_files(out),
+            (out / DEV).write_bytes((out / DEV).read_bytes().replace(b"starts", b"start\xf4")),
+        ),
+        "dev.*cannot be read",
+    ),
+    "endless name": (
+        lambda out: change_manifest(out, tables=["x" * 5000]),
+        "expected the name of a file",
+    ),
     "unsealed": (lambda out: change_manifest(out, files={}), r"files\.train.* is missing"),
     "fewer rows": (
         lambda out: rewrite(out, DEV, lambda table: table.slice(0, 1)),

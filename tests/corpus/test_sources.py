@@ -251,3 +251,12 @@ def test_a_long_header_is_not_read_into_memory(tmp_path: Path) -> None:
     (tmp_path / "c.tar").write_bytes(huge.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
     (error,) = read(tmp_path / "c.tar")[1]
     assert "a header that goes on for 8,589,934,592 bytes" in error.reason
+
+
+def test_a_file_of_exabytes_is_not_waited_for(tmp_path: Path) -> None:
+    for kind in (tarfile.REGTYPE, b"Z"):
+        member = tarfile.TarInfo("a.bin")
+        member.type, member.size = kind, 1 << 60
+        (tmp_path / "c.tar").write_bytes(member.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
+        (error,) = read(tmp_path / "c.tar")[1]
+        assert "it breaks off in the middle of a file" in error.reason

@@ -29,6 +29,7 @@ _EXTENSIONS = (
     tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
     tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
 )  # fmt: skip
+_PATIENCE = 100  # reads past the end of a stream
 _BLOCK = 512  # bytes; the end marker of a tar is two blocks of zeros
 _DECOMPRESSORS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -68,6 +69,7 @@ class _Stream(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._past_the_end = 0  # how often it was asked for more than there is
 
     def readable(self) -> bool:
         return True
@@ -77,6 +79,9 @@ class _Stream(io.RawIOBase):
             data = self._stream.read(len(buffer))
         except (*UNREADABLE, tarfile.TarError) as error:
             raise BrokenArchiveError(reason(error)) from None
+        self._past_the_end += not data
+        if self._past_the_end > _PATIENCE:  # a header that claims to have exabytes behind it
+            raise BrokenArchiveError("it breaks off in the middle of a file")
         buffer[: len(data)] = data
         return len(data)
 

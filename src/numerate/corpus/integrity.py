@@ -1,6 +1,7 @@
 """Whether the files of a dataset are those that were written: sizes always, hashes when asked."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pyarrow.parquet as pq
 
 from numerate.corpus.schema import SPLITS, TABLES, paragraph_schema
 from numerate.errors import DatasetError, one_line
+
+_NAME = re.compile(r"[a-z]+-[0-9]{5,9}\.parquet")  # of a file in the folder itself
 
 
 def seal(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -86,8 +89,10 @@ def _refuse_gaps(batch: pa.RecordBatch) -> None:
 
 def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) -> int:
     path = folder / name
-    if Path(name).name != name:
-        raise DatasetError(f"{folder}: got {name!r} in the manifest, expected the name of a file")
+    if not _NAME.fullmatch(name):
+        raise DatasetError(
+            f"{folder}: got {name!r:.60} in the manifest, expected the name of a file"
+        )
     if not path.is_file():
         raise DatasetError(f"{folder}: incomplete dataset: {name} is missing")
     sealed = manifest.get("files", {}).get(name)
@@ -97,17 +102,15 @@ def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) 
         raise DatasetError(f"{path}: got {size:,} bytes, expected {sealed['bytes']:,}: damaged")
     try:
         with pq.ParquetFile(path) as file:
-            found, rows = file.schema_arrow, file.metadata.num_rows
-    except (OSError, pa.ArrowException) as error:
+            found = {field.name: field.type for field in file.schema_arrow}
+            rows = file.metadata.num_rows
+    except (OSError, ValueError, pa.ArrowException) as error:  # a name may be no UTF-8
         raise DatasetError(f"{path}: cannot be read: {one_line(error)}") from None
-    for expected in schema:
-        if expected.name not in found.names:
-            raise DatasetError(f"{path}: column {expected.name} is missing")
-        if found.field(expected.name).type != expected.type:
-            got = found.field(expected.name).type
-            raise DatasetError(
-                f"{path}: column {expected.name}: got {got}, expected {expected.type}"
-            )
+    for column in schema:
+        if column.name not in found:
+            raise DatasetError(f"{path}: column {column.name} is missing")
+        if (got := found[column.name]) != column.type:
+            raise DatasetError(f"{path}: column {column.name}: got {got}, expected {column.type}")
     return int(rows)
 
 
