@@ -11,6 +11,7 @@ from numerate.evaluation.perplexity import (
     class_perplexities,
     numeral_shares,
     perplexity,
+    without_improbable,
 )
 
 OOV = {"oov_words": 40, "oov_numerals": 300}
@@ -257,3 +258,22 @@ def test_unknown_numerals_share_the_unknown_evenly() -> None:
     assert_allclose(shares, [0, -np.log(50), 0, -np.log(50)])
     assert_allclose(numeral_shares(known, 50, open_vocabulary=True), np.zeros(4))
     assert_allclose(numeral_shares(known, 0, open_vocabulary=False), np.zeros(4))
+
+
+def test_numerals_that_make_a_perplexity_are_counted() -> None:
+    """By hand: four numerals of probability 1/8, two next to impossible, four words of 1/2."""
+    numerals = np.array([True] * 6 + [False] * 4)
+    log_probs = np.log([1 / 8] * 4 + [1e-30, 1e-250] + [1 / 2] * 4)
+    found = without_improbable(log_probs, numerals)
+    assert found is not None
+    assert found["count"] == 2
+    assert found["numerals"] == pytest.approx(8.0)
+    assert found["all"] == pytest.approx(4.0)
+
+
+def test_numerals_that_make_no_difference_are_not_mentioned() -> None:
+    few, many = np.log([1 / 8] * 10 + [1e-19]), np.log([1 / 8] * 10_000 + [1e-30])
+    for log_probs in (few, many, np.log([1e-30, 1e-40]), np.log([0.5])):
+        assert without_improbable(log_probs, np.ones(len(log_probs), dtype=bool)) is None
+    words = np.zeros(3, dtype=bool)
+    assert without_improbable(np.log([0.5, 0.5, 1e-30]), words) is None, "a word is no numeral"

@@ -116,6 +116,27 @@ def test_the_oracle_has_the_last_row_and_each_model_its_distance() -> None:
     assert "oracle" in table.columns[-1]
 
 
+def test_a_perplexity_that_a_few_numerals_make_is_told_in_every_format(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spoilt = evaluation("mog", counts={"tokens": 5000, "numerals": 400})
+    without = {"count": 2, "numerals": 72.25, "all": 2.625}
+    spoilt.figures["perplexity"]["without_improbable"] = without
+    tables = result_tables([spoilt, evaluation("d-rnn")])
+    (note,) = tables[0].notes
+    assert note == (
+        "mog: 2 of 400 numerals, of a probability below 1e-20 each, make its perplexity; "
+        "without them it is 72.25 on numerals, 2.625 on all."
+    )
+    print_tables(tables)
+    terminal = " ".join(capsys.readouterr().out.split())
+    shown = (terminal, as_markdown(tables), as_latex(tables), page.table(tables[0]))
+    assert all(note in text for text in shown)
+    assert "perplexity.without_improbable.count,2," in as_csv([spoilt])
+    record = json.loads(as_json([spoilt], None))["runs"]["runs/one"]
+    assert record["perplexity"]["without_improbable"] == without
+
+
 def test_true_zeros_are_mentioned() -> None:
     figures = evaluation("mog").figures
     figures["number_line"]["zeros"] = 1234.0

@@ -23,7 +23,7 @@ from numerate.evaluation.figures import (
     token_classes,
 )
 from numerate.evaluation.number_line import number_line_errors
-from numerate.evaluation.perplexity import adjusted_log_probs, perplexity
+from numerate.evaluation.perplexity import adjusted_log_probs, perplexity, without_improbable
 from numerate.evaluation.score import Targets, predict_best, rank_tables
 from numerate.evaluation.subject import Settings, open_subject
 from numerate.model.device import usable_device
@@ -172,6 +172,8 @@ def evaluate(
         *number_line(truth, predictions, documents[targets.is_numeral], everything),
     ]
     figures, intervals = figures_and_intervals(measured, confidence)
+    if without := without_improbable(adjusted, targets.is_numeral):
+        figures["perplexity"]["without_improbable"] = without
     figures["number_line"]["zeros"] = float((truth == 0).sum())
     if everything:
         no_logarithm = (truth == 0) | (predictions.values == 0)

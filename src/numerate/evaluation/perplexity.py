@@ -19,6 +19,9 @@ from numerate.errors import NumerateError
 
 Floats = NDArray[np.float64]
 
+IMPROBABLE = 1e-20  # of a numeral: as if twenty digits had been drawn blindly
+TELLING = 1.1  # times the perplexity without such numerals: then a reader has to know of them
+
 
 def proper(log_probs: Floats) -> Floats:
     """The same, if they may be log-probabilities: what is no number would pass every threshold."""
@@ -76,6 +79,25 @@ def numeral_shares(known: ArrayLike, oov_numerals: int, *, open_vocabulary: bool
         oov_numerals=max(1, oov_numerals),
         open_vocabulary=open_vocabulary,
     )
+
+
+def without_improbable(log_probs: Floats, is_numeral: NDArray[np.bool_]) -> dict[str, float] | None:
+    """Where next to impossible numerals make a perplexity: how many, and what it is without them.
+
+    The perplexities are of the remaining numerals and of all remaining tokens; both arguments [T].
+    None where they make no difference that tells.
+    """
+    improbable = is_numeral & (log_probs < np.log(IMPROBABLE))
+    others = is_numeral & ~improbable
+    if not improbable.any() or not others.any():
+        return None
+    if log_probs[others].mean() - log_probs[is_numeral].mean() < np.log(TELLING):
+        return None
+    return {
+        "count": int(improbable.sum()),
+        "numerals": _mean_perplexity(log_probs[others]),
+        "all": _mean_perplexity(log_probs[~improbable]),
+    }
 
 
 def class_perplexities(

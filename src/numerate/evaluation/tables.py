@@ -9,6 +9,7 @@ from typing import Any
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.figures import CLASSES, Figures
+from numerate.evaluation.perplexity import IMPROBABLE
 from numerate.tables import ResultTable, csv_text, format_figure
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
@@ -91,7 +92,21 @@ def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
     title = "Perplexity and adjusted perplexity"
     if with_oracle:
         title += "; nats per numeral above the oracle"
-    return ResultTable(title, columns, rows)
+    return ResultTable(title, columns, rows, tuple(_improbable(evaluations)))
+
+
+def _improbable(evaluations: list[Evaluation]) -> Iterator[str]:
+    """A sentence for every model whose perplexity is that of a few numerals."""
+    for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
+        without = evaluation.figures["perplexity"].get("without_improbable")
+        if without is None:
+            continue
+        yield (
+            f"{label}: {without['count']:,} of {evaluation.counts['numerals']:,} numerals, of a "
+            f"probability below {IMPROBABLE:g} each, make its perplexity; without them it is "
+            f"{format_figure(without['numerals'])} on numerals, {format_figure(without['all'])} "
+            "on all."
+        )
 
 
 def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
