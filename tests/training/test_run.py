@@ -238,23 +238,34 @@ def test_a_loss_that_is_not_finite_stops_the_run(
     assert json.loads((tmp_path / "run" / "config.json").read_text())["state"] == "failed"
 
 
-def test_word_vectors_start_the_embeddings(cardiac: Path, tmp_path: Path) -> None:
+class OnlyLook(Recorder):
+    """Stops before the first step."""
+
+    def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_word_vectors_start_the_embeddings(cardiac: Path, tmp_path: Path, model: str) -> None:
+    """Of words and numerals, of input and output; d-rnn and mog write numerals without any."""
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("the 1 2 3\nof 4 5 6\n140 7 8 9\n")
-    seen = {}
-
-    class Look(Recorder):
-        def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
-            raise KeyboardInterrupt
-
-    result = quick(cardiac, tmp_path / "run", hidden=3, vectors=str(vectors), reporter=Look())
+    choices: dict[str, Any] = {"hidden": 3, "vectors": str(vectors), "reporter": OnlyLook()}
+    result = quick(cardiac, tmp_path / "run", model=model, **choices)
     assert result.vectors is not None
     assert "words have a vector" in result.vectors
-    model = LanguageModel.load(tmp_path / "run")
-    row = model.vocabulary.word_ids()["the"]
-    seen["input"], seen["output"] = model.embedding.words[row], model.output.words[row]
-    for name, vector in seen.items():
-        assert vector.tolist() == [1, 2, 3], name
+    loaded = LanguageModel.load(tmp_path / "run")
+    word, numeral = loaded.vocabulary.word_ids()["the"], loaded.vocabulary.numeral_ids()["140"]
+    weights = loaded.weights()
+    tables = {
+        name: weights[name][word if "words" in name else numeral].tolist()
+        for name in weights
+        if name in {"embedding.words", "embedding.numerals", "output.words"}
+        or name.endswith("tokens")
+    }
+    assert len(tables) == (3 if model in {"d-rnn", "mog"} else 4)
+    for name, vector in tables.items():
+        assert vector == ([1, 2, 3] if "words" in name else [7, 8, 9]), name
 
 
 @pytest.mark.parametrize("model", ["mog", "combination"])

@@ -13,7 +13,7 @@ from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import Components
-from numerate.heads.softmax import SoftmaxHead
+from numerate.heads.softmax import NumeralEmbedding, SoftmaxHead
 from numerate.model.backbone import LSTMBackbone
 from numerate.model.embedding import InputEmbedding
 from numerate.model.names import MODELS, NEEDS_COMPONENTS
@@ -68,11 +68,17 @@ class LanguageModel(StoredModel):
         return -log_probs.sum()
 
     def start_from_vectors(self, words: np.ndarray, numerals: np.ndarray) -> None:
-        """Start the token embeddings, of input and output, from pretrained vectors."""
+        """Start the token embeddings, of input and output, from pretrained vectors.
+
+        Of output embeddings of numerals a model has those of its softmaxes, or none.
+        """
+        outputs = [part for part in self.output.modules() if isinstance(part, NumeralEmbedding)]
         with torch.no_grad():
             self.embedding.words[:-1] = torch.from_numpy(words)
             self.embedding.numerals[:] = torch.from_numpy(numerals)
             self.output.words[:] = torch.from_numpy(words)
+            for embedding in outputs:
+                embedding.tokens[:] = torch.from_numpy(numerals)
 
     @classmethod
     def load(cls, folder: str | Path) -> "LanguageModel":
