@@ -80,6 +80,31 @@ def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
     assert [(a, b) for a, b in sorted(uses) if a < b and (b, a) in uses] == []
 
 
+CLIENTS = {"aiohttp", "ftplib", "http", "httpx", "requests", "smtplib", "urllib3", "xmlrpc"}
+PROGRAMS = {"code", "marshal", "pickle", "pty", "runpy", "shelve", "subprocess"}
+
+
+def test_nothing_is_fetched_and_nothing_foreign_is_executed() -> None:
+    """`reproduce` starts `numerate train`; nothing else starts a program or asks a machine."""
+    found = set()
+    for module in MODULES:
+        for node in ast.walk(ast.parse((SOURCE / module).read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                if node.func.id in {"eval", "exec", "compile", "__import__"}:
+                    found.add((module, node.func.id))
+            elif isinstance(node, ast.Attribute) and node.attr in {"create_connection", "system"}:
+                found.add((module, node.attr))
+            for name in names:
+                if name.split(".")[0] in CLIENTS | PROGRAMS or name.startswith("urllib.request"):
+                    found.add((module, name))
+    assert found == {("reproduce/children.py", "subprocess")}
+
+
 @pytest.mark.parametrize(
     ("pattern", "home"),
     [
