@@ -144,7 +144,8 @@ class Archives:
             if data:
                 mutation(data, chance)
         forged = not set(chosen) <= set(DAMAGE)
-        self.noticeable = not forged and not (name.endswith(".tar") and SHIFTS & set(chosen))
+        well_formed = SHIFTS & set(chosen) or {cut, append} <= set(chosen)  # zeros are its end
+        self.noticeable = not forged and not (name.endswith(".tar") and well_formed)
         (folder / name).write_bytes(data)
         return f"{name} after {', '.join(mutation.__name__ for mutation in chosen)}"
 
