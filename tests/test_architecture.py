@@ -17,6 +17,7 @@ LAYERS: list[set[str]] = [
     {"__init__", "errors", "notices", "configuration", "atomic", "records", "numeral", "tables"},
     {"corpus"},
     {"vocabulary"},
+    {"runs"},
     {"packing", "tensor_file", "numeral_table", "batching"},
     {"heads"},
     {"model"},

@@ -68,7 +68,7 @@ def new_folder(target: Path, *, refusal: Refusal, force: bool = False) -> Iterat
         if target.exists() and not force:
             raise NumerateError(f"{target}: already exists; choose another place or add --force")
         if target.exists():
-            _check_replaceable(target, target, refusal)
+            check_replaceable(target, target, refusal)
         place = target.resolve()
         filling = Path(tempfile.mkdtemp(prefix=f".{place.name}.partial-", dir=place.parent))
         try:
@@ -91,7 +91,7 @@ def _give_name(filling: Path, target: Path, force: bool, refusal: Refusal) -> No
     old = _old_of(filling, target)
     place.rename(old)
     try:
-        _check_replaceable(old, target, refusal)
+        check_replaceable(old, target, refusal)
         filling.rename(place)  # a kill before this is mended by `_put_in_order`
     except BaseException:
         old.rename(place)
@@ -99,7 +99,8 @@ def _give_name(filling: Path, target: Path, force: bool, refusal: Refusal) -> No
     shutil.rmtree(old)
 
 
-def _check_replaceable(folder: Path, target: Path, refusal: Refusal) -> None:
+def check_replaceable(folder: Path, target: Path, refusal: Refusal) -> None:
+    """Raises unless a folder, which a user knows as `target`, may be removed."""
     if not folder.is_dir():
         raise NumerateError(f"{target}: is a file, expected a folder")
     if any(folder.iterdir()) and (reason := refusal(folder)):
@@ -109,9 +110,12 @@ def _check_replaceable(folder: Path, target: Path, refusal: Refusal) -> None:
 def recover(folder: Path) -> None:
     """Put back a folder that a kill left under a hidden name, unless somebody is at it."""
     try:
-        if not folder.exists() and any(_leftovers(folder, "old")):
+        if folder.exists():
+            return
+        if any(_leftovers(folder, "old")) or _beside(folder, "replaced").is_dir():
             with locked(folder):
                 _put_in_order(folder)
+                finish_exchange(folder)
     except (InUseError, OSError):
         pass  # the folder is missed by who wants to open it
 
@@ -132,6 +136,37 @@ def _put_in_order(target: Path) -> None:
     for old in _leftovers(target, "old"):
         if old not in fillings and target.exists():
             shutil.rmtree(old)
+
+
+def filling_beside(target: Path) -> Path:
+    """The name of a folder that is filled in any number of goes, until it replaces the target."""
+    return _beside(target, "new")
+
+
+def exchange(target: Path, *, refusal: Refusal) -> None:
+    """What was filled beside a folder takes its place; only under the lock.
+
+    The filled folder is complete, so after a kill between the two renamings it is the one that
+    counts: see `finish_exchange`.
+    """
+    place = target.resolve()
+    if place.exists():
+        check_replaceable(place, target, refusal)
+        place.rename(_beside(target, "replaced"))
+        finish_exchange(target)
+    else:
+        filling_beside(target).rename(place)
+
+
+def finish_exchange(target: Path) -> None:
+    """Go on where an exchange was killed; only under the lock."""
+    place, filled, old = target.resolve(), filling_beside(target), _beside(target, "replaced")
+    if not old.is_dir():
+        return
+    if not place.exists():
+        (filled if filled.is_dir() else old).rename(place)
+    if place.is_dir() and old.is_dir() and not filled.exists():
+        shutil.rmtree(old)
 
 
 def _beside(folder: Path, what: str) -> Path:

@@ -1,45 +1,131 @@
 """JSON files of ours, read by a shape: what is wrong with one is said in one line.
 
 A shape is a type (`int` is no bool, `float` is finite and may be written as an integer), None
-for null, a tuple of alternatives, a list with the shape of every item, or a dict with the shapes
-of its keys. A key that ends with `?` may be missing; `*` stands for the keys that are not named.
+for null, a tuple of alternatives, a list with the shape of every item (or of several, the shapes
+of just so many items), or a dict with the shapes of its keys. A key that ends with `?` may be
+missing; `*` stands for the keys that are not named. A dataclass is the shape of its fields: what
+fits it can be had as one of its instances.
 """
 
 import json
 import math
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from numerate.atomic import write_file
 from numerate.errors import NumerateError, one_line
+
+T = TypeVar("T")
+
+
+class Unbounded(float):
+    """As a shape, a number that may also be infinite, or none."""
+
 
 Shape = type | tuple["Shape", ...] | list["Shape"] | dict[str, "Shape"] | None
 
 _NAMES = {
     bool: "true or false", int: "a whole number", float: "a number", str: "a string",
+    Unbounded: "a number", object: "anything",
     list: "a list", dict: "an object", type(None): "null",
 }  # fmt: skip
 
 
-def read_record(path: Path, shape: dict[str, Shape], error: type[NumerateError]) -> dict[str, Any]:
+def read_record(
+    path: Path, shape: dict[str, Shape] | type, error: type[NumerateError]
+) -> dict[str, Any]:
     """The object in a JSON file. A missing file is the caller's to explain: FileNotFoundError."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         raise
-    except (OSError, ValueError, RecursionError) as reason:
+    except (OSError, ValueError) as reason:
         raise error(f"{path}: cannot be read: {one_line(reason)}") from None
+    return parse_record(text, shape, error, path)
+
+
+def parse_record(
+    text: str, shape: dict[str, Shape] | type, error: type[NumerateError], where: object
+) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as reason:
+        raise error(f"{where}: cannot be read: {one_line(reason)}") from None
     if wrong := misfit(record, shape):
-        raise error(f"{path}: {wrong}")
+        raise error(f"{where}: {wrong}")
     return record  # type: ignore[no-any-return]
+
+
+def write_record(path: Path, record: Mapping[str, Any], indent: int | None = 2) -> None:
+    write_file(path, (json.dumps(record, indent=indent, ensure_ascii=False) + "\n").encode())
+
+
+def typed(kind: type[T], record: Any) -> T:
+    """A record that fits a dataclass as one of its instances."""
+    found: T = _typed(kind, record)
+    return found
+
+
+def _typed(kind: Any, value: Any) -> Any:
+    make: Any = kind
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return _typed(next(one for one in inner if misfit(value, _shape(one)) is None), value)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        known = [field.name for field in fields(kind) if field.name in value]
+        return make(**{name: _typed(hints[name], value[name]) for name in known})
+    if origin is dict:
+        return {key: _typed(inner[1], item) for key, item in value.items()}
+    if origin in (list, tuple):
+        kinds = inner if len(inner) > 1 and Ellipsis not in inner else inner[:1] * len(value)
+        return origin(_typed(one, item) for one, item in zip(kinds, value, strict=True))
+    return make(value) if kind in (float, Unbounded) else value
+
+
+@cache
+def _shape(kind: Any) -> Shape:
+    """Of what a dataclass says of a field; `tuple[str, ...]` is written as a list."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return tuple(map(_shape, inner))
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        shapes = {}
+        for field in fields(kind):
+            needed = field.default is MISSING and field.default_factory is MISSING
+            shapes[field.name if needed else f"{field.name}?"] = _shape(hints[field.name])
+        return shapes
+    if origin is dict:
+        return {"*": _shape(inner[1])}
+    if origin in (list, tuple):
+        return [_shape(one) for one in inner if one is not Ellipsis]
+    if kind is Any:
+        return object
+    return None if kind is NoneType else kind
 
 
 def misfit(value: Any, shape: Shape, where: str = "") -> str | None:
     """The first thing about a value that is not as the shape says, in words; None if all is."""
+    if is_dataclass(shape):
+        shape = _shape(shape)
     if isinstance(shape, tuple):
         misfits = [misfit(value, choice, where) for choice in shape]
-        return None if None in misfits else _wrong(value, shape, where)
+        if None in misfits:
+            return None
+        pairs = zip(misfits, shape, strict=True)
+        inside = (wrong for wrong, choice in pairs if type(choice) is type(value))
+        return next(inside, None) or _wrong(value, shape, where)
     if isinstance(shape, list) and isinstance(value, list):
-        wrongs = (misfit(item, shape[0], f"{where}[{at}]") for at, item in enumerate(value))
+        shapes = shape * len(value) if len(shape) == 1 else shape
+        if len(shapes) != len(value):
+            return f"{where}: got {len(value)} items, expected {len(shapes)}"
+        places = enumerate(zip(value, shapes, strict=True))
+        wrongs = (misfit(item, one, f"{where}[{at}]") for at, (item, one) in places)
         return next(filter(None, wrongs), None)
     if isinstance(shape, dict) and isinstance(value, dict):
         return _misfit_of_keys(value, shape, where)
@@ -68,9 +154,24 @@ def _misfit_of_keys(value: dict[str, Any], shape: dict[str, Shape], where: str) 
 def _is(value: Any, shape: Shape) -> bool:
     if shape is None:
         return value is None
+    if shape is object:
+        return True
+    if shape is str:
+        return type(value) is str and _is_text(value)
+    if shape is Unbounded:
+        return isinstance(value, int | float) and type(value) is not bool
     if shape is float:
         return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
     return type(value) is shape
+
+
+def _is_text(value: str) -> bool:
+    """JSON can name halves of characters, which cannot be written anywhere."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _wrong(value: Any, shape: Shape, where: str) -> str:

@@ -363,7 +363,7 @@ def test_without_its_training_documents_a_run_is_refused(
 ) -> None:
     (runs["softmax"] / "documents.json").write_text("{}")
     done = numerate("evaluate", runs["softmax"])
-    assert refused(done, "documents.json", "no list of training documents")
+    assert refused(done, "documents.json", "train is missing")
     (runs["softmax"] / "documents.json").unlink()
     assert refused(numerate("evaluate", runs["softmax"]), "documents.json", "missing")
 
@@ -372,7 +372,10 @@ def test_a_dataset_that_was_moved_can_be_given(
     numerate: Numerate, runs: dict[str, Path], cardiac: Path, tmp_path: Path
 ) -> None:
     run, gone = runs["softmax"], tmp_path / "gone"
-    edit(run / "config.json", lambda record: record["dataset"].update(path=str(gone)))
+    edit(
+        run / "config.json",
+        lambda record: record["dataset"].update(path=str(gone), relative="nowhere"),
+    )
     assert refused(numerate("evaluate", run), gone, "moved", "--dataset")
     assert numerate("evaluate", run, "--dataset", cardiac).status == 0
 

@@ -10,10 +10,10 @@ import pytest
 import numerate
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
-from numerate.plausibility.calibration import CALIBRATION, MOST_POINTS, Calibration
+from numerate.plausibility.calibration import MOST_POINTS, Calibration
 from numerate.plausibility.load import load
 from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.reference import REFERENCE
+from numerate.runs.folder import CALIBRATION, REFERENCE
 
 
 def test_plausibility_is_the_share_of_what_is_as_odd() -> None:
@@ -91,14 +91,14 @@ def test_what_was_found_out_is_kept(run: Path) -> None:
 def test_a_used_run_needs_its_dataset_no_more(run: Path) -> None:
     numerate.load(run).assess("5")
     config = json.loads((run / "config.json").read_text())
-    config["dataset"]["path"] = "gone"
+    config["dataset"] |= {"path": "gone", "relative": "../gone"}
     (run / "config.json").write_text(json.dumps(config))
     assert numerate.load(run).assess("The fraction is 55 %.")
 
 
 def test_a_dataset_that_moved(run: Path, dataset: Path) -> None:
     config = json.loads((run / "config.json").read_text())
-    config["dataset"]["path"] = "gone"
+    config["dataset"] |= {"path": "gone", "relative": "../gone"}
     (run / "config.json").write_text(json.dumps(config))
     with pytest.raises(DatasetError, match=r"gone: not a dataset.*moved, give --dataset"):
         numerate.load(run)

@@ -22,7 +22,7 @@ def test_without_its_dataset_a_run_has_none(
     shutil.copytree(runs["mog"], tmp_path / "run")
     config = tmp_path / "run" / "config.json"
     record = json.loads(config.read_text())
-    record["dataset"]["path"] = str(tmp_path / "gone")
+    record["dataset"] |= {"path": str(tmp_path / "gone"), "relative": None}
     config.write_text(json.dumps(record))
     assert example_texts(tmp_path / "run") == []
     assert len(example_texts(tmp_path / "run", dataset)) == 5

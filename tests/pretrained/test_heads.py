@@ -497,7 +497,7 @@ def test_bad_input_is_one_line(
     for networks, expected in (
         (None, "made by an earlier version; train it again"),
         (0, "networks in config.json: got 0, expected 1 or more"),
-        ("x", "networks in config.json: got 'x', expected 1 or more"),
+        ("x", 'backbone.networks: got "x", expected a whole number'),
     ):
         config = json.loads((runs["combination"] / "config.json").read_text())
         config["backbone"]["networks"] = networks

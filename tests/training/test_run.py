@@ -14,7 +14,7 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError, FailureError, NumerateError, RunError
 from numerate.model.language_model import MODELS, LanguageModel
-from numerate.training.environment import read_environment
+from numerate.runs.folder import RunFolder
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
 from numerate.training.report import TensorBoardReporter
@@ -78,12 +78,12 @@ def test_every_model_learns(cardiac: Path, tmp_path: Path, model: str) -> None:
 def test_the_dates_of_a_run_are_noted(cardiac: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     quick(cardiac, run)
-    noted = read_environment(run)
+    noted = RunFolder(run).environment()
     assert noted["started"] <= noted["finished"]
     os.utime(run / "model.safetensors", (0, 0))  # as a copy may have another
-    assert read_environment(run) == noted
+    assert RunFolder(run).environment() == noted
     (run / "environment.json").unlink()
-    assert read_environment(run) == {}
+    assert RunFolder(run).environment() == {}
 
 
 def test_the_best_weights_are_restored(cardiac: Path, tmp_path: Path) -> None:
@@ -174,8 +174,8 @@ def test_the_log_grows_with_every_epoch(cardiac: Path, tmp_path: Path) -> None:
 
 
 def test_tensorboard_gets_the_figures_of_every_epoch(cardiac: Path, tmp_path: Path) -> None:
-    quick(cardiac, tmp_path / "run", reporter=TensorBoardReporter(tmp_path / "board"))
-    (events,) = (tmp_path / "board").iterdir()
+    quick(cardiac, tmp_path / "run", reporter=TensorBoardReporter(tmp_path / "run"))
+    (events,) = (tmp_path / "run" / "tensorboard").iterdir()
     content = events.read_bytes()
     for name in (b"dev_loss", b"dev_word_perplexity", b"dev_numeral_perplexity", b"train_loss"):
         assert content.count(name) == 2

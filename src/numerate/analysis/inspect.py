@@ -4,7 +4,6 @@ A folder with a report remembers in `report.json` of which runs and contexts it 
 to it, `numerate inspect` or `numerate reproduce`, makes it anew over all of them.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -34,14 +33,20 @@ from numerate.evaluation.subject import Settings
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
-from numerate.model.language_model import read_json
 from numerate.model.names import MODELS
+from numerate.records import Shape, read_record, write_record
 from numerate.report.exhibit import KINDS, Cell, Exhibit, NothingToShowError
 from numerate.report.look import INK
 from numerate.report.page import Section, escape, figure, page, table
 
 REPORT, MEMORY, FIGURES = "report.html", "report.json", "figures"
 _FORMAT = {"format": "numerate report", "version": 1}
+_SHAPE: dict[str, Shape] = {
+    "runs": [str],
+    "contexts": [str],
+    "figures": [str],
+    "limit?": (int, None),
+}
 
 Say = Callable[[str], None]
 
@@ -114,7 +119,7 @@ def inspect_runs(
     write_file(out / REPORT, _report(runs, sections, left_out).encode())
     inside = [os.path.relpath(path.resolve(), out.resolve()) for path in [*paths, *remembered]]
     record = {**_FORMAT, "runs": inside, "contexts": texts, "limit": limit, "figures": made}
-    write_file(out / MEMORY, (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
+    write_record(out / MEMORY, record)
     for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
         for kind in KINDS:
             (out / FIGURES / f"{name}.{kind}").unlink(missing_ok=True)
@@ -127,10 +132,10 @@ def _remembered(out: Path) -> dict[str, Any]:
         raise NumerateError(f"{out}: is a file, expected a folder for the report")
     if not (out / MEMORY).exists():
         return {}
-    record = read_json(out / MEMORY)
-    if {name: record.get(name) for name in _FORMAT} != _FORMAT:
+    about = read_record(out / MEMORY, {}, NumerateError)
+    if {name: about.get(name) for name in _FORMAT} != _FORMAT:
         raise NumerateError(f"{out / MEMORY}: not the memory of a report of this version")
-    return record
+    return read_record(out / MEMORY, _SHAPE, NumerateError)
 
 
 def _exhibits(
@@ -230,7 +235,7 @@ def _report(runs: Sequence[Run], sections: list[Section], left_out: list[str]) -
 
 def _vocabulary_size(run: Run) -> int:
     known = run.vocabulary
-    size: int = run.record.get("training", {}).get("vocabulary") or (
-        len(known.words) + len(known.numerals) - 3  # without unknowns and the end
-    )
-    return size
+    stated = run.record.training.get("vocabulary")
+    if isinstance(stated, int) and stated > 0:
+        return stated
+    return len(known.words) + len(known.numerals) - 3  # without unknowns and the end

@@ -1,6 +1,5 @@
 """A trained run opened for a look inside: all that an exhibit asks, whatever reads the text."""
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -14,14 +13,14 @@ from torch import Tensor
 
 from numerate.batching import Corpus
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.errors import RunError
 from numerate.evaluation.score import Tables, Targets
 from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
 from numerate.heads.softmax import NumeralEmbedding, SoftmaxHead
 from numerate.model.stored import StoredModel
 from numerate.numeral_table import NumeralTable
-from numerate.training.loop import LOG
+from numerate.runs.contents import TrainedConfig
+from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
 
 
@@ -77,7 +76,7 @@ class Run(ABC):
 
     label: str  # the model's name, with the folder's where several have one name
     folder: Path
-    record: dict[str, Any]  # config.json
+    record: TrainedConfig
     bench: Bench
 
     @property
@@ -184,15 +183,4 @@ class Run(ABC):
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        return read_history(self.folder)
-
-
-def read_history(folder: Path) -> list[dict[str, Any]]:
-    """One record per epoch of a run's training."""
-    path = folder / LOG
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except FileNotFoundError:
-        raise RunError(f"{folder}: incomplete run: {LOG} is missing") from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: cannot be read: {error}") from None
+        return RunFolder(self.folder).history()

@@ -4,23 +4,19 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
 
 from numerate.analysis.headed_run import HeadedRun
 from numerate.analysis.own_run import OwnRun
-from numerate.analysis.run import Bench, Run, read_history
+from numerate.analysis.run import Bench, Run
+from numerate.atomic import recover
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
 from numerate.errors import DatasetError, NumerateError, RunError
-from numerate.evaluation.guards import (
-    open_dataset,
-    refuse_foreign_vocabulary,
-    refuse_training_documents,
-    trained_record,
-)
+from numerate.evaluation.guards import refuse_foreign_vocabulary, refuse_training_documents
 from numerate.evaluation.head_on_states import HeadOnStates
 from numerate.evaluation.score import Targets
 from numerate.evaluation.subject import Settings
@@ -29,6 +25,8 @@ from numerate.model.language_model import LanguageModel
 from numerate.model.stored import StoredParts
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.store import Store
+from numerate.runs.contents import TrainedConfig
+from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
 
 __all__ = ["Run", "open_runs"]
@@ -78,7 +76,7 @@ def open_runs(
     target = usable_device(device)
     known = those_that_open(paths, _About.read)
     first, one = next(iter(known.items()))
-    opened = open_dataset(first, one.record, dataset)
+    opened = RunFolder(first).open_dataset(dataset)
     ids = set(opened.split("dev").read(["document"])["document"].to_pylist())
 
     def suited(path: Path) -> _About:
@@ -86,7 +84,8 @@ def open_runs(
         _refuse_another_kind(first, one, path, about, one_dataset=dataset is None)
         refuse_training_documents(path, opened, "dev", ids)
         refuse_foreign_vocabulary(path, about.record, opened, one.vocabulary)
-        read_history(path)  # so that a report fails before anything of it is made
+        stored = RunFolder(path)  # read now, so that a report fails before anything of it is made
+        stored.history(), stored.environment(), stored.metrics()
         return about
 
     abouts = those_that_open(known, suited)
@@ -94,7 +93,7 @@ def open_runs(
 
     def load(path: Path) -> LanguageModel | BackboneRun:
         """Of runs over one frozen model, that model is loaded once."""
-        if "backbone" not in abouts[path].record:
+        if abouts[path].record.backbone is None:
             return LanguageModel.load(path).to(target)
         trust = settings.trust_remote_code
         headed.append(BackboneRun.load(path, target, trust_remote_code=trust, beside=headed))
@@ -124,14 +123,15 @@ def open_runs(
 class _About:
     """What is known of a run before its model is loaded."""
 
-    record: dict[str, Any]
+    record: TrainedConfig
     vocabulary: Vocabulary
 
     @classmethod
     def read(cls, path: Path) -> "_About":
+        recover(path)
         if not os.path.isdir(path):
             raise RunError(f"{path}: cannot be found, expected the folder of a run")
-        return cls(trained_record(path), StoredParts.read(path).vocabulary)
+        return cls(RunFolder(path).trained(), StoredParts.read(path).vocabulary)
 
 
 def _bench(
@@ -192,7 +192,7 @@ def _refuse_another_kind(
     first: Path, one: _About, path: Path, other: _About, *, one_dataset: bool
 ) -> None:
     """A run has the vocabulary of the first one, and with `one_dataset` its dataset."""
-    hashes = [about.record["dataset"].get("content_hash") for about in (one, other)]
+    hashes = [about.record.dataset.content_hash for about in (one, other)]
     if one_dataset and hashes[0] != hashes[1]:
         raise RunError(f"{first} and {path}: trained on different datasets")
     if other.vocabulary != one.vocabulary:

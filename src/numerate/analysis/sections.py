@@ -7,13 +7,12 @@ from typing import Any
 from numerate.analysis.run import Run
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import Description, describe, description_rows
-from numerate.evaluation.evaluate import METRICS, Evaluation
+from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.remembered import read_evaluation
 from numerate.evaluation.tables import result_tables
-from numerate.model.language_model import read_json
 from numerate.report.page import Section, escape, facts, table
+from numerate.runs.folder import RunFolder
 from numerate.tables import ResultTable
-from numerate.training.environment import read_environment
 
 
 def results_section(runs: Sequence[Run]) -> Section | None:
@@ -55,8 +54,8 @@ def results_section(runs: Sequence[Run]) -> Section | None:
 
 def _level(runs: Sequence[Run]) -> str:
     """Of the intervals, where the runs say it."""
-    records = [read_json(r.folder / METRICS) for r in runs if (r.folder / METRICS).exists()]
-    levels = {record.get("evaluated", {}).get("confidence") for record in records}
+    records = [RunFolder(run.folder).metrics() or {} for run in runs]
+    levels = {(record.get("evaluated") or {}).get("confidence") for record in records}
     known = [level for level in levels if level is not None]
     return f"the {100 * known[0]:g} % interval" if len(known) == 1 else "the interval"
 
@@ -89,12 +88,14 @@ def options_section(runs: Sequence[Run]) -> Section:
 
 def _options(run: Run) -> dict[str, Any]:
     record = run.record
-    chosen = {name: record[name] for name in ("model", "hidden", "dropout", "truncate")}
-    if run.backbone is not None:
-        about = record["backbone"]
-        chosen |= {"backbone": about["path"], "backbone_hash": about["digest"][:12]}
-        chosen |= {"finetune": about["finetune"], "networks": about.get("networks")}
-    chosen |= {**record.get("training", {}), "best_epoch": record.get("best_epoch")}
+    chosen: dict[str, Any] = {
+        name: getattr(record, name) for name in ("model", "hidden", "dropout", "truncate")
+    }
+    if record.backbone is not None:
+        about = record.backbone
+        chosen |= {"backbone": about.path, "backbone_hash": about.digest[:12]}
+        chosen |= {"finetune": about.finetune, "networks": about.networks}
+    chosen |= {**record.training, "best_epoch": record.best_epoch}
     return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -152,6 +153,6 @@ def _environment_table(runs: Sequence[Run]) -> ResultTable:
         columns.insert(columns.index("python"), "transformers")
     rows = []
     for run in runs:
-        environment = {"numerate": run.record.get("numerate"), **read_environment(run.folder)}
+        environment = {"numerate": run.record.numerate, **RunFolder(run.folder).environment()}
         rows.append([run.label, *(str(environment.get(name, "–")) for name in columns)])
     return ResultTable("When, and with what", ["run", *columns], rows)

@@ -1,6 +1,5 @@
 """A run to figures: both tables of the paper, and what goes beyond them."""
 
-import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import numerate
-from numerate.atomic import write_file
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Split, some_paragraphs
 from numerate.errors import DatasetError, RunError
@@ -27,10 +25,10 @@ from numerate.evaluation.perplexity import adjusted_log_probs, perplexity, witho
 from numerate.evaluation.score import Targets, predict_best, rank_tables
 from numerate.evaluation.subject import Settings, open_subject
 from numerate.model.device import usable_device
-from numerate.model.language_model import read_json
 from numerate.packing import ranges
+from numerate.records import write_record
+from numerate.runs.folder import METRICS, RunFolder
 
-METRICS = "metrics.json"
 OOV_SETS = ("all", "train")
 
 
@@ -75,10 +73,14 @@ class Evaluation:
         """Write `metrics.json` into the run, if there is one; a part never replaces a whole."""
         if not self.folder.is_dir():  # a member of a run, or a pretrained model
             return
-        path = self.folder / METRICS
-        if self.limit is not None and path.exists() and read_json(path).get("limit") is None:
+        run = RunFolder(self.folder)
+        try:
+            before = run.metrics()
+        except RunError:  # spoilt, so nothing is lost
+            before = None
+        if self.limit is not None and before is not None and before.get("limit") is None:
             return
-        write_file(path, (json.dumps(self.record(), indent=2) + "\n").encode())
+        write_record(run.path / METRICS, self.record())
 
 
 def strict(value: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from numerate.evaluation.evaluate import METRICS, Evaluation
+from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.score import Targets
-from numerate.model.language_model import read_json
+from numerate.runs.folder import RunFolder
 
 # The tables that a choice of metrics has; one of an older version may lack some.
 PARTS = {
@@ -22,8 +22,8 @@ def read_evaluation(run: Path, folder: Path | None = None) -> Evaluation | None:
 
     `folder` is how tables shall name the run.
     """
-    path = run / METRICS
-    return evaluation_of(read_json(path), folder or run) if path.exists() else None
+    record = RunFolder(run).metrics()
+    return evaluation_of(record, folder or run) if record is not None else None
 
 
 def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
@@ -34,7 +34,9 @@ def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
         dataset=record["dataset"],
         split=record["split"],
         limit=record.get("limit"),
-        figures=_figures({name: record[name] for name in PARTS["all"] if name in record}),
+        figures=_figures(
+            {name: record[name] for name in PARTS["all"] if record.get(name) is not None}
+        ),
         intervals=_figures(record["intervals"]),
         counts=record["counts"],
         baselines=_figures(record["baselines"]),

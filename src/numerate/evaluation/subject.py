@@ -10,12 +10,7 @@ import torch
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError
-from numerate.evaluation.guards import (
-    open_dataset,
-    refuse_foreign_vocabulary,
-    refuse_training_documents,
-    trained_record,
-)
+from numerate.evaluation.guards import refuse_foreign_vocabulary, refuse_training_documents
 from numerate.evaluation.head_on_states import HeadOnStates
 from numerate.evaluation.member import keep_member, split_reference
 from numerate.evaluation.score import TABLE_ROWS, Tables, numeral_tables, token_log_probs
@@ -25,6 +20,7 @@ from numerate.pretrained.backbone import PREFIX, open_backbone, parse_reference
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.store import Progress, Store, default_cache
+from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
 
 VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the candidates
@@ -68,21 +64,22 @@ def open_subject(
     if path is not None:
         return _pretrained(path, dataset, device, settings)
     folder, member = split_reference(reference)
-    record = trained_record(folder)
-    if "backbone" in record:
+    stored = RunFolder.open(folder)
+    record = stored.trained()
+    if record.backbone is not None:
         run = BackboneRun.load(folder, device, trust_remote_code=settings.trust_remote_code)
         vocabulary, name = run.head.vocabulary, run.name
     else:
         model = LanguageModel.load(folder).to(device)
         vocabulary, name = model.vocabulary, model.config.model
     if member is not None:
-        keep_member(run.head if "backbone" in record else model, member, folder)
+        keep_member(run.head if record.backbone is not None else model, member, folder)
         name = f"{name}: {member}"
-    opened = open_dataset(folder, record, dataset)
+    opened = stored.open_dataset(dataset)
     ids = opened.split(split).read(["document"])["document"].to_pylist()
     refuse_training_documents(folder, opened, split, set(ids))
     refuse_foreign_vocabulary(folder, record, opened, vocabulary)
-    if "backbone" in record:
+    if record.backbone is not None:
         return _over_backbone(run, name, Path(reference), opened, settings)
     return Subject(
         name=name,

@@ -84,14 +84,13 @@ class LanguageModel(StoredModel):
     def load(cls, folder: str | Path) -> "LanguageModel":
         folder = Path(folder)
         parts = StoredParts.read(folder)
-        if "backbone" in parts.record:
+        if parts.record.backbone is not None:
             raise RunError(f"{folder}: heads over a pretrained model, expected a whole model")
-        try:
-            model = cls(parts.config, parts.vocabulary, parts.components)
-        except ValueError as error:
-            raise RunError(f"{folder}: broken model: {error}") from None
-        model.load_weights(folder)
-        return model.eval()
+
+        def make(components: Components | None) -> LanguageModel:
+            return cls(parts.config, parts.vocabulary, components)
+
+        return parts.build(folder, make).eval()
 
 
 def _build_output(

@@ -1,26 +1,46 @@
 """Models as folders: configuration, vocabulary and weights, written whole and read with care."""
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 import numerate
-from numerate.atomic import write_file
-from numerate.errors import RunError
+from numerate.errors import NumerateError, RunError, one_line
 from numerate.heads.combination import CombinationHead
 from numerate.heads.mixture_fit import Components
 from numerate.model.names import check_model_name
+from numerate.records import write_record
+from numerate.runs.contents import RunConfig
+from numerate.runs.folder import (
+    CONFIG,
+    FORMAT,
+    VERSION,
+    VOCABULARY,
+    WEIGHTS,
+    RunFolder,
+    read_json,
+)
 from numerate.tensor_file import load_tensors, save_tensors
 from numerate.vocabulary import Vocabulary
 
-CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
 _WEIGHTS_FORMAT = "numerate model 1"
+
+__all__ = [
+    "CONFIG",
+    "VOCABULARY",
+    "WEIGHTS",
+    "ModelConfig",
+    "StoredModel",
+    "StoredParts",
+    "read_json",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +98,18 @@ class StoredModel(nn.Module, ABC):
             name: len(buffer) for name, buffer in self.named_buffers() if name.endswith("means")
         }
         record = {
-            "format": "numerate model",
-            "version": 1,
+            "format": FORMAT,
+            "version": VERSION,
             "numerate": numerate.__version__,
             **asdict(self.config),
             "components": next(iter(components.values()), 0),
             **(about or {}),
         }
-        write_file(folder / CONFIG, _json(record))
-        lists = {"words": self.vocabulary.words, "numerals": self.vocabulary.numerals}
-        write_file(folder / VOCABULARY, _json(lists))
+        RunFolder(folder).write_vocabulary(self.vocabulary)
         if weights:
-            about = {"vocabulary": _fingerprint(self.vocabulary)}
-            save_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT, self.weights(), about)
+            of = {"vocabulary": _fingerprint(self.vocabulary)}
+            save_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT, self.weights(), of)
+        write_record(folder / CONFIG, record)  # last, since it says that the rest is there
 
     def weights(self) -> dict[str, Tensor]:
         """A copy of all weights and components, on the CPU."""
@@ -99,46 +118,65 @@ class StoredModel(nn.Module, ABC):
             for name, tensor in self.state_dict().items()
         }
 
-    def load_weights(self, folder: Path) -> None:
-        """Take the weights of a folder whose configuration this model was built from."""
-        tensors, metadata = load_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT)
-        if metadata.get("vocabulary") != _fingerprint(self.vocabulary):
-            raise RunError(f"{folder / VOCABULARY}: not the vocabulary of these weights")
-        for name, tensor in tensors.items():
-            if not tensor.isfinite().all():
-                raise RunError(f"{folder / WEIGHTS}: weights are not finite: {name}")
-        try:
-            self.load_state_dict(tensors)
-        except RuntimeError as error:
-            reason = " ".join(str(error).split())[:200]
-            raise RunError(f"{folder / WEIGHTS}: weights do not fit: {reason}") from None
+
+Stored = TypeVar("Stored", bound=StoredModel)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredParts:
     """What a folder says of its model, before the model is built."""
 
-    record: dict[str, Any]
+    record: RunConfig
     config: ModelConfig
     vocabulary: Vocabulary
-    components: Components | None
 
     @classmethod
     def read(cls, folder: Path) -> "StoredParts":
-        record = read_json(folder / CONFIG)
-        if record.get("format") != "numerate model" or record.get("version") != 1:
-            raise RunError(f"{folder / CONFIG}: not the configuration of a model of this version")
-        lists = read_json(folder / VOCABULARY)
+        run = RunFolder.open(folder)
+        record = run.config()
         try:
-            vocabulary = Vocabulary(tuple(lists["words"]), tuple(lists["numerals"]))
-            fields = ModelConfig.__dataclass_fields__
-            config = ModelConfig(**{name: record[name] for name in fields})
-            components = _empty_components(record["components"])
-        except KeyError as error:
-            raise RunError(f"{folder}: incomplete model: {error} is missing") from None
-        except (TypeError, ValueError) as error:
-            raise RunError(f"{folder}: broken model: {error}") from None
-        return cls(record, config, vocabulary, components)
+            config = ModelConfig(record.model, record.hidden, record.dropout, record.truncate)
+        except NumerateError as error:
+            raise RunError(f"{folder / CONFIG}: {error}") from None
+        return cls(record, config, run.vocabulary())
+
+    def build(self, folder: Path, make: Callable[[Components | None], Stored]) -> Stored:
+        """The model that `make` makes, with the weights of the folder.
+
+        It is made without memory first: sizes that do not fit the weights could be any.
+        """
+        tensors, metadata = load_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT)
+        if metadata.get("vocabulary") != _fingerprint(self.vocabulary):
+            raise RunError(f"{folder / VOCABULARY}: not the vocabulary of these weights")
+        for name, tensor in tensors.items():
+            if not tensor.isfinite().all():
+                raise RunError(f"{folder / WEIGHTS}: weights are not finite: {name}")
+        means = [len(tensor) for name, tensor in tensors.items() if name.endswith("means")]
+        count = next(iter(means), 0)
+        if self.record.components != count:
+            raise RunError(
+                f"{folder / CONFIG}: components: got {self.record.components}, expected {count}, "
+                "as many as the weights have"
+            )
+        try:
+            with torch.device("meta"):
+                shell = make(_empty_components(count))
+            _refuse_misfits(shell, tensors)
+            model = make(_empty_components(count))
+            model.load_state_dict(tensors)
+        except (TypeError, ValueError, RuntimeError) as error:
+            reason = one_line(error)
+            raise RunError(f"{folder / WEIGHTS}: weights do not fit: {reason}") from None
+        return model
+
+
+def _refuse_misfits(model: StoredModel, tensors: dict[str, Tensor]) -> None:
+    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    for name in sorted(expected.keys() | found.keys()):
+        got, needed = found.get(name, "none"), expected.get(name, "none")
+        if got != needed:
+            raise ValueError(f"{name}: got {got}, expected {needed}")
 
 
 def _fingerprint(vocabulary: Vocabulary) -> str:
@@ -151,19 +189,3 @@ def _empty_components(count: int) -> Components | None:
     if not count:
         return None
     return Components(np.zeros(count), np.ones(count), np.zeros(count), np.zeros(count, np.int64))
-
-
-def _json(record: dict[str, Any]) -> bytes:
-    return (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(f"{path.parent}: not a run: {path.name} is missing") from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: cannot be read: {error}") from None
-    if not isinstance(record, dict):
-        raise RunError(f"{path}: got {type(record).__name__}, expected an object")
-    return record

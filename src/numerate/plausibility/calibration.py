@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, RunError
 from numerate.evaluation.perplexity import proper
 from numerate.plausibility.assess import Strangeness, first_sight
 from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.records import misfit
 
-CALIBRATION = "calibration.json"
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
 
 
@@ -27,10 +27,14 @@ class Calibration:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Calibration":
+        """Raises RunError over what is no calibration."""
+        if wrong := misfit(record, {"strangeness": [float], "least": (float, None)}):
+            raise RunError(wrong)
+        values = np.array(record["strangeness"], dtype=np.float64)
+        if not len(values) or (np.diff(values) < 0).any():
+            raise RunError("strangeness: expected some numbers, ascending")
         least = record["least"]
-        return cls(
-            np.array(record["strangeness"], dtype=np.float64), -np.inf if least is None else least
-        )
+        return cls(values, -np.inf if least is None else least)
 
     def record(self) -> dict[str, Any]:
         return {

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError
-from numerate.model.language_model import CONFIG, read_json
+from numerate.runs.folder import RunFolder
 
 SHORTEST, LONGEST = 150, 900  # characters of a text that is read at a glance
 LEAST_NUMERALS = 3
@@ -13,9 +12,9 @@ LEAST_NUMERALS = 3
 def example_texts(run: Path, dataset: Path | None = None, count: int = 5) -> list[str]:
     """Some paragraphs that the run was not trained on; none where its dataset has gone."""
     try:
-        opened = Dataset.open(dataset or read_json(run / CONFIG)["dataset"]["path"])
+        opened = RunFolder(run).open_dataset(dataset)
         columns = opened.split("dev").read(["text", "numerals"])
-    except (NumerateError, OSError, KeyError, TypeError):
+    except (NumerateError, OSError):
         return []
     fitting = [
         text

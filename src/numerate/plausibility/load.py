@@ -6,24 +6,20 @@ from typing import Any
 
 from numerate import notices
 from numerate.corpus.dataset import Dataset
-from numerate.evaluation.guards import (
-    open_dataset,
-    refuse_foreign_vocabulary,
-    refuse_training_documents,
-    trained_record,
-)
-from numerate.model.language_model import VOCABULARY, WEIGHTS, LanguageModel
-from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrate
+from numerate.evaluation.guards import refuse_foreign_vocabulary, refuse_training_documents
+from numerate.model.language_model import LanguageModel
+from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.load_pretrained import FEW_FREQUENT, calibrate_on_some, load_pretrained
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.passages import read_texts
 from numerate.plausibility.pretrained_model import HeadedModel
-from numerate.plausibility.reference import FREQUENT, REFERENCE, Reference
+from numerate.plausibility.reference import FREQUENT, Reference
 from numerate.plausibility.run_model import RunModel
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.store import default_cache
+from numerate.runs.folder import CALIBRATION, REFERENCE, VOCABULARY, WEIGHTS, RunFolder
 from numerate.vocabulary import Vocabulary
 
 
@@ -56,15 +52,16 @@ class _Run:
     ) -> None:
         self.folder = folder
         self.cache = cache
-        self.record = trained_record(folder)
+        self.run = RunFolder.open(folder)
+        self.record = self.run.trained()
         self.say = say
         self.given = dataset
-        self.hash = self.record["dataset"]["content_hash"]
+        self.hash = self.record.dataset.content_hash
         if dataset is not None:
             self.hash = Dataset.open(dataset).manifest["content_hash"]
 
     def load(self, *, trusted: bool) -> NumerateModel:
-        if "backbone" in self.record:
+        if self.record.backbone is not None:
             run = BackboneRun.load(self.folder, "cpu", trust_remote_code=trusted)
             headed = HeadedModel(run, self._reference(run.head.vocabulary, FEW_FREQUENT))
             return NumerateModel(headed, lambda: self._calibration(headed))
@@ -76,17 +73,17 @@ class _Run:
         identity = {"version": 2, "dataset": self.hash, "vocabulary": self._digest(VOCABULARY)}
 
         def find_out() -> dict[str, Any]:
-            dataset = open_dataset(self.folder, self.record, self.given)
+            dataset = self.run.open_dataset(self.given)
             refuse_foreign_vocabulary(self.folder, self.record, dataset, vocabulary)
             return Reference.of(dataset, vocabulary, frequent).record()
 
-        return Reference.read(keep(self.folder, REFERENCE, identity, find_out, self.say))
+        return keep(self.folder, REFERENCE, identity, find_out, Reference.read, self.say)
 
     def _calibration(self, model: RunModel | HeadedModel) -> Calibration:
         identity = {"version": 3, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
 
         def find_out() -> dict[str, Any]:
-            dataset = open_dataset(self.folder, self.record, self.given)
+            dataset = self.run.open_dataset(self.given)
             split = dataset.split("dev").read(["text", "document"])
             documents = set(split["document"].to_pylist())
             refuse_training_documents(self.folder, dataset, "dev", documents)
@@ -97,7 +94,7 @@ class _Run:
             texts = split["text"].to_pylist()
             return calibrate(model, read_texts(model, texts)).record()
 
-        return Calibration.of(keep(self.folder, CALIBRATION, identity, find_out, self.say))
+        return keep(self.folder, CALIBRATION, identity, find_out, Calibration.of, self.say)
 
     def _digest(self, name: str) -> str:
         return hashlib.sha256((self.folder / name).read_bytes()).hexdigest()

@@ -7,19 +7,21 @@ import numpy as np
 
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
-from numerate.errors import NumerateError
+from numerate.errors import BackboneError, NumerateError
 from numerate.evaluation.subject import VOCABULARY
-from numerate.plausibility.calibration import CALIBRATION, Calibration, calibrate
+from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
 from numerate.plausibility.pretrained_model import PretrainedModel
-from numerate.plausibility.reference import REFERENCE, Reference
+from numerate.plausibility.reference import Reference
 from numerate.pretrained.backbone import PREFIX, open_backbone
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Paragraph
 from numerate.pretrained.progress import PassProgress
 from numerate.pretrained.store import Store
+from numerate.records import misfit
+from numerate.runs.folder import CALIBRATION, REFERENCE
 from numerate.vocabulary import Vocabulary
 
 START = "start.json"
@@ -42,8 +44,10 @@ def load_pretrained(
         lm.start = _start(lm, cache, say)
         return NumerateModel(PretrainedModel(lm, _plain_reference()), lambda: _refuse(path))
     store = Store(cache, lm, opened)
-    record = keep(store.folder, REFERENCE, {"version": 1}, lambda: _reference(opened), say)
-    model = PretrainedModel(lm, Reference.read(record))
+    reference = keep(
+        store.folder, REFERENCE, {"version": 1}, lambda: _reference(opened), Reference.read, say
+    )
+    model = PretrainedModel(lm, reference)
     return NumerateModel(model, lambda: _calibration(model, store, path, say))
 
 
@@ -59,8 +63,14 @@ def _start(lm: PretrainedLM, cache: Path, say: Say) -> int:
         return lm.start
     folder = cache / lm.digest[:16]
     folder.mkdir(parents=True, exist_ok=True)
-    start: int = keep(folder, START, {"version": 1, "model": lm.digest}, find_out, say)["start"]
-    return start
+
+    def read(record: dict[str, Any]) -> int:
+        if wrong := misfit(record, {"start": int}):
+            raise BackboneError(wrong)
+        start: int = record["start"]
+        return start
+
+    return keep(folder, START, {"version": 1, "model": lm.digest}, find_out, read, say)
 
 
 def calibrate_on_some(model: PretrainedModel, store: Store, name: object, say: Say) -> Calibration:
@@ -100,4 +110,4 @@ def _calibration(model: PretrainedModel, store: Store, path: Path, say: Say) -> 
         return calibrate_on_some(model, store, f"{PREFIX}{path}", say).record()
 
     identity = {"version": 2, "paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
-    return Calibration.of(keep(store.folder, CALIBRATION, identity, find_out, say))
+    return keep(store.folder, CALIBRATION, identity, find_out, Calibration.of, say)

@@ -12,11 +12,12 @@ import numpy as np
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.rules import ReadingRules
-from numerate.errors import DatasetError
+from numerate.errors import DatasetError, RunError
 from numerate.evaluation.candidates import candidate_numerals
+from numerate.numeral import is_numeral
+from numerate.records import misfit, typed
 from numerate.vocabulary import Vocabulary
 
-REFERENCE = "reference.json"
 FREQUENT = 500
 
 
@@ -30,9 +31,15 @@ class Reference:
 
     @classmethod
     def read(cls, record: dict[str, Any]) -> "Reference":
-        kept = {name: value for name, value in record.items() if name != "split_names"}
-        reading = ReadingRules.of(record)  # those of older datasets had `split_names` alone
-        return cls(**{**kept, "reading": reading, "candidates": tuple(record["candidates"])})
+        """Raises RunError over what is no reference."""
+        if "split_names" in record:  # those of older datasets had nothing else
+            record = {**record, "reading": asdict(ReadingRules.of(record))}
+        if wrong := misfit(record, cls):
+            raise RunError(wrong)
+        found = typed(cls, record)
+        if not found.candidates or not all(map(is_numeral, found.candidates)):
+            raise RunError("candidates: expected numerals")
+        return found
 
     def record(self) -> dict[str, Any]:
         return asdict(self)

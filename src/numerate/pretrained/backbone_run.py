@@ -1,6 +1,7 @@
 """A trained run over a pretrained model: its head, and the model it stands on."""
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,8 @@ from torch import Tensor
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import RunError
-from numerate.model.stored import WEIGHTS, StoredParts
+from numerate.heads.mixture_fit import Components
+from numerate.model.stored import StoredParts
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.digits import DigitBatch, NodeDetails
@@ -23,6 +25,8 @@ from numerate.pretrained.spelling import SpellingTree
 from numerate.pretrained.store import SplitStore, Store, default_cache, remembered_cache
 from numerate.pretrained.trees import Trees
 from numerate.pretrained.tuning import add_adapters
+from numerate.runs.contents import BackboneRecord
+from numerate.runs.folder import WEIGHTS
 
 AT_ONCE = 1024  # numerals that the head scores at a time
 
@@ -51,14 +55,13 @@ class BackboneRun:
     ) -> "BackboneRun":
         """Runs opened `beside` it that stand on the same frozen model share it."""
         parts = StoredParts.read(folder)
-        try:
-            about = parts.record["backbone"]
-            path, digest, start = Path(about["path"]), about["digest"], about["start"]
-            finetune, layers = about["finetune"], about.get("layers")
-            networks = _networks(folder, parts.config.model, about)
-        except (KeyError, TypeError) as error:
-            raise RunError(f"{folder}: incomplete run over a pretrained model: {error}") from None
-        if not path.exists():
+        about = parts.record.backbone
+        if about is None:
+            raise RunError(f"{folder}: a whole model, expected a head over a pretrained one")
+        path, digest, start = Path(about.path), about.digest, about.start
+        finetune, layers = about.finetune, about.layers
+        networks = _networks(folder, parts.config.model, about)
+        if not os.path.exists(path):  # unlike Path's, never raises
             raise RunError(
                 f"{folder}: its pretrained model is not at {path} any more; move it back, or "
                 f"change the path in config.json"
@@ -80,20 +83,23 @@ class BackboneRun:
                 f"{folder}: reads the states of layers {layers}, this version those of "
                 f"{lm.scorer.layers}; train it again"
             )
-        head = HeadModel(
-            parts.config,
-            parts.vocabulary,
-            parts.components,
-            lm.scorer.state_size,
-            lm.scorer.classes,
-            lm if tuned else None,
-            networks,
-        )
-        head.load_weights(folder)
+
+        def make(components: Components | None) -> HeadModel:
+            return HeadModel(
+                parts.config,
+                parts.vocabulary,
+                components,
+                lm.scorer.state_size,
+                lm.scorer.classes,
+                lm if tuned else None,
+                networks,
+            )
+
+        head = parts.build(folder, make)
         if tuned:
             weights = (folder / WEIGHTS).read_bytes()
             lm.digest = hashlib.sha256(digest.encode() + weights).hexdigest()
-        return cls(head.to(device).eval(), lm, remembered_cache(parts.record))
+        return cls(head.to(device).eval(), lm, remembered_cache(parts.record.cache))
 
     def store(self, cache: Path | None, dataset: Dataset) -> Store:
         """What its model says of a dataset: in the cache that is named, else where it was kept."""
@@ -196,13 +202,14 @@ class BackboneRun:
         return replace(score, targets=targets, numerals=numerals)
 
 
-def _networks(folder: Path, model: str, about: dict[str, Any]) -> int:
+def _networks(folder: Path, model: str, about: BackboneRecord) -> int:
     """How many adapt the language model's digits, where they are adapted at all."""
-    if model != "combination" or about["finetune"] != "none":
+    if model != "combination" or about.finetune != "none":
         return 1
-    if "networks" not in about:
+    if about.networks is None:
         raise RunError(f"{folder}: made by an earlier version; train it again")
-    found = about["networks"]
-    if not isinstance(found, int) or found < 1:
-        raise RunError(f"{folder}: networks in config.json: got {found!r}, expected 1 or more")
-    return found
+    if about.networks < 1:
+        raise RunError(
+            f"{folder}: networks in config.json: got {about.networks}, expected 1 or more"
+        )
+    return about.networks

@@ -19,13 +19,13 @@ from torch import nn
 from numerate.atomic import first_file, write_file
 from numerate.corpus.dataset import Dataset
 from numerate.errors import BackboneError, one_line
-from numerate.model.language_model import read_json
 from numerate.numeral_table import NumeralTable
 from numerate.packing import ranges
 from numerate.pretrained.details import DetailStore, as_half
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.plan import Paragraph, Plan
+from numerate.runs.folder import read_json
 
 FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
@@ -40,10 +40,9 @@ def default_cache() -> Path:
     return Path(base) / "numerate"
 
 
-def remembered_cache(record: dict[str, Any]) -> Path | None:
+def remembered_cache(told: str | None) -> Path | None:
     """Where a run's training was told to keep states, if whoever uses the run may do so too."""
-    told = record.get("cache")
-    if not isinstance(told, str) or not os.path.isdir(told):  # unlike Path's, never raises
+    if told is None or not os.path.isdir(told):  # unlike Path's, never raises
         return None
     return Path(told) if os.access(told, os.W_OK | os.X_OK) else None
 

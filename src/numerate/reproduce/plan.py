@@ -77,15 +77,15 @@ class Plan:
 
     def is_trained(self, model: str, content_hash: str) -> bool:
         """Whether the run is there and finished; one of other options or data is refused."""
-        from numerate.model.language_model import CONFIG, read_json
+        from numerate.runs.folder import CONFIG, RunFolder
 
         folder = self.run(model)
         if not (folder / CONFIG).exists():
             return False
-        record = read_json(folder / CONFIG)
-        finished = record.get("state") == "finished"
-        found = {**record, **record.get("training", {})}
-        found["dataset"] = record.get("dataset", {}).get("content_hash")
+        config = RunFolder(folder).config()
+        finished = config.state == "finished"
+        found = {**asdict(config), **config.training}
+        found["dataset"] = config.dataset and config.dataset.content_hash
         for name, value in {"model": model, "dataset": content_hash, **self.settings}.items():
             may_change = not finished and name in {"epochs", "patience"}
             if found.get(name) != value and not may_change:

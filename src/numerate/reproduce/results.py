@@ -1,18 +1,18 @@
 """Trained runs to figures, evaluated once and remembered in each run's `metrics.json`."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from numerate.atomic import write_file
-from numerate.evaluation.evaluate import METRICS, Evaluation, evaluate
+from numerate.errors import RunError
+from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.remembered import PARTS, evaluation_of
-from numerate.model.language_model import WEIGHTS, read_json
+from numerate.records import write_record
 from numerate.reproduce.board import Board
 from numerate.reproduce.plan import Plan
 from numerate.reproduce.workers import each_model
+from numerate.runs.folder import METRICS, WEIGHTS, RunFolder
 
 
 def evaluate_models(plan: Plan, models: Sequence[str], board: Board) -> list[Evaluation]:
@@ -47,7 +47,7 @@ def evaluate_run(plan: Plan, model: str) -> None:
         device=plan.device,
     )
     record = {**result.record(), "evaluated": _basis(plan, model)}
-    write_file(folder / METRICS, (json.dumps(record, indent=2) + "\n").encode())
+    write_record(folder / METRICS, record)
 
 
 def _basis(plan: Plan, model: str) -> dict[str, Any]:
@@ -61,10 +61,12 @@ def _basis(plan: Plan, model: str) -> dict[str, Any]:
 
 
 def _remembered(plan: Plan, model: str) -> dict[str, Any] | None:
-    path = plan.run(model) / METRICS
-    if not path.exists():
+    try:
+        record = RunFolder(plan.run(model)).metrics()
+    except RunError:  # spoilt, so it is evaluated again
         return None
-    record = read_json(path)
+    if record is None:
+        return None
     basis = _basis(plan, model)
-    whole = all(part in record for part in PARTS[basis["metrics"]])
+    whole = all(record.get(part) is not None for part in PARTS[basis["metrics"]])
     return record if whole and record.get("evaluated") == basis else None

@@ -13,10 +13,12 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from numerate.errors import RunError
+from numerate.errors import RunError, one_line
+from numerate.records import misfit, parse_record, typed
+from numerate.runs.contents import Epoch
+from numerate.runs.folder import CHECKPOINT
 from numerate.tensor_file import load_tensors, save_tensors
 
-CHECKPOINT = "checkpoint.safetensors"
 _FORMAT = "numerate checkpoint 1"
 
 
@@ -58,21 +60,29 @@ def load_checkpoint(
     """Restore model and optimizer; returns where the run stood and its best weights."""
     path = folder / CHECKPOINT
     tensors, metadata = load_tensors(path, _FORMAT)
-    stored = json.loads(metadata["identity"])
+    if wrong := misfit(metadata, {"identity": str, "progress": str}):
+        raise RunError(f"{path}: broken: {wrong}")
+    stored = parse_record(metadata["identity"], {}, RunError, path)
+    progress = parse_record(metadata["progress"], Progress, RunError, path)
+    if wrong := misfit(progress["history"], [Epoch]):
+        raise RunError(f"{path}: history{wrong}")
     if changed := difference(stored, identity):
         raise RunError(f"{path}: checkpoint of another run: {changed}")
     parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
-    for name, tensor in tensors.items():
-        part, _, rest = name.partition("/")
-        parts[part][rest] = tensor
-    model.load_state_dict(parts["model"])
-    state = optimizer.state_dict()
-    state["state"] = {}
-    for name, tensor in parts["optimizer"].items():
-        index, _, key = name.partition("/")
-        state["state"].setdefault(int(index), {})[key] = tensor
-    optimizer.load_state_dict(state)
-    return Progress(**json.loads(metadata["progress"])), parts["best"]
+    try:
+        for name, tensor in tensors.items():
+            part, _, rest = name.partition("/")
+            parts[part][rest] = tensor
+        model.load_state_dict(parts["model"])
+        state = optimizer.state_dict()
+        state["state"] = {}
+        for name, tensor in parts["optimizer"].items():
+            index, _, key = name.partition("/")
+            state["state"].setdefault(int(index), {})[key] = tensor
+        optimizer.load_state_dict(state)
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise RunError(f"{path}: does not fit the model: {one_line(error)}") from None
+    return typed(Progress, progress), parts["best"]
 
 
 def _plain(tensor: Tensor) -> Tensor:

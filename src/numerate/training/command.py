@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, printable
-from numerate.model.stored import CONFIG, read_json
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.progress import PassProgress
+from numerate.runs.folder import RunFolder
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
@@ -46,11 +46,14 @@ def train_with_progress(
         if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
             reporters.append(terminal)
             if tensorboard:
-                reporters.append(TensorBoardReporter(out / "tensorboard"))
+                reporters.append(TensorBoardReporter(out))
         reporter = Reporters(*reporters)
         result = train(dataset, out, model=model, options=options, reporter=reporter, **choices)
     if reporters:
         _print_result(model, result)
+        if result.folder != out:
+            stays = "stays as it was; --resume goes on with what shall replace it"
+            print(printable(f"{out}: {stays}"))
     return result
 
 
@@ -67,8 +70,8 @@ def _print_result(model: str, result: RunResult) -> None:
         f"{best['dev_word_perplexity']:.2f}, numeral perplexity "
         f"{best['dev_numeral_perplexity']:,.1f}"
     )
-    if shares := read_json(result.folder / CONFIG).get("shares"):
-        perplexity = best["dev_numeral_perplexity"] * math.exp(-shares["gain"])
+    if shares := RunFolder(result.folder).config().shares:
+        perplexity = best["dev_numeral_perplexity"] * math.exp(-shares.gain)
         fitted = f"fitted on dev: numeral perplexity {perplexity:,.1f} by cross-validation"
         kept = "stay as they were trained: no clear gain on dev"
-        print(f"shares of the members {fitted if shares['strength'] else kept}")
+        print(f"shares of the members {fitted if shares.strength else kept}")

@@ -19,11 +19,11 @@ from numerate.atomic import write_file
 from numerate.batching import Corpus
 from numerate.errors import FailureError
 from numerate.model.stored import StoredModel
-from numerate.training.checkpoint import CHECKPOINT, Progress, load_checkpoint, save_checkpoint
+from numerate.runs.folder import CHECKPOINT, LOG
+from numerate.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from numerate.training.options import TrainingOptions
 from numerate.training.step import TrainingStep
 
-LOG = "log.jsonl"
 CHECK_EVERY = 50  # steps between looks at the loss, each of which waits for the device
 CHECKPOINT_SECONDS = 300.0  # within long epochs
 

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from numerate.errors import NumerateError
 from numerate.notices import notice_console
+from numerate.runs.folder import TENSORBOARD, writing_folder
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
 
@@ -91,19 +92,19 @@ class TerminalReporter:
 class TensorBoardReporter:
     """The figures of every epoch as TensorBoard scalars."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, run: Path) -> None:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             raise NumerateError(
                 "TensorBoard is not installed: pip install 'numerate[tensorboard]'"
             ) from None
-        self.folder = folder
+        self.run = run
         self._open = SummaryWriter
         self._writer: Any = None
 
     def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
-        self._writer = self._open(str(self.folder), purge_step=epoch + 1)
+        self._writer = self._open(str(writing_folder(self.run) / TENSORBOARD), purge_step=epoch + 1)
 
     def on_step(self, epoch: int, tokens: int, loss: float | None) -> None:
         pass

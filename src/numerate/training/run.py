@@ -1,10 +1,8 @@
 """A run from dataset to folder: vocabulary, components, vectors, training, saved model."""
 
-import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,32 +12,26 @@ import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.state import AcceleratorState
 
-from numerate.atomic import write_file
+from numerate.atomic import locked
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.heads.mixture_fit import Components, fit_granularities
 from numerate.model.device import usable_device
-from numerate.model.language_model import (
-    CONFIG,
-    NEEDS_COMPONENTS,
-    LanguageModel,
-    ModelConfig,
-    read_json,
-)
+from numerate.model.language_model import NEEDS_COMPONENTS, LanguageModel, ModelConfig
 from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
 from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.store import remembered_cache
-from numerate.training.checkpoint import CHECKPOINT, difference
+from numerate.runs.folder import CHECKPOINT, CONFIG, RunFolder, read_json, writing_folder
+from numerate.training.checkpoint import difference
 from numerate.training.environment import record_end, record_environment
-from numerate.training.loop import LOG, Reporter, Trainer
+from numerate.training.loop import Reporter, Trainer
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice, over_backbone
+from numerate.training.place import check_place, close_place, open_place
 from numerate.training.shares import fit_shares
 from numerate.vocabulary import Vocabulary
-
-DOCUMENTS = "documents.json"  # what it was trained on, so that it is never tested on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +70,7 @@ def train(
     config = ModelConfig(model, hidden, dropout, truncate)
     opened = Dataset.open(dataset, verified=True)
     folder = Path(out)
+    check_place(folder, resume=resume, force=force)
     accelerator = _accelerator(device, options)
     encoded = opened.split("train").encode()
     words = Vocabulary.build(encoded.types, encoded.counts, vocabulary)
@@ -94,8 +87,9 @@ def train(
     else:
         if vectors is not None:
             raise NumerateError("vectors: a pretrained backbone has its own embeddings")
-        if resume and backbone.cache is None and (folder / CONFIG).exists():
-            backbone = replace(backbone, cache=remembered_cache(read_json(folder / CONFIG)))
+        if resume and backbone.cache is None and (writing_folder(folder) / CONFIG).exists():
+            told = RunFolder(writing_folder(folder)).config().cache
+            backbone = replace(backbone, cache=remembered_cache(told))
         network, corpora, about = over_backbone(
             backbone, opened, corpora, config, components, accelerator.device
         )
@@ -111,33 +105,61 @@ def train(
         "processes": accelerator.num_processes,
     }
     record: dict[str, Any] = {}
-    record |= {"dataset": {"path": str(dataset), "content_hash": opened.manifest["content_hash"]}}
+    record |= {"dataset": asdict(RunFolder(folder).place_of(opened))}
     record |= {"training": {**asdict(options), "vocabulary": vocabulary, "vectors": vectors}}
     record |= about
     if backbone is not None and backbone.cache is not None:
         record |= {"cache": str(backbone.cache.absolute())}  # for all who use the run
-    if accelerator.is_main_process:
-        _open_folder(folder, resume, force)
-    accelerator.wait_for_everyone()
-    if resume and _state(folder) == "finished":
-        _refuse_other_options(folder, {**asdict(config), **record})
-        history = [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
-        best = read_json(folder / CONFIG)["best_epoch"]
-        return RunResult(folder, "finished", best, history, coverage)
-    trainer = Trainer(network, corpora, options, accelerator, folder, identity, reporter)
+    with ExitStack() as stack:
+        if accelerator.is_main_process:
+            stack.enter_context(locked(folder))
+            open_place(folder, resume=resume, force=force)
+        accelerator.wait_for_everyone()
+        place = writing_folder(folder)
+        if resume and _state(place) == "finished":
+            result = _finished_before(place, {**asdict(config), **record}, coverage)
+        else:
+            trainer = Trainer(network, corpora, options, accelerator, place, identity, reporter)
+            result = _train(trainer, network, record, opened, resume, coverage)
+        if accelerator.is_main_process and result.state == "finished":
+            close_place(folder)
+            result = replace(result, folder=folder)
+    return result
+
+
+def _finished_before(folder: Path, asked: dict[str, Any], coverage: str | None) -> RunResult:
+    """What is left to say of a run that is done."""
+    _refuse_other_options(folder, asked)
+    run = RunFolder(folder)
+    history, best = run.history(), run.config().best_epoch
+    if best is None or not 0 <= best <= len(history):
+        raise RunError(f"{folder / CONFIG}: best_epoch: got {best}, expected 0 to {len(history)}")
+    return RunResult(folder, "finished", best, history, coverage)
+
+
+def _train(
+    trainer: Trainer,
+    network: LanguageModel | HeadModel,
+    record: dict[str, Any],
+    dataset: Dataset,
+    resume: bool,
+    coverage: str | None,
+) -> RunResult:
+    folder, accelerator = trainer.folder, trainer.accelerator
     if resume:
         trainer.resume()
     _write_state(folder, network, record, "training", trainer, accelerator)
     if accelerator.is_main_process:
-        _write_documents(folder, opened)
-        packages = ("torch", "transformers") if backbone else ("torch",)
+        column = dataset.split("train").read(["document"])["document"]
+        RunFolder(folder).write_documents(list(dict.fromkeys(column.to_pylist())))
+        packages = ("torch", "transformers") if isinstance(network, HeadModel) else ("torch",)
         record_environment(folder, accelerator.device, packages)
     state = "failed"
     try:
         state = _until_interrupted(trainer.train, trainer.restore_best)
         if trainer.best and accelerator.is_main_process:
             ended, state = state, "failed"
-            fitted = _until_interrupted(lambda: record.update(_shares(network, trainer, opened)))
+            fitted = _until_interrupted(lambda: record.update(_shares(network, trainer, dataset)))
             state = ended if fitted == "finished" else fitted
     finally:
         _write_state(folder, network, record, state, trainer, accelerator)
@@ -213,29 +235,13 @@ def _start_from_vectors(network: LanguageModel, source: str | None, seed: int) -
     return vectors.describe()
 
 
-def _open_folder(folder: Path, resume: bool, force: bool) -> None:
-    if folder.exists() and not resume:
-        if not force:
-            raise NumerateError(f"{folder}: already exists; add --resume to go on, or --force")
-        if not (folder.is_dir() and _is_run(folder)):
-            raise RunError(f"{folder}: not a run, so --force does not replace it")
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-
-
-def _is_run(folder: Path) -> bool:
-    return (folder / CONFIG).exists() or not any(folder.iterdir())
-
-
 def _state(folder: Path) -> str | None:
-    if not (folder / CONFIG).exists():
-        return None
-    state: str | None = read_json(folder / CONFIG).get("state")
-    return state
+    return RunFolder(folder).config().state if (folder / CONFIG).exists() else None
 
 
 def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     """A finished run is only the answer to what was asked of it."""
+    RunFolder(folder).trained()  # of the right types
     stored = read_json(folder / CONFIG)
     names = (asked.keys() | asked["training"].keys() | {"backbone"}) - {"training", "cache"}
 
@@ -245,12 +251,6 @@ def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
 
     if changed := difference(options(stored), options(asked)):
         raise RunError(f"{folder}: finished with other options: {changed}")
-
-
-def _write_documents(folder: Path, dataset: Dataset) -> None:
-    column = dataset.split("train").read(["document"])["document"]
-    ids = list(dict.fromkeys(column.to_pylist()))
-    write_file(folder / DOCUMENTS, (json.dumps({"train": ids}) + "\n").encode())
 
 
 def _write_state(
@@ -263,9 +263,12 @@ def _write_state(
 ) -> None:
     """The run folder at a turning point; only the end leaves weights behind."""
     if accelerator.is_main_process:
-        trainer.write_log()
         record = {**record, "state": state, "best_epoch": trainer.progress.best_epoch + 1}
-        network.save(folder, record, weights=state != "training")
+        if state == "training":  # first of all say what the folder is
+            network.save(folder, record, weights=False)
+        trainer.write_log()
+        if state != "training":
+            network.save(folder, record)
         if state != "training":
             record_end(folder)
         if state == "finished":

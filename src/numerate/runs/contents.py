@@ -1,0 +1,185 @@
+"""What the files of a run say, as types. Reading ignores what later versions may add."""
+
+from dataclasses import dataclass, field
+
+from numerate.records import Unbounded
+
+Option = str | int | float | bool | None
+Figure = float | None  # JSON has no nan
+Interval = tuple[Figure, Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPlace:
+    """Which dataset, and where it was: seen from the root, and from the run's folder."""
+
+    path: str
+    content_hash: str
+    relative: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BackboneRecord:
+    """The pretrained model that a head stands on."""
+
+    path: str
+    digest: str
+    start: int | None
+    finetune: str
+    layers: list[int] | None = None
+    networks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How the shares of a combination's members were fitted."""
+
+    strength: float | None  # None: as they were trained
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """`config.json`; what follows `components` is not known of a model that is no run."""
+
+    format: str
+    version: int
+    model: str
+    hidden: int
+    dropout: float
+    truncate: bool
+    components: int
+    numerate: str | None = None
+    dataset: DatasetPlace | None = None
+    training: dict[str, Option] = field(default_factory=dict)
+    backbone: BackboneRecord | None = None
+    cache: str | None = None
+    shares: Shares | None = None
+    state: str | None = None  # training, finished, interrupted or failed
+    best_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedConfig(RunConfig):
+    """That of a run that has been trained."""
+
+    dataset: DatasetPlace = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyLists:
+    """`vocabulary.json`"""
+
+    words: tuple[str, ...]
+    numerals: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """`documents.json`: what it was trained on, so that it is never tested on it."""
+
+    train: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """`environment.json`: when, where and with which versions; of packages, what it names."""
+
+    started: str
+    finished: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """A line of `log.jsonl`."""
+
+    epoch: int
+    train_loss: Unbounded
+    dev_loss: Unbounded
+    dev_word_perplexity: Unbounded
+    dev_numeral_perplexity: Unbounded
+    learning_rate: Unbounded
+    seconds: float
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexity:
+    pp: Figure
+    app: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexities:
+    words: Perplexity
+    numerals: Perplexity
+    all: Perplexity
+
+
+@dataclass(frozen=True, slots=True)
+class NumberLineErrors:
+    rmse: Figure
+    mae: Figure
+    mdae: Figure
+    mape: Figure
+    mdape: Figure
+    zeros: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    accuracy: Figure
+    order_accuracy: Figure
+    log10_error: Figure
+    crps: Figure
+    coverage_50: Figure
+    coverage_90: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Suited:
+    mae: Figure
+    mdae: Figure
+    mape: Figure
+    mdape: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class ByClass:
+    words: Figure
+    numerals: Figure
+    all: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    perplexity: ByClass
+    nats_above: ByClass
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """Under which circumstances `numerate reproduce` evaluated a run."""
+
+    weights: str
+    confidence: float | None
+    metrics: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """`metrics.json`"""
+
+    model: str
+    dataset: str
+    split: str
+    perplexity: Perplexities
+    number_line: NumberLineErrors
+    intervals: dict[str, dict[str, Interval | dict[str, Interval]]]
+    counts: dict[str, int]
+    baselines: dict[str, NumberLineErrors]
+    oracle: Oracle | None
+    limit: int | None = None
+    beyond: Beyond | None = None
+    suited: Suited | None = None
+    evaluated: Evaluated | None = None

@@ -1,0 +1,178 @@
+"""`RunFolder`: the files of a run, by name, and what they say, by type."""
+
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numerate.atomic import filling_beside, recover
+from numerate.corpus.dataset import Dataset
+from numerate.errors import DatasetError, RunError, one_line
+from numerate.records import parse_record, read_record, typed, write_record
+from numerate.runs.contents import (
+    DatasetPlace,
+    Documents,
+    Environment,
+    Epoch,
+    Metrics,
+    RunConfig,
+    TrainedConfig,
+    VocabularyLists,
+)
+from numerate.vocabulary import Vocabulary
+
+CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
+DOCUMENTS, ENVIRONMENT, LOG = "documents.json", "environment.json", "log.jsonl"
+CHECKPOINT, TENSORBOARD = "checkpoint.safetensors", "tensorboard"
+METRICS, REFERENCE, CALIBRATION = "metrics.json", "reference.json", "calibration.json"
+OURS = (
+    *(CONFIG, VOCABULARY, WEIGHTS, DOCUMENTS, ENVIRONMENT, LOG, CHECKPOINT, TENSORBOARD),
+    *(METRICS, REFERENCE, CALIBRATION),
+)
+
+FORMAT, VERSION = "numerate model", 1
+STATES = ("training", "finished", "interrupted", "failed", None)  # None: of a model that is no run
+
+Config = TypeVar("Config", bound=RunConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    path: Path
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """Of a run that is to be used; one that a kill left under a hidden name is put back."""
+        recover(path)
+        if not os.path.isdir(path):  # unlike Path's, never raises
+            raise RunError(f"{path}: not a run: {CONFIG} is missing")
+        return cls(path)
+
+    def config(self) -> RunConfig:
+        return self._config(RunConfig)
+
+    def trained(self) -> TrainedConfig:
+        """Of a run that may be used, since it is not being trained any more."""
+        config = self.config()
+        if config.state == "training":
+            raise RunError(f"{self.path}: still being trained; wait, or finish it with --resume")
+        if config.dataset is None:
+            raise RunError(f"{self.path}: not a trained run: {CONFIG} does not name its dataset")
+        return self._config(TrainedConfig)
+
+    def _config(self, kind: type[Config]) -> Config:
+        path = self.path / CONFIG
+        about = read_json(path)
+        if about.get("format") != FORMAT or about.get("version") != VERSION:
+            raise RunError(f"{path}: not the configuration of a model of this version")
+        config = typed(kind, self._read(CONFIG, kind))
+        if config.state not in STATES:
+            expected = ", ".join(filter(None, STATES))
+            raise RunError(f"{path}: state: got {config.state!r}, expected one of {expected}")
+        return config
+
+    def _read(self, name: str, kind: type) -> dict[str, Any]:
+        try:
+            return read_record(self.path / name, kind, RunError)
+        except (FileNotFoundError, NotADirectoryError):
+            raise RunError(f"{self.path}: incomplete run: {name} is missing") from None
+
+    def vocabulary(self) -> Vocabulary:
+        lists = typed(VocabularyLists, self._read(VOCABULARY, VocabularyLists))
+        return Vocabulary(lists.words, lists.numerals)
+
+    def write_vocabulary(self, vocabulary: Vocabulary) -> None:
+        lists = VocabularyLists(vocabulary.words, vocabulary.numerals)
+        write_record(self.path / VOCABULARY, asdict(lists))
+
+    def trained_documents(self) -> list[str]:
+        return typed(Documents, self._read(DOCUMENTS, Documents)).train
+
+    def write_documents(self, ids: list[str]) -> None:
+        write_record(self.path / DOCUMENTS, asdict(Documents(ids)), indent=None)
+
+    def environment(self) -> dict[str, Any]:
+        """What was noted; nothing of a run from before there were such notes."""
+        if not (self.path / ENVIRONMENT).exists():
+            return {}
+        return self._read(ENVIRONMENT, Environment)
+
+    def history(self) -> list[dict[str, Any]]:
+        """One record per epoch of its training."""
+        path = self.path / LOG
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            raise RunError(f"{self.path}: incomplete run: {LOG} is missing") from None
+        except (OSError, ValueError) as error:
+            raise RunError(f"{path}: cannot be read: {one_line(error)}") from None
+        return [
+            parse_record(line, Epoch, RunError, f"{path}, line {number}")
+            for number, line in enumerate(lines, 1)
+        ]
+
+    def metrics(self) -> dict[str, Any] | None:
+        """What the last evaluation found, if there was one."""
+        if not (self.path / METRICS).exists():
+            return None
+        try:
+            return self._read(METRICS, Metrics)
+        except RunError as error:
+            raise RunError(f"{error}; evaluate the run again") from None
+
+    def place_of(self, dataset: Dataset) -> DatasetPlace:
+        """How a run in this folder shall remember its dataset."""
+        place = dataset.folder.absolute()
+        relative = os.path.relpath(place.resolve(), self.path.resolve())
+        return DatasetPlace(str(place), dataset.manifest["content_hash"], relative)
+
+    def open_dataset(self, given: str | Path | None = None) -> Dataset:
+        """The dataset it was trained on, or the one that is given.
+
+        It is looked for where it lies as seen from the run, since both may have moved together,
+        and where it was. Of two that are there, the one with the same content is meant.
+        """
+        if given is not None:
+            return Dataset.open(given)
+        known = self.trained().dataset
+        places = [Path(known.path)]
+        if known.relative is not None:
+            places.insert(0, Path(os.path.normpath(self.path.resolve() / known.relative)))
+        found, errors = [], []
+        for place in places:
+            try:
+                found.append(Dataset.open(place))
+            except (DatasetError, OSError, ValueError) as error:
+                errors.append(one_line(error))
+        same = [one for one in found if one.manifest["content_hash"] == known.content_hash]
+        if not found:
+            hint = f"if {self.path}'s dataset was moved, give --dataset"
+            raise DatasetError(f"{errors[-1]}; {hint}") from None
+        return (same or found)[0]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Any object in a file of a run."""
+    try:
+        return read_record(path, {}, RunError)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(f"{path.parent}: not a run: {path.name} is missing") from None
+
+
+def writing_folder(out: Path) -> Path:
+    """Where a run is written: beside the one that it will replace, until it is complete."""
+    beside = filling_beside(out)
+    return beside if beside.is_dir() else out
+
+
+def refusal(folder: Path) -> str | None:
+    """Why a folder is not a run of ours that may be replaced; None where it is one."""
+    try:
+        RunFolder(folder).config()
+    except RunError:
+        return f"it is not a run of ours, by its {CONFIG}"
+    for entry in sorted(folder.iterdir()):
+        is_ours = entry.name in OURS or any(entry.name.startswith(f".{name}.") for name in OURS)
+        if not is_ours:
+            return f"it holds {entry.name}, which is not of a run"
+    return None
