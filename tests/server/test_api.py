@@ -40,7 +40,7 @@ def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: Numerat
             "reason": finding.reason if level != "plausible" else None,
         }
         assert more == {**finding.record(), "interval": list(finding.interval), **words}
-        details = ("percentile", "interval", "likely", "reason", "explanation")
+        details = ("percentile", "interval", "likely", "reason", "explanation", "sign", "power")
         assert {**more, **dict.fromkeys(details)} == said
 
 
@@ -117,6 +117,16 @@ def test_a_numeral_may_be_the_first_of_its_text(client: httpx.Client, model: Num
     assert later == first
     (finding, *_) = model.assess("57-year-old male")
     assert first["written"]["probability"] == pytest.approx(math.exp(-finding.surprisal), rel=1e-3)
+
+
+def test_a_numeral_is_found_as_the_model_reads_it(client: httpx.Client) -> None:
+    text = "LV ejection fraction is ６１ %, p<.05"
+    wide, small = ask(client, "check", text=text, details=True)["numerals"]
+    assert (wide["numeral"], small["numeral"]) == ("61", "0.05")
+    for numeral in (wide, small):
+        place = {"start": numeral["start"], "end": numeral["end"]}
+        written = ask(client, "predict", text=text, **place)["written"]
+        assert written["numeral"] == numeral["numeral"]
 
 
 @pytest.mark.parametrize("place", [{"start": 24, "end": 26}, {}])

@@ -83,13 +83,21 @@ class NumerateModel:
         The distribution comes from exactly what stands before in the same paragraph, which may be
         nothing; with it, what is odd of the numeral, were it flagged. No more is read for both.
         """
+        found = self.numeral_at(text, position)
+        if found is None:
+            return None
+        before, token = found
+        state = self.model.contexts([before])
+        (expected,) = expect(self.model, state, [token.text])
+        return self._predict_in(state), expected.reason
+
+    def numeral_at(self, text: str, position: int) -> tuple[str, Token] | None:
+        """The numeral that begins at a position, and what stands before it in its paragraph."""
         parts = [part for part in iter_paragraphs(text) if part[0] <= position]
         for start, paragraph in parts[-1:]:
             for token in self.model.tokens(paragraph):
                 if token.is_numeral and start + token.start == position:
-                    state = self.model.contexts([paragraph[: token.start]])
-                    (expected,) = expect(self.model, state, [token.text])
-                    return self._predict_in(state), expected.reason
+                    return paragraph[: token.start], token
         return None
 
     def _predict_in(self, state: States) -> NumeralDistribution:

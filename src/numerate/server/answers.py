@@ -42,7 +42,7 @@ def predicted(
         distribution = model.predict(asked.text, longest=longest)
         written = None
     else:
-        numeral = _numeral_at(asked.text, asked.start, asked.end)
+        numeral = _numeral_at(model, asked.text, asked.start, asked.end)
         judged = model.judge_at(asked.text, asked.start)
         if judged is None:
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
@@ -68,13 +68,14 @@ def predicted(
     )
 
 
-def _numeral_at(text: str, start: int, end: int) -> Numeral:
+def _numeral_at(model: NumerateModel, text: str, start: int, end: int) -> Numeral:
+    """As the model reads it: full-width, or with a decimal comma where its texts have one."""
     if not 0 <= start < end <= len(text):
         raise NumerateError(f"start and end: got {start} and {end}, expected a place in the text")
-    try:
-        return Numeral.parse(text[start:end])
-    except ValueError:
-        raise NumerateError(f"start and end: no numeral stands from {start} to {end}") from None
+    found = model.numeral_at(text, start)
+    if found is None or found[1].end - found[1].start != end - start:
+        raise NumerateError(f"start and end: no numeral stands from {start} to {end}")
+    return Numeral.parse(found[1].text)
 
 
 def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -> schema.Written:

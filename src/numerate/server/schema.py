@@ -102,6 +102,8 @@ class Checked(Given):
         None, description="What is odd: magnitude, precision or digits; null where nothing is."
     )
     explanation: str | None = Field(None, description="All of this as a sentence or two.")
+    sign: int | None = Field(None, description="Of the number as people read it: 1 or -1.")
+    power: int | None = Field(None, description="Its power of ten: -16 in 2.2e-16.")
 
 
 class CheckAnswer(Given):
