@@ -22,7 +22,7 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     with errors_exit():
         try:
-            app()
+            app(prog_name="numerate")
         finally:
             sys.stdout.flush()
 

@@ -9,10 +9,11 @@ import typer
 
 from numerate import __version__
 from numerate.cli.exits import EXIT_STATUS
+from numerate.cli.panels import Command, Group
 from numerate.errors import NumerateError
 from numerate.notices import Loudness, set_loudness
 
-Command = TypeVar("Command", bound=Callable[..., None])
+Function = TypeVar("Function", bound=Callable[..., None])
 
 Verbose = Annotated[
     bool,
@@ -24,10 +25,10 @@ Quiet = Annotated[
 ]
 
 app = typer.Typer(
+    cls=Group,
     help="Language models that understand numbers.",
     epilog=EXIT_STATUS,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -52,7 +53,7 @@ def root(
     _choose_loudness(verbose, quiet)
 
 
-def command(function: Command) -> Command:
+def command(function: Function) -> Function:
     """Add a command: like every other, it takes --verbose and --quiet, before or after its name."""
 
     @wraps(function)
@@ -70,7 +71,7 @@ def command(function: Command) -> Command:
         parameters=[*signature.parameters.values(), *parameters]
     )
     run.__annotations__ = {**function.__annotations__, **added}
-    app.command(epilog=EXIT_STATUS)(run)
+    app.command(cls=Command, epilog=EXIT_STATUS)(run)
     return function
 
 

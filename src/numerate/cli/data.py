@@ -15,15 +15,16 @@ def prepare(
         str, typer.Argument(help="A file, folder or archive of documents, or 'cardiac'.")
     ],
     out: Annotated[Path, typer.Option(help="Folder to write the dataset to.")],
-    format: Annotated[
-        str, typer.Option(help="auto, text, jsonl, jats or latexml.", metavar="NAME")
+    input_format: Annotated[
+        str,
+        typer.Option("--format", help="auto, text, jsonl, jats or latexml.", metavar="NAME"),
     ] = "auto",
     keep: Annotated[
         str | None,
         typer.Option(
-            help="Paragraphs to keep: table-refs (default for articles), numerals, all.",
+            help="Paragraphs to keep: table-refs, numerals, all.",
             metavar="RULE",
-            show_default=False,
+            show_default="table-refs of articles, numerals of other text",
         ),
     ] = None,
     field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
@@ -46,7 +47,7 @@ def prepare(
     prepare_with_progress(
         source,
         out,
-        format=format,
+        format=input_format,
         keep=keep,
         field=field,
         split_names=split_names,

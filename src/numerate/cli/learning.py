@@ -36,6 +36,10 @@ from numerate.model.names import MODELS, check_model_name
 from numerate.training.options import TrainingOptions
 
 
+def _both(name: str) -> str:
+    return f"{FROM_SCRATCH[name]}, with a backbone {OVER_BACKBONE[name]}"
+
+
 @command
 def train(
     dataset: DatasetFolder,
@@ -47,16 +51,19 @@ def train(
     batch_size: BatchSize = USUAL.batch_size,
     learning_rate: Annotated[
         float | None,
-        typer.Option(help="Of Adam; 0.01, with a backbone 0.001; halved without progress."),
+        typer.Option(
+            help="Of Adam; halved when there is no progress.", show_default=_both("learning_rate")
+        ),
     ] = None,
     halve_after: HalveAfter = USUAL.halve_after,
     patience: Patience = USUAL.patience,
     clip: Clip = USUAL.clip,
     hidden: Annotated[
-        int | None, typer.Option(help="Size D of hidden states; 50, with a backbone 256.")
+        int | None, typer.Option(help="Size D of hidden states.", show_default=_both("hidden"))
     ] = None,
     dropout: Annotated[
-        float | None, typer.Option(help="Before and after the states; 0.1, with a backbone 0.5.")
+        float | None,
+        typer.Option(help="Before and after the states.", show_default=_both("dropout")),
     ] = None,
     vocabulary: VocabularySize = 1000,
     vectors: WordVectors = None,
@@ -67,6 +74,7 @@ def train(
         typer.Option(
             help="Train a head over a pretrained language model: a folder or a GGUF file.",
             metavar="hf:PATH",
+            show_default="none",
         ),
     ] = None,
     finetune: Annotated[
@@ -140,13 +148,16 @@ def evaluate(
     ],
     dataset: Annotated[
         Path | None,
-        typer.Option(help="Dataset; by default the one each run was trained on."),
+        typer.Option(help="Dataset.", show_default="the one each run was trained on"),
     ] = None,
     split: Annotated[str, typer.Option(help="test, dev or train.")] = "test",
     metrics: Metrics = "paper",
     confidence: Annotated[
         float | None,
-        typer.Option(help="Level of intervals by resampling documents, for example 0.95."),
+        typer.Option(
+            help="Level of intervals by resampling documents, for example 0.95.",
+            show_default="no intervals",
+        ),
     ] = None,
     compare: Annotated[
         bool,
@@ -162,9 +173,8 @@ def evaluate(
     vocabulary: Annotated[
         int | None,
         typer.Option(
-            help="hf: the vocabulary that the candidates come from; by default that of the runs "
-            "beside it, or 1,000.",
-            show_default=False,
+            help="hf: the vocabulary that the candidates come from.",
+            show_default="that of the runs beside it, or 1,000",
         ),
     ] = None,
     cache: Cache = None,
@@ -200,7 +210,7 @@ def reproduce(
         typer.Option(
             help="Some of the seven models, comma-separated or repeated.",
             metavar="NAME,…",
-            show_default=False,
+            show_default="all",
         ),
     ] = None,
     epochs: Epochs = USUAL.epochs,

@@ -26,7 +26,11 @@ Dropout = Annotated[float, typer.Option(help="On input and output of the LSTM.")
 VocabularySize = Annotated[int, typer.Option(help="Token types with an identity.")]
 WordVectors = Annotated[
     str | None,
-    typer.Option(help="Text file of word vectors, or 'glove' for GloVe 6B.", metavar="FILE"),
+    typer.Option(
+        help="Text file of word vectors, or 'glove' for GloVe 6B.",
+        metavar="FILE",
+        show_default="none",
+    ),
 ]
 Truncate = Annotated[
     bool, typer.Option("--truncate", help="mog: renormalise over non-negative numerals.")
@@ -41,21 +45,21 @@ PlainMixture = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Of weights, dropout and the order of batches.")]
 Device = Annotated[
-    str | None, typer.Option(help="cpu, cuda, cuda:1, mps; the best there is by default.")
+    str | None, typer.Option(help="cpu, cuda, cuda:1 or mps.", show_default="the best there is")
 ]
 MixedPrecision = Annotated[
     str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
 ]
 Metrics = Annotated[str, typer.Option(help="paper, or all.", metavar="WHICH")]
 Limit = Annotated[
-    int | None, typer.Option(help="Take so many paragraphs, always the same; default: all.")
+    int | None,
+    typer.Option(help="Take so many paragraphs, always the same.", show_default="all"),
 ]
 Cache = Annotated[
     Path | None,
     typer.Option(
-        help="Where pretrained models' states and scores are kept; by default where the run's "
-        "training was told to, or in a folder of yours.",
-        show_default=False,
+        help="Where pretrained models' states and scores are kept.",
+        show_default="where the run's training was told to, or a folder of yours",
     ),
 ]
 TrustRemoteCode = Annotated[
@@ -68,7 +72,10 @@ Run = Annotated[
 ]
 MovedDataset = Annotated[
     Path | None,
-    typer.Option(help="Where the run's dataset is now, if it has moved; one for hf:PATH."),
+    typer.Option(
+        help="Where the run's dataset is now, if it has moved; one for hf:PATH.",
+        show_default="where it was",
+    ),
 ]
 SplitNames = Annotated[
     bool,

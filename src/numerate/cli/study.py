@@ -16,22 +16,20 @@ def inspect(
     context: Annotated[
         list[str] | None,
         typer.Option(
-            help="Text before a numeral to predict; may be repeated. By default two of the dev "
-            "split.",
+            help="Text before a numeral to predict; may be repeated.",
             metavar="TEXT",
-            show_default=False,
+            show_default="two of the dev split",
         ),
     ] = None,
     dataset: Annotated[
         Path | None,
-        typer.Option(help="Dataset; by default the one the runs were trained on."),
+        typer.Option(help="Dataset.", show_default="the one the runs were trained on"),
     ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
-            help="Look at so many paragraphs of the dev split, always the same; by default all, "
-            "or 200 where a pretrained model reads them.",
-            show_default=False,
+            help="Look at so many paragraphs of the dev split, always the same.",
+            show_default="all, or 200 where a pretrained model reads them",
         ),
     ] = None,
     cache: Cache = None,
@@ -66,7 +64,10 @@ def benford(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the figure as PNG and SVG, and its data.")
+        Path | None,
+        typer.Option(
+            help="Folder for the figure as PNG and SVG, and its data.", show_default="none"
+        ),
     ] = None,
     field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
     format: Annotated[

@@ -38,7 +38,10 @@ def predict(
     top: Annotated[int, typer.Option(help="How many of the most probable numerals.")] = 5,
     interval: Annotated[float, typer.Option(help="Probability of the central interval.")] = 0.9,
     plot: Annotated[
-        Path | None, typer.Option(help="Also draw the distribution: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(
+            help="Also draw the distribution: .png, .svg or .pdf.", show_default="no picture"
+        ),
     ] = None,
     dataset: MovedDataset = None,
     cache: Cache = None,
@@ -109,7 +112,7 @@ def check(
         bool, typer.Option("--all", help="Also what is not flagged; not in HTML.")
     ] = False,
     colour: Annotated[
-        bool | None, typer.Option(help="Colours; by default where there is a terminal.")
+        bool | None, typer.Option(help="Colours.", show_default="where there is a terminal")
     ] = None,
     dataset: MovedDataset = None,
     cache: Cache = None,
@@ -139,7 +142,9 @@ def check_benchmark(
     dataset: DatasetFolder,
     softmax: Annotated[
         str | None,
-        typer.Option(help="Run of a plain softmax, for the baseline of its surprisal."),
+        typer.Option(
+            help="Run of a plain softmax, for the baseline of its surprisal.", show_default="none"
+        ),
     ] = None,
     split: Annotated[str, typer.Option(help="test or dev.")] = "test",
     seed: Annotated[int, typer.Option(help="Of the errors.")] = 1,
@@ -165,7 +170,9 @@ def serve(
     token: Annotated[
         str | None,
         typer.Option(
-            help="What clients must send as Authorization: Bearer.", envvar="NUMERATE_TOKEN"
+            help="What clients must send as Authorization: Bearer.",
+            envvar="NUMERATE_TOKEN",
+            show_default="none",
         ),
     ] = None,
     dataset: MovedDataset = None,
