@@ -5,7 +5,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table
@@ -45,6 +45,15 @@ class ResultTable:
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "rows", [[printable(cell) for cell in row] for row in self.rows])
         object.__setattr__(self, "notes", tuple(map(printable, self.notes)))
+
+
+def resting_on(tables: list[ResultTable], split: str, paragraphs: int | None) -> list[ResultTable]:
+    """Say under each table that it rests on some paragraphs of a split; None: on all, no word."""
+    if paragraphs is None:
+        return tables
+    some = "1 paragraph" if paragraphs == 1 else f"{paragraphs:,} paragraphs"
+    note = f"Of {some} of the {split} split only (--limit), always the same."
+    return [replace(table, notes=(*table.notes, note)) for table in tables]
 
 
 def format_figure(value: float) -> str:

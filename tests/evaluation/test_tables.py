@@ -274,3 +274,14 @@ def test_a_narrow_terminal_folds_names_but_never_cuts_figures(
     for word in " ".join(cells).split():
         assert shown.count(word) == 2
     assert "h-softmax+rnn" in shown
+
+
+def test_every_table_says_that_it_rests_on_some_paragraphs() -> None:
+    some = [evaluation("mog", limit=1200), evaluation("d-rnn", limit=1200)]
+    note = "Of 1,200 paragraphs of the test split only (--limit), always the same."
+    for table in [*result_tables(some), *comparison_tables(*some, COMPARISON)]:
+        assert table.notes[-1] == note
+    assert note in as_markdown(result_tables(some))
+    whole = [evaluation("mog"), evaluation("d-rnn")]
+    for table in [*result_tables(whole), *comparison_tables(*whole, COMPARISON)]:
+        assert not any("--limit" in sentence for sentence in table.notes)

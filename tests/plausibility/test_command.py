@@ -171,6 +171,9 @@ def test_benchmark(
     _, out, _ = numerate(capsys, *arguments)
     assert "Recall" in out
     assert "right numerals of the dev split" in out
+    assert "--limit" not in out
+    _, out, _ = numerate(capsys, *arguments, "--limit", "5", "--format", "markdown")
+    assert out.count("\nOf 5 paragraphs of the dev split only (--limit), always the same.\n") == 2
 
 
 def test_importing_the_package_is_light() -> None:

@@ -10,7 +10,7 @@ from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.figures import CLASSES, Figures
 from numerate.evaluation.perplexity import IMPROBABLE
-from numerate.tables import ResultTable, csv_text, format_figure
+from numerate.tables import ResultTable, csv_text, format_figure, resting_on
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
 _PARTS = {  # beyond the paper: the title, and the figures with their columns
@@ -54,11 +54,12 @@ def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
     known = [
         part for part in _PARTS if any(part in evaluation.figures for evaluation in evaluations)
     ]
-    return [
+    tables = [
         _perplexity_table(evaluations),
         _number_line_table(evaluations),
         *(_part_table(evaluations, part) for part in known),
     ]
+    return resting_on(tables, evaluations[0].split, evaluations[0].limit)
 
 
 def _labels(evaluations: list[Evaluation]) -> list[str]:
@@ -157,7 +158,7 @@ def comparison_tables(
         f"p, Holm: corrected for the {len(results)} figures of this comparison. Intervals are of "
         "one figure each, not corrected."
     )
-    return [
+    tables = [
         ResultTable(
             f"{both}: nats per token in favour of the first",
             ["tokens", *columns],
@@ -171,6 +172,7 @@ def comparison_tables(
             (_HEAVY_TAILS,),
         ),
     ]
+    return resting_on(tables, first.split, first.limit)
 
 
 def _compared(result: PairedResult, digits: str) -> list[str]:

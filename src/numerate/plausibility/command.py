@@ -18,7 +18,7 @@ from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.source import ModelSource
 from numerate.pretrained.progress import PassProgress
-from numerate.tables import ResultTable, as_markdown, print_tables
+from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 
 
 def check_files(
@@ -87,7 +87,9 @@ def benchmark_checking(
     if format == "json":
         print(json.dumps(result.record(), ensure_ascii=False))
         return
-    tables = _benchmark_tables(result)
+    whole = opened.split(split).summary["paragraphs"]
+    part = limit if limit is not None and limit < whole else None
+    tables = resting_on(_benchmark_tables(result), split, part)
     if format == "markdown":
         print(as_markdown(tables))
     else:
