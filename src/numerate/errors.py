@@ -82,3 +82,7 @@ class BackboneError(NumerateError):
 
 class RunError(NumerateError):
     """A run directory or checkpoint is missing, broken, or does not fit what is asked of it."""
+
+
+class DomainWarning(UserWarning):
+    """A text is unlike what the model was trained on: what it finds there is uncalibrated."""

@@ -192,7 +192,7 @@ def test_paragraphs_do_not_see_each_other(models: dict[str, NumerateModel]) -> N
     lm = models["combination"]
     first, second = "The fraction is 55 %.", "The volume is 140 ml."
     both = lm.assess(f"{first}\n \n{second}")
-    apart = lm.assess(first) + lm.assess(second)
+    apart = [*lm.assess(first), *lm.assess(second)]
     for together, alone in zip(both, apart, strict=True):
         assert together.surprisal == pytest.approx(alone.surprisal, rel=1e-4)
 
@@ -256,4 +256,5 @@ def test_checking_finds_what_an_assessment_flags_without_looking_at_the_rest(
     assert 0 < len(expected) < 4
     monkeypatch.setattr(type(lm.model), "log_probs", None)  # of the grid's candidates
     assert lm.check(text, 0.2) == expected
-    assert lm.sift(text, 0.2) == (expected, 4)
+    found = lm.sift(text, 0.2)
+    assert (list(found), found.numerals) == (expected, 4)

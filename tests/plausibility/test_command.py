@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.plausibility.test_domain import PROSE
 from typer.testing import CliRunner
 
 from numerate.cli import app, main
@@ -99,6 +100,36 @@ def test_check_warns_of_an_article_in_which_nothing_is_found(
     status, _, err = numerate(capsys, "check", run, str(odd))
     assert status == 0
     assert "odd.xml: no numeral in it, though it has text" in err
+
+
+def test_check_tells_a_text_of_another_kind(
+    capsys: pytest.CaptureFixture[str], run: str, tmp_path: Path
+) -> None:
+    """It is no all-clear, even where nothing is flagged; who knows better says so."""
+    prose = tmp_path / "prose.txt"
+    prose.write_text(PROSE.replace("1873", "18"))
+    status, out, _ = numerate(capsys, "check", run, str(prose))  # calibrated, if it is not yet
+    assert status == 1
+    assert out.startswith(f"{prose} is unlike what the model was trained on: ")
+    arguments = ("check", run, str(prose), "--format", "json")
+    status, out, err = numerate(capsys, *arguments)
+    record = json.loads(out)
+    assert (status, record["flagged"]) == (1, 0)
+    assert record["documents"][0]["domain"]["fits"] is False
+    assert err.startswith(f"numerate: {prose} is unlike")
+    assert err.count("\n") == 1
+    status, out, err = numerate(capsys, *arguments, "--force-domain")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["documents"][0]["domain"]["forced"]
+
+
+def test_figures_are_behind_verbose(
+    capsys: pytest.CaptureFixture[str], run: str, files: dict[str, str]
+) -> None:
+    _, out, _ = numerate(capsys, "check", run, files["wrong"])
+    _, verbose, _ = numerate(capsys, "check", run, files["wrong"], "--verbose")
+    assert "nats" not in out
+    assert "nats" in verbose
 
 
 def test_check_reads_standard_input(

@@ -343,6 +343,13 @@ def test_interrupted_calibration_goes_on(
     expected = calibrate(again.model, again.model.read([split[index] for index in chosen]))
     # States are kept in half precision.
     np.testing.assert_allclose(found.strangeness, expected.strangeness, atol=0.02)
+    assert found.domain.stretches.keys() == {"word_surprisal", "strangeness"}
+    for trait, stretches in expected.domain.stretches.items():
+        kept = found.domain.stretches[trait]
+        assert [s.length for s in kept] == [s.length for s in stretches]
+        np.testing.assert_allclose(
+            [(s.usual, s.limit) for s in kept], [(s.usual, s.limit) for s in stretches], atol=0.02
+        )
 
 
 def test_what_training_has_read_is_not_read_again(

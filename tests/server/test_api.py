@@ -10,9 +10,14 @@ import pytest
 from tests.server.conftest import Serving
 
 from numerate.plausibility.calibration import Calibration
+from numerate.plausibility.domain import Fit
 from numerate.plausibility.model import ALARMS, NumerateModel
 from numerate.plausibility.wording import VERDICTS, explain, level_of
 
+PROSE = (
+    "It was late in the autumn of 1873 when the old captain sold his 2 boats and walked home "
+    "through the rain, thinking of the 14 children who had waited at the harbour for bread."
+)
 TEXT = "LV ejection fraction is 61% with volumes of 150 and 9000 mL."
 
 
@@ -36,7 +41,7 @@ def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: Numerat
         words = {
             "level": level,
             "verdict": VERDICTS[level],
-            "explanation": explain(finding),
+            "explanation": explain(finding, Fit()),
             "reason": finding.reason if level != "plausible" else None,
         }
         assert more == {**finding.record(), "interval": list(finding.interval), **words}
@@ -72,8 +77,25 @@ def test_offsets_count_code_points(client: httpx.Client) -> None:
 
 
 def test_a_text_without_numerals_has_no_findings(client: httpx.Client) -> None:
-    assert ask(client, "check", text="") == {"numerals": [], "flagged": 0}
+    untold = dict.fromkeys(["fits", "misfit", "unknown_words", "word_surprisal", "strangeness"])
+    domain = {"forced": False, **untold}
+    assert ask(client, "check", text="") == {"numerals": [], "flagged": 0, "domain": domain}
     assert ask(client, "check", text="none\n\nhere")["numerals"] == []
+
+
+def test_a_text_of_another_kind_is_told(
+    client: httpx.Client, serving: Serving, model: NumerateModel
+) -> None:
+    for details in (False, True):
+        answer = ask(client, "check", text=PROSE, details=details)
+        assert answer["domain"]["fits"] is False
+        assert answer["domain"]["misfit"].startswith("This text is unlike what the model was")
+        assert answer["domain"]["unknown_words"]["value"] > 0.3
+        assert not any("plausible" in numeral["verdict"] for numeral in answer["numerals"])
+    with serving(model, force_domain=True) as forced:
+        answer = ask(forced, "check", text=PROSE)
+        assert (answer["domain"]["forced"], answer["domain"]["misfit"]) == (True, None)
+        assert all("plausible here" in n["verdict"] for n in answer["numerals"] if n["flagged"])
 
 
 def test_a_prediction_is_the_distribution(client: httpx.Client, model: NumerateModel) -> None:

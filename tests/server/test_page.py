@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
+from tests.server.test_api import PROSE
 
 from numerate.plausibility.model import NumerateModel
 from numerate.server.guard import Access
@@ -385,3 +386,24 @@ def test_offsets_and_edits(open_page: Open) -> None:
             [found, before, after],
         )
         assert [after[m["start"] : m["end"]] for m in moved] == kept, (before, after)
+
+
+def test_a_text_of_another_kind_is_told(open_page: Open) -> None:
+    """Before its marks mean anything; the promise of the key is withdrawn with it."""
+    page = open_page()
+    expect(page.locator("#misfit")).to_be_hidden()
+    expect(page.locator("#key .rate").first).to_be_visible()
+    write(page, PROSE)
+    expect(page.locator("#misfit")).to_contain_text(
+        "This text is unlike what the model was trained"
+    )
+    expect(page.locator("#key .rate").first).to_be_hidden()
+    expect(page.locator("#count")).to_contain_text("very odd to this model.")
+    labels = [
+        button.get_attribute("aria-label") for button in page.locator("#numerals button").all()
+    ]
+    assert len(labels) == 3
+    assert all("odd to this model" in str(label) for label in labels)
+    write(page, EXAMPLE)
+    expect(page.locator("#misfit")).to_be_hidden()
+    expect(page.locator("#count")).to_have_text("3 numerals, none implausible.")

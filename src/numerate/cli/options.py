@@ -66,6 +66,10 @@ TrustRemoteCode = Annotated[
     bool,
     typer.Option("--trust-remote-code", help="Run Python code that comes with a pretrained model."),
 ]
+ForceDomain = Annotated[
+    bool,
+    typer.Option("--force-domain", help="Take texts for the kind that the model was trained on."),
+]
 RUN_OR_CONFIGURED = "Run: folder of a trained run, or hf:PATH; by default the configured one."
 Run = Annotated[
     str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")

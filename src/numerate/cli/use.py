@@ -11,6 +11,7 @@ from numerate.cli.options import (
     RUN_OR_CONFIGURED,
     Cache,
     DatasetFolder,
+    ForceDomain,
     Limit,
     MovedDataset,
     OutputFormat,
@@ -114,6 +115,7 @@ def check(
     colour: Annotated[
         bool | None, typer.Option(help="Colours.", show_default="where there is a terminal")
     ] = None,
+    force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
@@ -132,6 +134,7 @@ def check(
         everything=everything,
         colour=colour,
         verbose=is_verbose(),
+        force_domain=force_domain,
     )
     raise typer.Exit(status)
 
@@ -175,6 +178,7 @@ def serve(
             show_default="none",
         ),
     ] = None,
+    force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
@@ -186,4 +190,4 @@ def serve(
     if run is None:
         raise NumerateError(f"no run: expected numerate serve RUN, or run = … in {OWN_FILE}")
     source = ModelSource(run, dataset, cache, trust_remote_code)
-    serve_run(source, host=host, port=port, token=token)
+    serve_run(source, host=host, port=port, token=token, force_domain=force_domain)

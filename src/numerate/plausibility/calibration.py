@@ -6,7 +6,7 @@ a threshold as the threshold says, whatever the model.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ import numpy as np
 from numerate.errors import NumerateError, RunError
 from numerate.evaluation.perplexity import proper
 from numerate.plausibility.assess import Strangeness, first_sight
+from numerate.plausibility.domain import DOMAIN_SHAPE, Domain, KnownTexts
 from numerate.plausibility.number_model import NumberModel, Reading
-from numerate.records import misfit
+from numerate.records import Shape, misfit
 
+SHAPE: Shape = {"strangeness": [float], "least": (float, None), "domain": DOMAIN_SHAPE}
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
 
 
@@ -24,22 +26,25 @@ MOST_POINTS = 10_000  # of the dev split's distribution that are kept
 class Calibration:
     strangeness: np.ndarray  # of the dev split's numerals, ascending
     least: float = -np.inf  # how strange at first sight is what gets a second look
+    domain: Domain = field(default_factory=Domain)  # what is usual in such text
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Calibration":
         """Raises RunError over what is no calibration."""
-        if wrong := misfit(record, {"strangeness": [float], "least": (float, None)}):
+        if wrong := misfit(record, SHAPE):
             raise RunError(wrong)
         values = np.array(record["strangeness"], dtype=np.float64)
         if not len(values) or (np.diff(values) < 0).any():
             raise RunError("strangeness: expected some numbers, ascending")
         least = record["least"]
-        return cls(values, -np.inf if least is None else least)
+        domain = Domain.read(record["domain"])
+        return cls(values, -np.inf if least is None else least, domain)
 
     def record(self) -> dict[str, Any]:
         return {
             "strangeness": [float(f"{value:.7g}") for value in self.strangeness],
             "least": self.least if np.isfinite(self.least) else None,
+            "domain": self.domain.record(),
         }
 
     @property
@@ -63,8 +68,15 @@ class Calibration:
             )
 
 
-def calibrate(model: NumberModel, readings: Iterable[Reading]) -> Calibration:
-    """From texts whose numerals are right: the dev split, which the model was not trained on."""
+def calibrate(
+    model: NumberModel, readings: Iterable[Reading], documents: Iterable[object] | None = None
+) -> Calibration:
+    """From texts whose numerals are right: the dev split, which the model was not trained on.
+
+    `documents` says of each text which document it is of; without it, each is one by itself.
+    """
+    known = KnownTexts()
+    readings = known.heed(readings, documents)
     least = -np.inf
     if model.second_looks < 1:
         readings = list(readings)
@@ -79,4 +91,4 @@ def calibrate(model: NumberModel, readings: Iterable[Reading]) -> Calibration:
         raise NumerateError("calibration: no numeral in the texts")
     if len(values) > MOST_POINTS:
         values = values[np.linspace(0, len(values) - 1, MOST_POINTS).round().astype(int)]
-    return Calibration(values, least)
+    return Calibration(values, least, known.domain())

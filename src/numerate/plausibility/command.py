@@ -30,9 +30,11 @@ def check_files(
     format: str,
     everything: bool,
     colour: bool | None,
+    force_domain: bool = False,
     verbose: bool = False,
 ) -> int:
-    """Print what was found; the exit status: 1 when something is flagged."""
+    """Print what was found; the exit status: 1 when something is flagged, or when there is a
+    document that the model does not fit, of which it cannot say that nothing is wrong."""
     check_choice("format", format, CHECK_FORMATS)
     if not 0 < alarms < 1:
         raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
@@ -43,7 +45,14 @@ def check_files(
     model = source.load()
     model.calibration.check_alarms(alarms)  # done now, what is not done yet has its own progress
     with PassProgress() as progress:
-        report = check_documents(model, documents, alarms, everything=everything, progress=progress)
+        report = check_documents(
+            model,
+            documents,
+            alarms,
+            everything=everything,
+            force_domain=force_domain,
+            progress=progress,
+        )
     found = report.flagged
     report = without_ignored(report, list(chosen.values()))
     if found > report.flagged:
@@ -59,7 +68,10 @@ def check_files(
         print(write(report, everything=everything))
     for document in report.without_numerals:
         say(f"{document.name}: no numeral in it, though it has text; was it read as what it is?")
-    return int(report.flagged > 0)
+    if format != "terminal":
+        for line in report.misfits:
+            say(line)
+    return int(report.flagged > 0 or bool(report.misfits))
 
 
 def configuration_for(file: str) -> Configuration:

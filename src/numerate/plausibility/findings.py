@@ -1,31 +1,41 @@
 """What `lm.check` gives: the numerals that are flagged, as a sequence that shows itself."""
 
 from collections.abc import Sequence
-from typing import overload
+from dataclasses import replace
+from typing import Generic, TypeVar, overload
 
-from numerate.plausibility.finding import Finding
+from numerate.plausibility.domain import Fit
+from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.showing import as_table
-from numerate.plausibility.wording import explain
+from numerate.plausibility.wording import explain, verdict
 
 SHOWN = 5  # numerals that are named in a line
 
+Found = TypeVar("Found", bound=Finding | Glance)
 
-class Findings(Sequence[Finding]):
-    """In the order of the text. `numerals` is how many the text has, flagged or not."""
 
-    def __init__(self, flagged: Sequence[Finding], numerals: int) -> None:
-        self._flagged = tuple(flagged)
+class Findings(Sequence[Found], Generic[Found]):
+    """In the order of the text. `numerals` is how many the text has, flagged or not; `domain` says
+    whether the text is of the kind that the model knows."""
+
+    def __init__(self, found: Sequence[Found], numerals: int, domain: Fit | None = None) -> None:
+        self._found = tuple(found)
         self.numerals = numerals
+        self.domain = domain or Fit()
+
+    def forced(self) -> "Findings[Found]":
+        """The same, where the reader says that the text fits."""
+        return Findings(self._found, self.numerals, replace(self.domain, forced=True))
 
     def __len__(self) -> int:
-        return len(self._flagged)
+        return len(self._found)
 
     @overload
-    def __getitem__(self, index: int) -> Finding: ...
+    def __getitem__(self, index: int) -> Found: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Finding]: ...
-    def __getitem__(self, index: int | slice) -> Finding | list[Finding]:
-        return list(self._flagged[index]) if isinstance(index, slice) else self._flagged[index]
+    def __getitem__(self, index: slice) -> list[Found]: ...
+    def __getitem__(self, index: int | slice) -> Found | list[Found]:
+        return list(self._found[index]) if isinstance(index, slice) else self._found[index]
 
     def __eq__(self, other: object) -> bool:
         """As a list of the same findings is."""
@@ -34,14 +44,22 @@ class Findings(Sequence[Finding]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        named = ", ".join(finding.written for finding in self[:SHOWN])
-        more = ", …" if len(self) > SHOWN else ""
-        return f"Findings({self._summary}{f': {named}{more}' if self else ''})"
+        flagged = [finding.written for finding in self if finding.flagged]
+        more = ", …" if len(flagged) > SHOWN else ""
+        named = f": {', '.join(flagged[:SHOWN])}{more}" if flagged else ""
+        return f"Findings({self._summary}{named})"
 
     def _repr_html_(self) -> str:
-        rows = ((finding.start, finding.written, explain(finding)) for finding in self)
+        rows = ((finding.start, finding.written, self._why(finding)) for finding in self)
         return as_table(self._summary, ("at", "numeral", "why"), rows)
+
+    def _why(self, finding: Found) -> str:
+        if isinstance(finding, Finding):
+            return explain(finding, self.domain)
+        return verdict(finding, self.domain)
 
     @property
     def _summary(self) -> str:
-        return f"{len(self)} of {self.numerals:,} numeral{'s' * (self.numerals != 1)} flagged"
+        flagged = sum(finding.flagged for finding in self)
+        said = f"{flagged} of {self.numerals:,} numeral{'s' * (self.numerals != 1)} flagged"
+        return said if self.domain.calibrated else f"{said}, uncalibrated"

@@ -80,19 +80,19 @@ class _Run:
         return keep(self.folder, REFERENCE, identity, find_out, Reference.read, self.say)
 
     def _calibration(self, model: RunModel | HeadedModel) -> Calibration:
-        identity = {"version": 3, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
+        identity = {"version": 4, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
 
         def find_out() -> dict[str, Any]:
             dataset = self.run.open_dataset(self.given)
             split = dataset.split("dev").read(["text", "document"])
-            documents = set(split["document"].to_pylist())
-            refuse_training_documents(self.folder, dataset, "dev", documents)
+            documents = split["document"].to_pylist()
+            refuse_training_documents(self.folder, dataset, "dev", set(documents))
             if isinstance(model, HeadedModel):
                 store = model.store(self.cache, dataset)
                 return calibrate_on_some(model, store, self.folder, self.say).record()
             self.say(f"calibrating {self.folder} on the dev split of {dataset.folder}, once")
             texts = split["text"].to_pylist()
-            return calibrate(model, read_texts(model, texts)).record()
+            return calibrate(model, read_texts(model, texts), documents).record()
 
         return keep(self.folder, CALIBRATION, identity, find_out, Calibration.of, self.say)
 

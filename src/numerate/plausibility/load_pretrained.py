@@ -109,5 +109,5 @@ def _calibration(model: PretrainedModel, store: Store, path: Path, say: Say) -> 
     def find_out() -> dict[str, Any]:
         return calibrate_on_some(model, store, f"{PREFIX}{path}", say).record()
 
-    identity = {"version": 2, "paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
+    identity = {"version": 3, "paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
     return keep(store.folder, CALIBRATION, identity, find_out, Calibration.of, say)

@@ -1,16 +1,18 @@
 """What `numerate.load` gives: a model of which one asks about numbers."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
-from numerate.errors import NumerateError
+from numerate.errors import DomainWarning, NumerateError
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import Expected, Strangeness, expect, look_closer
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.domain import Comparison
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.findings import Findings
 from numerate.plausibility.gap import LONGEST, Gap, Reached, before_numeral, split_at_gap
@@ -18,6 +20,7 @@ from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.passages import Passage, Report, read_passages
 from numerate.plausibility.rank import Ranking, rank
+from numerate.plausibility.wording import misfit
 
 ALARMS = 0.01
 
@@ -28,6 +31,7 @@ class NumerateModel:
     def __init__(self, model: NumberModel, calibrated: Callable[[], Calibration]) -> None:
         self.model = model
         self._calibrated = calibrated
+        self._has_warned = False  # that a text is unlike what the model knows
 
     def __repr__(self) -> str:
         of = f" of {', '.join(self.members)}" if self.members else ""
@@ -117,21 +121,32 @@ class NumerateModel:
         """Claims, the most probable first, and what drives the order."""
         return rank(self.model, claims, by)
 
-    def check(self, text: str, alarms: float = ALARMS) -> Findings:
+    def check(
+        self, text: str, alarms: float = ALARMS, *, force_domain: bool = False
+    ) -> Findings[Finding]:
         """The numerals that are implausible where they stand.
 
-        `alarms` is the share of numerals that may be flagged on text like the training data.
+        `alarms` is the share of numerals that may be flagged on text like the training data. A
+        text that is unlike it is told by the `domain` of the findings, and the first time by a
+        warning, unless you say with `force_domain` that it fits.
         """
-        return Findings(*self.sift(text, alarms))
+        found = self.sift(text, alarms)
+        if force_domain:
+            return found.forced()
+        if not (found.domain.calibrated or self._has_warned):
+            self._has_warned = True
+            warnings.warn(misfit("the text", found.domain), DomainWarning, stacklevel=2)
+        return found
 
     def sift(
         self, text: str, alarms: float = ALARMS, report: Report | None = None
-    ) -> tuple[list[Finding], int]:
+    ) -> Findings[Finding]:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
         self.calibration.check_alarms(alarms)
         flagged: list[Finding] = []
         count = 0
-        for passages in read_passages(self.model, text, report):
+        comparison = Comparison(self.calibration.domain)
+        for passages in read_passages(self.model, text, report, comparison.heed):
             for passage in passages:
                 count += len(passage.reading.positions)
                 plausibility = self._plausibility(passage)
@@ -139,12 +154,13 @@ class NumerateModel:
                     self._finding(passage, index, plausibility[index], alarms)
                     for index in np.flatnonzero(plausibility <= alarms).tolist()
                 ]
-        return flagged, count
+        return Findings(flagged, count, comparison.fit())
 
-    def glance(self, text: str, alarms: float = ALARMS) -> list[Glance]:
+    def glance(self, text: str, alarms: float = ALARMS) -> Findings[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`."""
         self.calibration.check_alarms(alarms)
-        return [
+        comparison = Comparison(self.calibration.domain)
+        found = [
             Glance(
                 start=passage.offset + token.start,
                 end=passage.offset + token.end,
@@ -154,7 +170,7 @@ class NumerateModel:
                 plausibility=float(plausibility),
                 flagged=bool(plausibility <= alarms),
             )
-            for passages in read_passages(self.model, text)
+            for passages in read_passages(self.model, text, heed=comparison.heed)
             for passage in passages
             for token, log_prob, plausibility in zip(
                 passage.reading.numerals,
@@ -163,6 +179,7 @@ class NumerateModel:
                 strict=True,
             )
         ]
+        return Findings(found, len(found), comparison.fit())
 
     def assess(
         self,
@@ -171,7 +188,7 @@ class NumerateModel:
         *,
         search: bool = False,
         report: Report | None = None,
-    ) -> list[Finding]:
+    ) -> Findings[Finding]:
         """Every numeral of the text, flagged or not.
 
         What was expected is taken from the grid of candidates, all at once; with `search`, where
@@ -179,7 +196,8 @@ class NumerateModel:
         """
         self.calibration.check_alarms(alarms)
         found: list[Finding] = []
-        for passages in read_passages(self.model, text, report):
+        comparison = Comparison(self.calibration.domain)
+        for passages in read_passages(self.model, text, report, comparison.heed):
             if not passages:
                 continue
             readings = [passage.reading for passage in passages]
@@ -193,7 +211,7 @@ class NumerateModel:
                     found.append(
                         self._finding(passage, index, odds, alarms, None if closely else usual)
                     )
-        return found
+        return Findings(found, len(found), comparison.fit())
 
     def _plausibility(self, passage: Passage) -> np.ndarray:  # [N]
         return self.calibration.plausibility(self.strangeness.of(passage.reading))

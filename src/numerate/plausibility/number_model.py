@@ -37,6 +37,7 @@ class Reading:
     numeral_log_probs: np.ndarray  # [N] log p(numeral | a numeral comes next)
     gates: np.ndarray  # [N] log p(a numeral comes next)
     states: States  # [N] the contexts before the numerals
+    unknown: np.ndarray | None = None  # [T] which tokens the model has no symbol for, if it has one
 
     def __post_init__(self) -> None:
         proper(self.log_probs)

@@ -25,9 +25,12 @@ def read_texts(model: NumberModel, texts: Sequence[str]) -> Iterator[Reading]:
 
 
 def read_passages(
-    model: NumberModel, text: str, report: Report | None = None
+    model: NumberModel,
+    text: str,
+    report: Report | None = None,
+    heed: Callable[[Reading], None] | None = None,
 ) -> Iterator[list[Passage]]:
-    """Paragraphs that have numerals.
+    """Paragraphs that have numerals; `heed` is shown how all of them are read.
 
     They come as many at a time as the model reads well together, so that memory does not grow
     with the text, and who waits is told how far it is.
@@ -43,6 +46,9 @@ def read_passages(
                 some, model.read([part for _, part in some]), strict=True
             )
         ]
+        if heed:
+            for passage in passages:
+                heed(passage.reading)
         yield [passage for passage in passages if len(passage.reading.positions)]
     if report:
         report(len(parts))

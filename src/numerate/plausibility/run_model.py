@@ -225,5 +225,6 @@ def _readings(
             numeral_log_probs=found[positions] - gates[numerals],
             gates=gates[numerals],
             states=states[numerals],
+            unknown=targets.is_unknown[start : end - 1],
         )
         start, first = end, numerals.stop

@@ -1,8 +1,10 @@
 """What is said of a numeral, in words: the same on a terminal, in a file and on the page."""
 
 import math
+from collections.abc import Callable
 
 from numerate.numeral import Numeral
+from numerate.plausibility.domain import Compared, Fit
 from numerate.plausibility.finding import Finding, Glance
 
 UNUSUAL = 0.1  # of ten numerals of ordinary text, one is so odd
@@ -12,19 +14,29 @@ VERDICTS = {
     "unusual": "unusual here",
     "plausible": "plausible here",
 }
+UNCALIBRATED = {
+    "implausible": "very odd to this model",
+    "unusual": "odd to this model",
+    "plausible": "not odd to this model",
+}
+"""The same of a model that does not fit the text: what it says of itself, not of the text."""
 
 
 def level_of(finding: Finding | Glance) -> str:
-    """One of three: the key of `VERDICTS`."""
+    """One of three, the keys of `VERDICTS`."""
     if finding.flagged:
         return "implausible"
     return "unusual" if finding.plausibility < UNUSUAL else "plausible"
 
 
-def explain(finding: Finding) -> str:
+def verdict(finding: Finding | Glance, fit: Fit) -> str:
+    return (VERDICTS if fit.calibrated else UNCALIBRATED)[level_of(finding)]
+
+
+def explain(finding: Finding, fit: Fit) -> str:
     """A finding as a sentence or two: how plausible it is, what is odd of it, what was expected."""
     level = level_of(finding)
-    said = f"{finding.written} is {VERDICTS[level]}"
+    said = f"{finding.written} is {verdict(finding, fit)}"
     if level != "plausible":
         said += f": {what_is_odd(finding.numeral, finding.reason, finding.interval)}"
     return f"{said}. {_expectation(finding)}"
@@ -61,6 +73,33 @@ def figures(finding: Finding) -> str:
         f"{finding.reason}: as odd as {share(finding.plausibility)} numerals of the dev split, "
         f"at the {100 * finding.percentile:.1f} % point, {finding.surprisal:.1f} nats"
     )
+
+
+def misfit(what: str, fit: Fit) -> str:
+    """One line that says why a text does not fit."""
+    differing = {name: trait for name, trait in fit.compared.items() if not trait.fits}
+    reasons = "; ".join(_DIFFERENCES[name](trait) for name, trait in differing.items())
+    return f"{what} is unlike what the model was trained on: {reasons}. Findings are uncalibrated."
+
+
+_DIFFERENCES: dict[str, Callable[[Compared], str]] = {
+    "unknown_words": lambda trait: (
+        f"{100 * trait.value:.0f} % of its words are unknown to the model, "
+        f"{100 * trait.usual:.0f} % are usual"
+    ),
+    "word_surprisal": lambda trait: (
+        f"its words surprise the model (perplexity {_perplexity(trait.value)}, "
+        f"{_perplexity(trait.usual)} is usual)"
+    ),
+    "strangeness": lambda trait: (
+        f"its numbers surprise the model (strangeness {trait.value:.1f}, "
+        f"{trait.usual:.1f} is usual)"
+    ),
+}
+
+
+def _perplexity(nats: float) -> str:
+    return for_people(float(f"{math.exp(nats):.2g}"))
 
 
 def share(plausibility: float) -> str:

@@ -1,33 +1,39 @@
 """Answers of the API: what `numerate.plausibility` says, in the words of the schema."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from numerate.errors import NumerateError
 from numerate.numeral import Numeral
 from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.domain import Fit
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.wording import VERDICTS, explain, level_of, what_is_odd
+from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.server import schema
 from numerate.server.bars import linear_bars, log_bars
 
 
-def checked(model: NumerateModel, asked: schema.CheckRequest) -> schema.CheckAnswer:
+def checked(
+    model: NumerateModel, asked: schema.CheckRequest, *, force_domain: bool = False
+) -> schema.CheckAnswer:
     look = model.assess if asked.details else model.glance
     findings = look(asked.text, model.usual_alarms if asked.alarms is None else asked.alarms)
-    numerals = [_checked(finding) for finding in findings]
+    fit = replace(findings.domain, forced=force_domain)
+    reason = None if fit.calibrated else misfit("This text", fit)
     return schema.CheckAnswer(
-        numerals=numerals, flagged=sum(finding.flagged for finding in findings)
+        numerals=[_checked(finding, fit) for finding in findings],
+        flagged=sum(finding.flagged for finding in findings),
+        domain=schema.Domain.model_validate({**fit.record(), "misfit": reason}),
     )
 
 
-def _checked(finding: Finding | Glance) -> schema.Checked:
+def _checked(finding: Finding | Glance, fit: Fit) -> schema.Checked:
     level = level_of(finding)
-    words: dict[str, Any] = {"level": level, "verdict": VERDICTS[level]}
+    words: dict[str, Any] = {"level": level, "verdict": verdict(finding, fit)}
     if isinstance(finding, Finding):
-        words["explanation"] = explain(finding)
+        words["explanation"] = explain(finding, fit)
         words["reason"] = None if level == "plausible" else finding.reason
     return schema.Checked.model_validate(asdict(finding) | words)
 

@@ -32,8 +32,12 @@ def create_app(
     examples: Sequence[str] = (),
     limits: Limits | None = None,
     access: Access | None = None,
+    force_domain: bool = False,
 ) -> ASGIApp:
-    """The application for one loaded run; `examples` are texts to try."""
+    """The application for one loaded run; `examples` are texts to try.
+
+    `force_domain`: all texts are taken for the kind that the model was trained on.
+    """
     limits = limits or Limits()
     workers = Workers(limits)
 
@@ -77,7 +81,7 @@ def create_app(
     async def check(asked: schema.CheckRequest, request: Request) -> schema.CheckAnswer:
         """How plausible every numeral of a text is where it stands."""
         limits.check([asked.text], model.tokens)
-        return await compute(request, lambda: checked(model, asked))
+        return await compute(request, lambda: checked(model, asked, force_domain=force_domain))
 
     @app.post("/v1/predict")
     async def predict(asked: schema.PredictRequest, request: Request) -> schema.PredictAnswer:

@@ -40,6 +40,7 @@ def serve(
     host: str,
     port: int,
     token: str | None = None,
+    force_domain: bool = False,
 ) -> None:
     """Serve a run or hf:PATH until SIGTERM or Ctrl-C; what was asked before is still answered."""
     check_extra()
@@ -48,7 +49,7 @@ def serve(
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
     with bind(host, port) as listener:
-        _serve(source, listener, access)
+        _serve(source, listener, access, force_domain)
 
 
 def check_extra() -> None:
@@ -89,7 +90,9 @@ def bind(host: str, port: int) -> socket.socket:
     raise NumerateError(f"--host {host} --port {port}: cannot listen there: {reason}")
 
 
-def _serve(source: ModelSource, listener: socket.socket, access: "Access") -> None:
+def _serve(
+    source: ModelSource, listener: socket.socket, access: "Access", force_domain: bool
+) -> None:
     import torch
     import uvicorn
 
@@ -114,6 +117,7 @@ def _serve(source: ModelSource, listener: socket.socket, access: "Access") -> No
         examples=examples,
         limits=limits,
         access=access,
+        force_domain=force_domain,
     )
     config = http_config(app, limits)
     host, port = listener.getsockname()[:2]

@@ -106,9 +106,27 @@ class Checked(Given):
     power: int | None = Field(None, description="Its power of ten: -16 in 2.2e-16.")
 
 
+class Trait(Given):
+    value: float = Field(description="In the text.")
+    usual: float = Field(description="In text like the training data, as long as this.")
+    limit: float = Field(description="What hardly any such text exceeds.")
+
+
+class Domain(Given):
+    """Whether the text is of the kind that the model was trained on."""
+
+    fits: bool | None = Field(description="null: too short to tell.")
+    forced: bool = Field(description="Whether the server was told that all texts fit.")
+    misfit: str | None = Field(description="Where it does not fit, one line that says why.")
+    unknown_words: Trait | None = Field(None, description="Share of words unknown to the model.")
+    word_surprisal: Trait | None = Field(None, description="Nats a word.")
+    strangeness: Trait | None = Field(None, description="Of the typical numeral.")
+
+
 class CheckAnswer(Given):
     numerals: list[Checked] = Field(description="Every numeral, in the order of the text.")
     flagged: int = Field(description="How many of them are flagged.")
+    domain: Domain = Field(description="Where the text does not fit, flags are uncalibrated.")
 
 
 class Likely(Given):

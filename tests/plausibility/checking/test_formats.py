@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -16,9 +17,12 @@ from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, pri
 from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.checking.sentences import sentences
+from numerate.plausibility.domain import Compared, Fit
 from numerate.plausibility.finding import Finding
+from numerate.plausibility.findings import Findings
 from numerate.plausibility.wording import explain, what_is_odd
 
+FITS = Fit({"unknown_words": Compared(0.03, 0.03, 0.1)})
 TEXT = 'All <b>was</b> well.\nThe dose was 5,000 mg & "fine".\n\nAge 45 years.'
 
 
@@ -39,13 +43,17 @@ def finding(written: str, *, flagged: bool, text: str = TEXT) -> Finding:
     )
 
 
+def checked(document: CheckedDocument, found: list[Finding], domain: Fit = FITS) -> Checked:
+    return Checked(document, Findings(found, len(found), domain))
+
+
 FOUND = [finding("5,000", flagged=True), finding("45", flagged=False)]
 
 
 @pytest.fixture
 def report() -> Report:
     document = CheckedDocument("notes/a b.txt", TEXT, is_file=True)
-    return Report("combination", 0.01, [Checked(document, FOUND)])
+    return Report("combination", 0.01, [checked(document, FOUND)])
 
 
 def test_counts(report: Report) -> None:
@@ -133,13 +141,13 @@ def unknown_to_sarif(name: str, value: Any) -> list[str]:
 @pytest.mark.parametrize("is_file", [True, False])
 def test_sarif_has_nothing_that_the_schema_refuses(is_file: bool) -> None:
     document = CheckedDocument("notes/a b.txt", TEXT, is_file=is_file)
-    report = Report("combination", 0.01, [Checked(document, FOUND)])
+    report = Report("combination", 0.01, [checked(document, FOUND)])
     assert unknown_to_sarif("log", json.loads(as_sarif(report, everything=True))) == []
 
 
 def test_sarif_of_an_article_names_its_paragraph() -> None:
     document = CheckedDocument("a.xml", TEXT, is_file=False)
-    log = json.loads(as_sarif(Report("mog", 0.01, [Checked(document, FOUND)])))
+    log = json.loads(as_sarif(Report("mog", 0.01, [checked(document, FOUND)])))
     location = log["runs"][0]["results"][0]["locations"][0]
     assert "region" not in location["physicalLocation"]
     assert location["logicalLocations"][0]["name"] == "paragraph 1"
@@ -191,13 +199,13 @@ def test_html_marks_the_numerals_and_escapes_the_text(report: Report) -> None:
 def test_html_needs_no_pointer(report: Report) -> None:
     """A row and its place lead to each other, and the reason stands there to be read."""
     other = finding("45", flagged=True)
-    documents = [*report.documents, Checked(report.documents[0].document, [FOUND[0], other])]
+    documents = [*report.documents, checked(report.documents[0].document, [FOUND[0], other])]
     parser = Places(as_html(Report("mog", 0.01, documents)))
     for number, found in enumerate([FOUND[0], FOUND[0], other], 1):
         assert parser.links[f"finding_{number}"] == f"#place_{number}"
         assert parser.links[f"place_{number}"] == f"#finding_{number}"
         assert parser.texts[f"place_{number}"] == found.written
-        assert parser.texts[f"reason_{number}"] == explain(found)
+        assert parser.texts[f"reason_{number}"] == explain(found, FITS)
         odd = what_is_odd(found.numeral, found.reason, found.interval)
         assert odd in parser.texts[f"finding_{number}"]
     assert "title" not in parser.attributes
@@ -207,7 +215,7 @@ def test_html_needs_no_pointer(report: Report) -> None:
 
 def test_html_of_nothing(report: Report) -> None:
     document = report.documents[0].document
-    page = as_html(Report("mog", 0.01, [Checked(document, FOUND[1:])]))
+    page = as_html(Report("mog", 0.01, [checked(document, FOUND[1:])]))
     assert "0 of 1 numerals flagged" in page
 
 
@@ -230,7 +238,7 @@ def test_a_place_is_one_line_however_narrow_the_terminal() -> None:
     name = "a/long/path/" * 10 + "notes.txt"
     document = CheckedDocument(name, TEXT, is_file=True)
     stream = io.StringIO()
-    found = Report("combination", 0.01, [Checked(document, FOUND)])
+    found = Report("combination", 0.01, [checked(document, FOUND)])
     print_report(found, Console(file=stream, width=40))
     assert stream.getvalue().splitlines()[0] == f"{name}:2:14"
 
@@ -239,7 +247,7 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     text = "Dose \x1b[2J\x07 5,000 [red]mg[/red]"
     document = CheckedDocument("a.txt", text, is_file=True)
     found = finding("5,000", flagged=True, text=text)
-    shown = printed(Report("mog", 0.01, [Checked(document, [found])]))
+    shown = printed(Report("mog", 0.01, [checked(document, [found])]))
     assert "\x1b[2J" not in shown
     assert "\x07" not in shown
     assert "[red]mg[/red]" in shown  # no markup is taken from the text
@@ -250,17 +258,17 @@ def test_a_sentence_is_shown_once_for_all_its_findings() -> None:
     document = CheckedDocument("a.txt", text, is_file=True)
     found = [finding(written, flagged=True, text=text) for written in ("5,000", "7,000", "9,000")]
     stream = io.StringIO()
-    print_report(Report("mog", 0.01, [Checked(document, found)]), Console(file=stream, width=200))
+    print_report(Report("mog", 0.01, [checked(document, found)]), Console(file=stream, width=200))
     assert stream.getvalue().splitlines() == [
         "a.txt:1:28",
         "  The dose was 5,000 mg, or 7,000 mg.",
-        f"  {explain(found[0])}",
+        f"  {explain(found[0], FITS)}",
         "a.txt:1:41",
-        f"  {explain(found[1])}",
+        f"  {explain(found[1], FITS)}",
         "",
         "a.txt:3:14",
         "  The dose was 9,000 mg.",
-        f"  {explain(found[2])}",
+        f"  {explain(found[2], FITS)}",
         "",
         "3 of 3 numerals flagged.",
     ]
@@ -280,17 +288,69 @@ def test_ordinary_numbers_are_not_called_odd(report: Report) -> None:
     )
     ordinary = json.loads(as_json(report, everything=True))["findings"][1]
     assert (ordinary["level"], ordinary["reason"]) == ("plausible", None)
-    assert ordinary["explanation"] == explain(FOUND[1])
+    assert ordinary["explanation"] == explain(FOUND[1], FITS)
     assert list(csv.DictReader(io.StringIO(as_csv(report, everything=True))))[1]["reason"] == ""
     results = json.loads(as_sarif(report, everything=True))["runs"][0]["results"]
-    assert [result["message"]["text"] for result in results] == [explain(f) for f in FOUND]
+    assert [result["message"]["text"] for result in results] == [explain(f, FITS) for f in FOUND]
+
+
+UNFIT = Fit({"unknown_words": Compared(0.41, 0.03, 0.1)})
+UNLIKE = "notes/a b.txt is unlike what the model was trained on: 41 % of its words are unknown"
+
+
+@pytest.mark.parametrize("found", [FOUND, FOUND[1:]])
+def test_what_does_not_fit_is_not_shown_as_if_it_were_calibrated(found: list[Finding]) -> None:
+    document = CheckedDocument("notes/a b.txt", TEXT, is_file=True)
+    unfit = Report("mog", 0.01, [checked(document, found, UNFIT)])
+    text = printed(unfit, everything=True)
+    assert text.splitlines()[0].startswith(f"\x1b[1;33m{UNLIKE}")
+    assert "plausible here" not in text
+    count = "1 of 2 numerals flagged, 1 of them uncalibrated."
+    assert text.endswith(count + "\n" if len(found) == 2 else "flagged, but no all-clear.\n")
+
+    record = json.loads(as_json(unfit, everything=True))
+    domain = record["documents"][0]["domain"]
+    assert (domain["fits"], domain["forced"]) == (False, False)
+    assert domain["unknown_words"] == {"value": 0.41, "usual": 0.03, "limit": 0.1}
+    assert {finding["calibrated"] for finding in record["findings"]} == {False}
+    rows = csv.DictReader(io.StringIO(as_csv(unfit, everything=True)))
+    assert {row["calibrated"] for row in rows} == {"False"}
+
+    (run,) = json.loads(as_sarif(unfit, everything=True))["runs"]
+    levels = {(result["kind"], result["level"]) for result in run["results"]}
+    assert levels <= {("fail", "note"), ("pass", "none")}
+    assert {result["properties"]["calibrated"] for result in run["results"]} == {False}
+    assert run["properties"]["misfits"][0].startswith(UNLIKE)
+
+    page = as_html(unfit)
+    assert f'<p class="misfit">{UNLIKE}' in page
+    assert "false-alarm rate" not in page
+
+
+def test_what_is_forced_to_fit_is_shown_as_calibrated(report: Report) -> None:
+    document = report.documents[0].document
+    forced = Report("combination", 0.01, [checked(document, FOUND, replace(UNFIT, forced=True))])
+    assert printed(forced) == printed(report)
+    assert as_html(forced) == as_html(report)
+    assert as_sarif(forced) == as_sarif(report)
+    assert json.loads(as_json(forced))["documents"][0]["domain"]["forced"]
+
+
+def test_one_of_two_documents_fits(report: Report) -> None:
+    document = CheckedDocument("b.txt", TEXT, is_file=True)
+    both = Report("mog", 0.01, [*report.documents, checked(document, FOUND, UNFIT)])
+    text = printed(both)
+    assert "5,000 is implausible here" in text
+    assert "5,000 is very odd to this model" in text
+    assert "2 of 4 numerals flagged, 1 of them uncalibrated." in text
+    assert "at a false-alarm rate of 0.01 in documents that fit the model." in as_html(both)
 
 
 def test_sentences() -> None:
     def shown(text: str, *written: str) -> list[str]:
         found = [finding(numeral, flagged=True, text=text) for numeral in written]
-        checked = Checked(CheckedDocument("a.txt", text, is_file=True), found)
-        return [text[sentence.start : sentence.end] for sentence in sentences(checked, found)]
+        document = checked(CheckedDocument("a.txt", text, is_file=True), found)
+        return [text[sentence.start : sentence.end] for sentence in sentences(document, found)]
 
     text = "\n\nOne is 1. Two is 2 and 22. Three is 3.\n\nFour is 4."
     assert shown(text, "2", "22", "3") == ["Two is 2 and 22. ", "Three is 3."]
@@ -302,8 +362,8 @@ def test_sentences() -> None:
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", " =1", "＝1"])
 def test_no_cell_of_a_table_is_a_formula(name: str) -> None:
-    checked = Checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
-    (row,) = csv.DictReader(as_csv(Report("mog", 0.01, [checked])).splitlines())
+    found = checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
+    (row,) = csv.DictReader(as_csv(Report("mog", 0.01, [found])).splitlines())
     assert row["file"] == "'" + name
     assert float(row["surprisal"]) == pytest.approx(FOUND[0].surprisal)
 
@@ -311,7 +371,7 @@ def test_no_cell_of_a_table_is_a_formula(name: str) -> None:
 def test_a_name_that_no_encoding_can_write(report: Report) -> None:
     """Neither an escape sequence nor a byte that is no UTF-8 reaches the terminal or ends it."""
     name = os.fsdecode(b"a\xff\x1b[31m[b].txt")
-    hostile = Checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
+    hostile = checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
     hostile_report = Report("combination", 0.01, [hostile])
     stream = io.StringIO()
     print_report(hostile_report, Console(file=stream, width=200))

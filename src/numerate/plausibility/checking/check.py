@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from numerate.plausibility.checking.documents import CheckedDocument, Place
+from numerate.plausibility.domain import Fit
 from numerate.plausibility.finding import Finding
+from numerate.plausibility.findings import Findings
 from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.wording import explain, level_of
+from numerate.plausibility.wording import explain, level_of, misfit
 from numerate.pretrained.store import Progress
 
 
@@ -16,19 +18,23 @@ class Checked:
     """A document with every numeral in it, or with those that are flagged."""
 
     document: CheckedDocument
-    numerals: list[Finding]
-    count: int | None = None  # of all numerals of the document; None: all are here
+    numerals: Findings[Finding]
+
+    @property
+    def domain(self) -> Fit:
+        """How the document fits the model."""
+        return self.numerals.domain
 
     @property
     def total(self) -> int:
-        return len(self.numerals) if self.count is None else self.count
+        return self.numerals.numerals
 
     @property
     def flagged(self) -> list[Finding]:
         return [finding for finding in self.numerals if finding.flagged]
 
     def shown(self, *, everything: bool) -> list[Finding]:
-        return self.numerals if everything else self.flagged
+        return list(self.numerals) if everything else self.flagged
 
     def place(self, finding: Finding) -> Place:
         return self.document.place(finding.start, finding.end)
@@ -48,7 +54,8 @@ class Checked:
             "end": place.end,
             "reason": None if level == "plausible" else finding.reason,
             "level": level,
-            "explanation": explain(finding),
+            "calibrated": self.domain.calibrated,
+            "explanation": explain(finding, self.domain),
         }
 
 
@@ -80,6 +87,15 @@ class Report:
     def flagged(self) -> int:
         return sum(len(checked.flagged) for checked in self.documents)
 
+    @property
+    def misfits(self) -> list[str]:
+        """One line for each document that the model does not fit."""
+        return [
+            misfit(checked.document.name, checked.domain)
+            for checked in self.documents
+            if not checked.domain.calibrated
+        ]
+
 
 def check_documents(
     model: NumerateModel,
@@ -87,9 +103,13 @@ def check_documents(
     alarms: float,
     *,
     everything: bool = False,
+    force_domain: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """With `everything`, what is not flagged is looked at too, and takes most of the time."""
+    """With `everything`, what is not flagged is looked at too, and takes most of the time.
+
+    `force_domain`: the reader says that the documents are of the kind that the model knows.
+    """
     total = sum(len(document.paragraphs) for document in documents)
     checked: list[Checked] = []
     before = 0  # paragraphs of the documents that have been checked
@@ -100,9 +120,9 @@ def check_documents(
 
     for document in documents:
         if everything:
-            findings = model.assess(document.text, alarms, search=True, report=report)
-            checked.append(Checked(document, findings))
+            found = model.assess(document.text, alarms, search=True, report=report)
         else:
-            checked.append(Checked(document, *model.sift(document.text, alarms, report)))
+            found = model.sift(document.text, alarms, report)
+        checked.append(Checked(document, found.forced() if force_domain else found))
         before += len(document.paragraphs)
     return Report(model.name, alarms, checked)

@@ -33,6 +33,7 @@ COLUMNS = (
     "plausibility",
     "flagged",
     "level",
+    "calibrated",
     "explanation",
 )
 STYLES = {"implausible": "bold red", "unusual": "yellow", "plausible": "green"}
@@ -45,6 +46,10 @@ def as_json(report: Report, *, everything: bool = False) -> str:
         "alarms": report.alarms,
         "numerals": report.numerals,
         "flagged": report.flagged,
+        "documents": [
+            {"file": checked.document.name, "domain": checked.domain.record()}
+            for checked in report.documents
+        ],
         "findings": [c.record(finding) for c, finding in report.findings(everything=everything)],
     }
     return json.dumps(record, indent=2, ensure_ascii=False)
@@ -62,7 +67,13 @@ def as_csv(report: Report, *, everything: bool = False) -> str:
 def print_report(
     report: Report, console: Console, *, everything: bool = False, verbose: bool = False
 ) -> None:
-    """Each sentence once, with all that is said of the numerals in it."""
+    """Each sentence once, with all that is said of the numerals in it.
+
+    A document that the model does not fit is told first.
+    """
+    for line in report.misfits:
+        console.print(Text(printable(line), style="bold yellow"), soft_wrap=True)
+        console.print()
     for checked in report.documents:
         for sentence in sentences(checked, checked.shown(everything=everything)):
             for place, finding in enumerate(sentence.findings):
@@ -70,12 +81,16 @@ def print_report(
                 console.print(Text(_where(checked, finding), style="bold"), soft_wrap=True)
                 if not place:
                     console.print(Padding.indent(_marked(checked, sentence), 2))
-                console.print(Padding.indent(Text(explain(finding)), 2))
+                console.print(Padding.indent(Text(explain(finding, checked.domain)), 2))
                 if verbose:
                     console.print(Padding.indent(Text(figures(finding), style="dim"), 2))
             console.print()
     numerals = "numeral" if report.numerals == 1 else "numerals"
-    console.print(f"{report.flagged} of {report.numerals:,} {numerals} flagged.", highlight=False)
+    counts = f"{report.flagged} of {report.numerals:,} {numerals} flagged"
+    if report.misfits:
+        unsure = sum(len(c.flagged) for c in report.documents if not c.domain.calibrated)
+        counts += f", {unsure} of them uncalibrated" if report.flagged else ", but no all-clear"
+    console.print(f"{counts}.", highlight=False)
 
 
 def _where(checked: Checked, finding: Finding) -> str:

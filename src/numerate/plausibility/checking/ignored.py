@@ -5,6 +5,7 @@ from dataclasses import replace
 from numerate.configuration import Configuration
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.finding import Finding
+from numerate.plausibility.findings import Findings
 
 
 def without_ignored(report: Report, chosen: list[Configuration]) -> Report:
@@ -23,4 +24,4 @@ def _kept(checked: Checked, project: Configuration) -> Checked:
         )
 
     kept = [finding for finding in checked.numerals if not is_ignored(finding)]
-    return replace(checked, numerals=kept, count=checked.total)
+    return replace(checked, numerals=Findings(kept, checked.total, checked.domain))

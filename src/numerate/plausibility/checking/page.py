@@ -18,10 +18,15 @@ def as_html(report: Report, *, verbose: bool = False) -> str:
     A row of the table and its place in the text lead to each other; the reasons stand under the
     paragraph.
     """
+    rate = f"at a false-alarm rate of {report.alarms:g}"
+    if len(report.misfits) == len(report.documents):
+        rate = "uncalibrated"
+    elif report.misfits:
+        rate += " in documents that fit the model"
     lead = (
         f"{report.flagged} of {report.numerals:,} numerals flagged by "
-        f"<strong>{escape(report.model)}</strong>, at a false-alarm rate of {report.alarms:g}."
-    )
+        f"<strong>{escape(report.model)}</strong>, {rate}."
+    ) + "".join(f'</p>\n<p class="misfit">{escape(line)}' for line in report.misfits)
     numbers = count(1)
     found = [
         (checked, [(next(numbers), finding) for finding in checked.flagged])
@@ -79,7 +84,7 @@ def _text(checked: Checked, numbered: Numbered) -> str:
                 f'<mark id="place_{number}"><a href="#finding_{number}" '
                 f'aria-describedby="reason_{number}">{escape(paragraph[start:end])}</a></mark>'
             )
-            reasons += f'<li id="reason_{number}">{escape(explain(finding))}</li>\n'
+            reasons += f'<li id="reason_{number}">{escape(explain(finding, checked.domain))}</li>\n'
             at = end
         pieces.append(
             f'<div class="checked"><p>{marked}{escape(paragraph[at:])}</p>\n'

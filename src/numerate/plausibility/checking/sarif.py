@@ -27,21 +27,27 @@ def as_sarif(report: Report, *, everything: bool = False) -> str:
         "results": [
             _result(checked, finding) for checked, finding in report.findings(everything=everything)
         ],
-        "properties": {"model": report.model, "alarms": report.alarms, "numerals": report.numerals},
+        "properties": {
+            "model": report.model,
+            "alarms": report.alarms,
+            "numerals": report.numerals,
+            "misfits": report.misfits,
+        },
     }
     record = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(record, indent=2, ensure_ascii=False)
 
 
 def _result(checked: Checked, finding: Finding) -> dict[str, Any]:
+    is_calibrated = checked.domain.calibrated
     return {
         "ruleId": finding.reason,
         "ruleIndex": REASONS.index(finding.reason),
-        "level": "warning" if finding.flagged else "none",
+        "level": ("warning" if is_calibrated else "note") if finding.flagged else "none",
         "kind": "fail" if finding.flagged else "pass",
-        "message": {"text": explain(finding)},
+        "message": {"text": explain(finding, checked.domain)},
         "locations": [_location(checked, finding)],
-        "properties": finding.record(),
+        "properties": {**finding.record(), "calibrated": is_calibrated},
     }
 
 

@@ -24,6 +24,12 @@ function say(message) {
   find("problem").textContent = message;
 }
 
+/** A text that the model does not fit: then nothing is said of how often marks are wrong. */
+function sayMisfit(message) {
+  find("misfit").textContent = message;
+  document.body.toggleAttribute("data-misfit", Boolean(message));
+}
+
 /** Whether the marks are those of an earlier text. */
 function busy(state) {
   document.querySelector(".editor").setAttribute("aria-busy", String(state));
@@ -45,6 +51,7 @@ async function checkText() {
   const characters = toPoint(text, text.length);
   if (characters > limits.characters) {
     editor.show([]);
+    sayMisfit("");
     list();
     say(`The text is too long: ${characters.toLocaleString("en")} characters, at most ${limits.characters.toLocaleString("en")} can be checked.`);
     find("count").textContent = "Not checked.";
@@ -53,10 +60,11 @@ async function checkText() {
   try {
     const answer = await ask("check", { text: sendable(text) }, check.signal);
     say("");
+    sayMisfit(answer.domain.misfit ?? "");
     editor.show(toUnits(answer.numerals, text));
     busy(false);
     list();
-    find("count").textContent = countLine(editor.findings);
+    find("count").textContent = countLine(editor.findings, answer.domain.misfit);
     refresh();
   } catch (error) {
     failed(error, checkText);

@@ -29,10 +29,10 @@ export function listNumerals(list, findings, selected, onPick) {
 }
 
 /** One line that says how many numerals there are, and how many are flagged. */
-export function countLine(findings) {
+export function countLine(findings, misfit) {
   if (!findings.length) return "No numeral yet.";
   const flagged = findings.filter((finding) => finding.flagged).length;
   const all = findings.length === 1 ? "1 numeral" : `${findings.length} numerals`;
-  if (!flagged) return `${all}, none implausible.`;
-  return `${all}, ${flagged} implausible.`;
+  const odd = misfit ? "very odd to this model" : "implausible";
+  return `${all}, ${flagged || "none"} ${odd}.`;
 }
