@@ -4,16 +4,18 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from numerate.errors import printable
 from numerate.notices import plain_console
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
+LOW, HIGH = -math.inf, math.inf  # goals of figures
 NAME_WIDTH = 13  # of names that never fold: those of our own models are no longer
 
 _LATEX = str.maketrans(
@@ -26,6 +28,7 @@ _LATEX = str.maketrans(
         **{character: "\\" + character for character in "%&_#${}"},
     }
 )
+_INTERVAL = re.compile(r"([^ ]+)( \[.+\])")
 _FORMULA = re.compile(r"[=@＝＠＋－]|[+-](?![0-9.,]+(?:e[+-]?[0-9]+)?$)", re.IGNORECASE)
 """How a cell begins that a spreadsheet would compute; a number with a sign is none."""
 
@@ -38,6 +41,7 @@ class ResultTable:
     columns: list[str]  # a line break where a narrow screen may have one
     rows: list[list[str]]  # the first cell of each is the model
     notes: tuple[str, ...] = ()  # sentences under it: what a reader of the figures has to know
+    best: frozenset[tuple[int, int]] = frozenset()  # row and column of the best of their column
 
     def __post_init__(self) -> None:
         columns = ["\n".join(map(printable, column.split("\n"))) for column in self.columns]
@@ -67,6 +71,32 @@ def format_figure(value: float) -> str:
     return f"{value:#.4g}".rstrip(".")
 
 
+def best_cells(
+    rows: list[list[str]], figures: list[list[float]], goals: list[float]
+) -> frozenset[tuple[int, int]]:
+    """Cells with the best figure of their column, as far as it is written; none if all have it.
+
+    `figures` are of the first rows; what comes after them does not compete. A figure is the better
+    the nearer it is to the goal of its column; where that is nan there is no best.
+    """
+    best: set[tuple[int, int]] = set()
+    for column, goal in enumerate(goals, 1):
+        distances = [_distance(line[column - 1], goal) for line in figures]
+        known = [distance for distance in distances if not math.isnan(distance)]
+        if len(known) > 1:
+            shown = [figure_and_interval(row[column])[0] for row in rows[: len(figures)]]
+            winner = shown[distances.index(min(known))]
+            equal = {(row, column) for row, figure in enumerate(shown) if figure == winner}
+            best |= equal if len(equal) < len(known) else set()
+    return frozenset(best)
+
+
+def _distance(figure: float, goal: float) -> float:
+    if math.isinf(goal):
+        return figure if goal == LOW else -figure
+    return abs(figure - goal)
+
+
 def print_tables(tables: list[ResultTable]) -> None:
     console = plain_console()
     for table in tables:
@@ -84,33 +114,61 @@ def _print(console: Console, table: ResultTable) -> None:
         else:
             widest = max(len(row[0]) for row in table.rows) if table.rows else 0
             view.add_column(column, overflow="fold", min_width=min(widest, NAME_WIDTH))
-    for row in table.rows:
-        view.add_row(*row)
+    for index, row in enumerate(table.rows):
+        view.add_row(*(_bold(table, index, column, cell) for column, cell in enumerate(row)))
     console.print(view, crop=False)
     for note in table.notes:
         console.print(note, highlight=False)
+
+
+def _bold(table: ResultTable, row: int, column: int, cell: str) -> Text:
+    figure, rest = figure_and_interval(cell)
+    return Text.assemble((figure, "bold" if (row, column) in table.best else ""), rest)
+
+
+def figure_and_interval(cell: str) -> tuple[str, str]:
+    """`2.5 [2.0, 3.0]` → `2.5`, ` [2.0, 3.0]`."""
+    found = _INTERVAL.fullmatch(cell)
+    return (found[1], found[2]) if found else (cell, "")
+
+
+def _rows(
+    table: ResultTable, written: Callable[[str], str], marked: Callable[[str], str]
+) -> Iterator[list[str]]:
+    """The cells in another language, the best of each column marked in it."""
+    for index, row in enumerate(table.rows):
+        cells = []
+        for column, cell in enumerate(row):
+            figure, interval = map(written, figure_and_interval(cell))
+            cells.append((marked(figure) if (index, column) in table.best else figure) + interval)
+        yield cells
 
 
 def as_markdown(tables: list[ResultTable]) -> str:
     blocks = []
     for table in tables:
         columns = [column.replace("\n", " ") for column in table.columns]
-        lines = [f"**{table.title}**", "", _markdown_row(columns)]
+        lines = [f"**{table.title}**", "", _markdown_row(map(_markdown_cell, columns))]
         lines.append("|" + "---|" + "---:|" * (len(table.columns) - 1))
-        lines += map(_markdown_row, table.rows)
+        lines += map(_markdown_row, _rows(table, _markdown_cell, lambda text: f"**{text}**"))
         lines += [line for note in table.notes for line in ("", note)]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(cells) + " |"
+
+
+def _markdown_cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def as_latex(tables: list[ResultTable]) -> str:
     blocks = []
     for table in tables:
-        body = [" & ".join(map(_escape, row)) + r" \\" for row in table.rows]
+        rows = _rows(table, _escape, lambda text: rf"\textbf{{{text}}}")
+        body = [" & ".join(row) + r" \\" for row in rows]
         lines = [
             r"\begin{table}",
             r"\begin{tabular}{l" + "r" * (len(table.columns) - 1) + "}",

@@ -23,6 +23,7 @@ from numerate.analysis.runs import Run
 from numerate.analysis.strategies import EXAMPLES, LEAST_OCCURRENCES, strategy_shares
 from numerate.analysis.training_curves import training_curves
 from numerate.evaluation.candidates import candidate_numerals
+from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.score import rank_candidates
 from numerate.heads.combination import CombinationHead
 from numerate.heads.mixture import MixtureHead
@@ -255,6 +256,29 @@ def test_training_curves_are_the_logs(runs: dict[str, Run]) -> None:
     assert len(table.rows) == sum(len(run.history) for run in runs.values())
     losses = [row["dev_loss"] for row in rows_of(table, run="mog")]
     assert losses == [record["dev_loss"] for record in runs["mog"].history]
+
+
+@pytest.mark.parametrize("model", ["softmax", "mog"])
+def test_training_curves_are_adjusted_as_perplexity_is(runs: dict[str, Run], model: str) -> None:
+    """Closed and open vocabularies in the same terms: those of `evaluate` on the dev split."""
+    exhibit = training_curves(list(runs.values()))
+    losses = [float(str(r["adjusted_dev_loss"])) for r in rows_of(exhibit.table, run=model)]
+    found = evaluate(runs[model].folder, split="dev", device="cpu")
+    expected = found.figures["perplexity"]["all"]
+    assert expected["app"] > expected["pp"]
+    assert math.exp(min(losses)) == pytest.approx(expected["app"], rel=1e-4)
+    line = next(line for line in exhibit.figure.axes[0].lines if line.get_label() == model)
+    assert list(line.get_ydata()) == losses
+
+
+def test_no_line_runs_off_its_axis(runs: dict[str, Run]) -> None:
+    """Nor does that of the constant, which may be wrong by a factor of thousands."""
+    figure = errors_by_magnitude(list(runs.values())).figure
+    for axes in figure.axes:
+        low, high = axes.get_ylim()
+        heights = [height for line in axes.lines for height in line.get_ydata()]
+        assert low <= min(heights)
+        assert max(heights) <= high
 
 
 def test_what_a_run_does_not_have_is_said(runs: dict[str, Run], dev_context: Context) -> None:

@@ -1,5 +1,6 @@
 """`numerate inspect` as a user calls it, and its report in a real browser."""
 
+import html
 import json
 import re
 import shutil
@@ -18,6 +19,7 @@ from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.subject import Settings
+from numerate.model.names import MODELS, WHAT_THEY_ARE
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -74,6 +76,17 @@ def test_the_report_says_of_what_it_is(report: Path, cardiac: Path) -> None:
     ):  # fmt: skip
         assert word in page, word
     assert page.count("<strong>") > 10  # numerals of the examples
+
+
+def test_the_report_begins_with_what_the_models_are_and_what_the_tables_say(report: Path) -> None:
+    page = html.unescape(report.read_text(encoding="utf-8"))
+    said = re.search(r"<p>(On numerals, (\S+) has the lowest adjusted perplexity.*?)</p>", page)
+    assert said is not None
+    assert said[2] in MODELS
+    assert said[1].count("On the number line") == 1
+    places = [page.index(f"<dd>{WHAT_THEY_ARE[name]}</dd>") for name in MODELS]
+    assert places == sorted(places)
+    assert places[-1] < said.start() < page.index("Perplexity and adjusted perplexity")
 
 
 def test_one_run_shows_what_it_has_and_says_what_not(
@@ -315,7 +328,7 @@ def test_tables_sort_by_the_column_that_is_clicked(report: Path, browser: Browse
         page = context.new_page()
         page.goto(report.as_uri())
         table = page.locator("#runs table").first
-        heading = table.get_by_role("button", name="best dev loss")
+        heading = table.get_by_role("button", name="adjusted dev loss")
         column = "rows => rows.map(row => parseFloat(row.cells[3].textContent))"
         for sign in (1, -1):
             heading.click()

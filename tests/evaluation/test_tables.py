@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from numerate import tables
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.score import Targets
+from numerate.evaluation.summary import summary
 from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.report import page
 from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
@@ -164,7 +167,7 @@ def test_markdown_has_one_cell_per_column() -> None:
         assert len(lines) == 2 + len(table.rows)
         assert {len(cells(line)) for line in lines} == {len(table.columns)}
         assert set(cells(lines[1])) <= {"---", "---:"}
-        assert [cells(line) for line in lines[2:]] == table.rows
+        assert [cells(line.replace("**", "")) for line in lines[2:]] == table.rows
 
 
 def test_latex_is_balanced_and_escaped() -> None:
@@ -258,6 +261,101 @@ def test_notes_stand_under_their_table_in_every_format(capsys: pytest.CaptureFix
         places = [text.index(part) for part in ("1.5", "5 % of <all>", "Second.", "2.5")]
         assert places == sorted(places), kind
     assert "| mog | 1.5 |\n\n5 % of <all>\n\nSecond.\n\n**two**" in written["markdown"]
+
+
+def better(name: str, **changes: float) -> Evaluation:
+    """With lower errors where they are given: RMSE of 1.5 and so on elsewhere."""
+    one = evaluation(name)
+    one.figures["number_line"] = one.figures["number_line"] | changes
+    return one
+
+
+def test_the_best_of_each_column_is_marked() -> None:
+    """Constants compete, the oracle does not; ties share; where all are equal there is no best."""
+    first, second = better("mog", mae=1.0, mape=9.0), better("d-rnn", mdae=3.5001)
+    first.figures["perplexity"]["words"] = {"pp": 1.9, "app": 2.9}
+    perplexity, number_line = result_tables([first, second])
+    assert perplexity.best == {(0, 2)}  # words APP; PP does not compare models
+    names = [row[0] for row in number_line.rows]
+    marked = {(names[row], number_line.columns[column]) for row, column in number_line.best}
+    assert marked == {
+        *((name, "RMSE") for name in ("mean", "mog", "d-rnn")),  # the median has 9.5
+        ("mog", "MAE"),
+        *((name, "MAPE %") for name in ("mean", "median", "d-rnn")),
+    }
+    goals = {"accuracy": 0.5, "order_accuracy": 0.5, "log10_error": 0.5, "crps": 0.5}
+    beyond = [
+        goals | {"accuracy": 0.6, "coverage_50": 0.4, "coverage_90": 0.99},
+        goals | {"crps": 0.4, "coverage_50": 0.55, "coverage_90": 0.7},
+    ]
+    runs = [
+        evaluation(name, figures=first.figures | {"beyond": figures})
+        for name, figures in zip(("mog", "d-rnn"), beyond, strict=True)
+    ]
+    table = result_tables(runs)[2]
+    marked = {(table.rows[row][0], table.columns[column]) for row, column in table.best}
+    nearest = {("d-rnn", "in 50 %"), ("mog", "in 90 %")}
+    assert marked == {("mog", "exact"), ("d-rnn", "CRPS"), *nearest}
+
+
+def told_apart(**numerals: tuple[float, float, float, float]) -> list[Evaluation]:
+    """Models by PP, APP and its interval on numerals."""
+    found = []
+    for name, (pp, app, low, high) in numerals.items():
+        one = evaluation(name.replace("_", "-"))
+        one.figures["perplexity"]["numerals"] = {"pp": pp, "app": app}
+        one.intervals["perplexity"] = {"numerals": {"app": [low, high]}}
+        found.append(one)
+    return found
+
+
+def test_what_the_tables_say_follows_from_their_figures() -> None:
+    runs = told_apart(softmax=(10, 160, 150, 170), mog=(80, 80, 75, 85), d_rnn=(77, 77, 72, 82))
+    runs[1].figures["number_line"]["mdape"] = 2.25
+    runs[0].oracle = ORACLE
+    first, second = re.split(r"(?<=\.) (?=On the)", summary(runs))
+    assert first == (
+        "On numerals, d-rnn has the lowest adjusted perplexity, 77.00, with overlapping intervals "
+        "for mog (80.00); of those that know only a list of numerals, the best is softmax (160.0), "
+        "2.1 times as high; the oracle has 1.500."
+    )
+    assert second.replace("\xa0", " ") == (
+        "On the number line, mog comes nearest, with a median percentage error of 2.250 %; always "
+        "answering the mean of the training numbers has one of 5.500 %."
+    )
+
+
+def test_what_the_tables_say_of_other_figures() -> None:
+    apart = told_apart(mog=(80, 80, 75, 85), h_softmax=(10, 60, 55, 65), softmax=(9, 70, 68, 72))
+    first, second = re.split(r"(?<=\.) (?=On the)", summary(apart))
+    assert first == (
+        "On numerals, h-softmax has the lowest adjusted perplexity, 60.00, before softmax (70.00)."
+    )
+    assert "and no model a lower one: the nearest, h-softmax, has 5.500" in second
+    alone = evaluation("mog")
+    alone.figures["number_line"]["mdape"] = math.nan
+    alone.figures["perplexity"]["numerals"] = {"pp": 4.0, "app": 4.0}
+    assert summary([alone]) == "On numerals, mog has the lowest adjusted perplexity, 4.000."
+
+
+def test_marks_in_every_format() -> None:
+    rows = [["mog", "2.5 [2.0, 3.0]", "7 %"], ["d-rnn", "3.5 [3.0, 4.0]", "9 %"]]
+    table = ResultTable("t", ["model", "PP", "x"], rows, best=frozenset({(0, 1), (1, 2)}))
+    assert "| mog | **2.5** [2.0, 3.0] | 7 % |" in as_markdown([table])
+    assert r"d-rnn & 3.5 [3.0, 4.0] & \textbf{9 \%} \\" in as_latex([table])
+    shown = page.table(table)
+    assert "<td><strong>2.5</strong> <small>[2.0, 3.0]</small></td><td>7 %</td>" in shown
+    assert "<td>3.5 <small>[3.0, 4.0]</small></td><td><strong>9 %</strong></td>" in shown
+
+
+def test_the_terminal_has_marks_where_it_has_bold_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = ResultTable("t", ["model", "PP"], [["mog", "2.5"]], best=frozenset({(0, 1)}))
+    for colours, expected in (("standard", "\x1b[1m2.5\x1b[0m"), (None, " 2.5 ")):
+        stream = io.StringIO()
+        console = Console(file=stream, force_terminal=True, color_system=colours)
+        monkeypatch.setattr(tables, "plain_console", lambda console=console: console)
+        print_tables([table])
+        assert expected in stream.getvalue()
 
 
 @pytest.mark.parametrize("columns", ["40", "80"])

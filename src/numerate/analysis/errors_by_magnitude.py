@@ -123,13 +123,13 @@ def _draw(runs: Sequence[Run], table: Table) -> Figure:
                     range(len(names)), heights, marker="o", markersize=2, label=label, **style
                 )
         top.set_yscale("symlog", linthresh=1, linscale=0.4)
-        highest = max(float(row[4]) for row in table.rows if row[0] != BASELINE and row[1] != "0")
-        top.set_ylim(0, 10 * max(highest, 10.0))  # the constant may leave the figure
+        highest = max(float(row[4]) for row in table.rows if row[1] != "0")
+        top.set_ylim(0, 3 * max(highest, 100.0))
         top.set_ylabel("median error\n(% of the number)")
         bottom.set(
             ylabel="right order of\nmagnitude (%)",
             xlabel="true number, lower end of its range",
-            ylim=(0, 100),
+            ylim=(-4, 104),  # marks at the ends are whole
         )
         bottom.set_xticks(range(len(names)), [_power_range(name) for name in names])
         handles, labels = top.get_legend_handles_labels()

@@ -21,6 +21,7 @@ from numerate.analysis.run import Run
 from numerate.analysis.runs import open_runs
 from numerate.analysis.sections import (
     corpus_section,
+    models_section,
     options_section,
     results_section,
     runs_section,
@@ -216,6 +217,7 @@ def _report(runs: Sequence[Run], sections: list[Section], left_out: list[str]) -
     name = dataset.folder.resolve().name
     results = results_section(runs)
     everything = [
+        models_section(runs),
         *([results] if results else []),
         *sections,
         runs_section(runs),

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from numerate.batching import Corpus
 from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.evaluation.perplexity import adjusted_log_probs
 from numerate.evaluation.score import Tables, Targets
 from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
@@ -175,11 +176,37 @@ class Run(ABC):
             found |= {f"{name} in {self.label}": member for name, member in members}
         return found
 
-    @cached_property
+    @property
     def oov_numerals(self) -> int:
         """Distinct numerals of the dataset outside the vocabulary; they share one symbol."""
+        return self._oov[1]
+
+    @cached_property
+    def _oov(self) -> tuple[int, int]:
         types = [type for name in SPLITS for type in self.dataset.split(name).encode().types]
-        return len(self.vocabulary.unknown(types)[1])
+        words, numerals = self.vocabulary.unknown(types)
+        return len(words), len(numerals)
+
+    def adjusted(self, dev_loss: float) -> float:
+        """The loss on the dev split that training logs, in the terms of adjusted perplexity."""
+        return dev_loss + self._adjustment
+
+    @cached_property
+    def _adjustment(self) -> float:
+        """What unknown tokens of the dev split cost on top, in nats per token."""
+        split = self.dataset.split("dev").encode()
+        words, numerals = self.vocabulary.unknown(split.types)
+        is_numeral = np.array([type in numerals for type in split.types], dtype=bool)
+        is_word = np.array([type in words for type in split.types], dtype=bool)
+        charges = adjusted_log_probs(
+            np.zeros(len(split.types)),
+            is_numeral,
+            is_numeral | (is_word & (self.backbone is None)),  # to a pretrained model all are known
+            *(max(1, size) for size in self._oov),
+            open_vocabulary=self.open_vocabulary,
+        )
+        tokens = split.counts.sum() + len(split.lengths)  # with the end of each paragraph
+        return float(-(charges @ split.counts) / tokens)
 
     @property
     def history(self) -> list[dict[str, Any]]:

@@ -9,7 +9,9 @@ from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import Description, describe, description_rows
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.remembered import read_evaluation
+from numerate.evaluation.summary import summary
 from numerate.evaluation.tables import result_tables
+from numerate.model.names import WHAT_THEY_ARE
 from numerate.report.page import Section, escape, facts, table
 from numerate.runs.folder import RunFolder
 from numerate.tables import ResultTable
@@ -35,7 +37,8 @@ def results_section(runs: Sequence[Run]) -> Section | None:
     if not evaluations:
         return Section("Results", f"<p>{escape(unshown)}</p>") if partial else None
     text = (
-        "Lower is better for perplexities and errors. Perplexity (PP) takes the class of all "
+        "Lower is better for perplexities and errors; the best of each column is in bold, save for "
+        "PP, which does not compare models. Perplexity (PP) takes the class of all "
         "unknown tokens for a hit, which flatters a small vocabulary; adjusted perplexity (APP) "
         "does not, and is the one to compare."
     )
@@ -48,8 +51,19 @@ def results_section(runs: Sequence[Run]) -> Section | None:
         )
     if partial:
         text += f" {unshown}"
-    tables = result_tables(evaluations)
-    return Section("Results", f"<p>{escape(text)}</p>" + "".join(map(table, tables)))
+    said = "".join(f"<p>{escape(part)}</p>" for part in (summary(evaluations), text))
+    return Section("Results", said + "".join(map(table, result_tables(evaluations))))
+
+
+def models_section(runs: Sequence[Run]) -> Section:
+    """A line on what each model is."""
+    body = facts({run.name: WHAT_THEY_ARE[run.name] for run in runs})
+    if any(run.backbone for run in runs):
+        body += (
+            "<p>A model over a pretrained one reads that one's states instead of the text; the "
+            "pretrained model's own digits, lm, may be a member of its combination.</p>"
+        )
+    return Section("Models", body)
 
 
 def _level(runs: Sequence[Run]) -> str:
@@ -129,7 +143,7 @@ def statistics_table(description: Description) -> ResultTable:
 
 
 def _training_table(runs: Sequence[Run]) -> ResultTable:
-    columns = ["run", "epochs", "best epoch", "best dev loss", "seconds", "tokens/s"]
+    columns = ["run", "epochs", "best epoch", "adjusted dev loss", "seconds", "tokens/s"]
     rows = []
     total = 0.0
     for run in runs:
@@ -140,7 +154,12 @@ def _training_table(runs: Sequence[Run]) -> ResultTable:
         best = min(history, key=lambda record: record["dev_loss"])
         seconds = sum(record["seconds"] for record in history)
         tokens = sum(record["seconds"] * record["tokens_per_second"] for record in history)
-        figures = [len(history), best["epoch"], f"{best['dev_loss']:.4f}", f"{seconds:,.1f}"]
+        figures = [
+            len(history),
+            best["epoch"],
+            f"{run.adjusted(best['dev_loss']):.4f}",
+            f"{seconds:,.1f}",
+        ]
         rows.append([run.label, *map(str, figures), f"{tokens / max(seconds, 1e-9):,.0f}"])
         total += seconds
     title = f"Training, {total:,.0f} seconds in all, without those for the dev split"

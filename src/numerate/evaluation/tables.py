@@ -10,9 +10,19 @@ from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.figures import CLASSES, Figures
 from numerate.evaluation.perplexity import IMPROBABLE
-from numerate.tables import ResultTable, csv_text, format_figure, resting_on
+from numerate.tables import (
+    HIGH,
+    LOW,
+    ResultTable,
+    best_cells,
+    csv_text,
+    format_figure,
+    resting_on,
+)
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
+_GOALS = {"accuracy": HIGH, "order_accuracy": HIGH, "coverage_50": 0.5, "coverage_90": 0.9}
+_NO_GOAL = math.nan  # PP flatters small vocabularies: the best of it means nothing
 _PARTS = {  # beyond the paper: the title, and the figures with their columns
     "beyond": (
         "Beyond the paper: accuracy of the numeral and of its order of magnitude, error of the "
@@ -77,7 +87,8 @@ def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
     with_oracle = any(evaluation.oracle for evaluation in evaluations)
     if with_oracle:
         columns.append("above\noracle")
-    rows = []
+    goals = [_NO_GOAL, LOW] * len(CLASSES) + [LOW] * with_oracle
+    rows, figures = [], []
     for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
         row = [label]
         for name in CLASSES:
@@ -86,6 +97,11 @@ def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
             oracle = evaluation.oracle
             row.append(f"{oracle['nats_above']['numerals']:.3f}" if oracle else "")
         rows.append(row)
+        found = evaluation.figures["perplexity"]
+        figures.append([found[name][kind] for name in CLASSES for kind in ("pp", "app")])
+        if with_oracle:
+            above = evaluation.oracle["nats_above"]["numerals"] if evaluation.oracle else math.nan
+            figures[-1].append(above)
     oracle = evaluations[0].oracle
     if oracle is not None:
         cells = [format_figure(oracle["perplexity"][name]) for name in CLASSES for _ in range(2)]
@@ -93,7 +109,8 @@ def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
     title = "Perplexity and adjusted perplexity"
     if with_oracle:
         title += "; nats per numeral above the oracle"
-    return ResultTable(title, columns, rows, tuple(_improbable(evaluations)))
+    best = best_cells(rows, figures, goals)
+    return ResultTable(title, columns, rows, tuple(_improbable(evaluations)), best)
 
 
 def _improbable(evaluations: list[Evaluation]) -> Iterator[str]:
@@ -125,7 +142,11 @@ def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
     if zeros:
         title += f"; percentage errors skip {zeros:,} true zeros"
     notes = (_HEAVY_TAILS,) if any(evaluation.intervals for evaluation in evaluations) else ()
-    return ResultTable(title, columns, rows, notes)
+    found = [*evaluations[0].baselines.values()]
+    found += [evaluation.figures["number_line"] for evaluation in evaluations]
+    figures = [[errors[key] for key in _NUMBER_LINE] for errors in found]
+    best = best_cells(rows, figures, [LOW] * len(_NUMBER_LINE))
+    return ResultTable(title, columns, rows, notes, best)
 
 
 def _part_table(evaluations: list[Evaluation], part: str) -> ResultTable:
@@ -135,7 +156,13 @@ def _part_table(evaluations: list[Evaluation], part: str) -> ResultTable:
         for label, evaluation in zip(_labels(evaluations), evaluations, strict=True)
         if part in evaluation.figures
     ]
-    return ResultTable(title, ["model", *columns.values()], rows)
+    figures = [
+        [evaluation.figures[part][key] for key in columns]
+        for evaluation in evaluations
+        if part in evaluation.figures
+    ]
+    best = best_cells(rows, figures, [_GOALS.get(key, LOW) for key in columns])
+    return ResultTable(title, ["model", *columns.values()], rows, best=best)
 
 
 def comparison_tables(

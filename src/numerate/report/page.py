@@ -5,13 +5,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import chain, count, repeat
+from itertools import chain, count
 from typing import Any
 
-from numerate.tables import ResultTable
+from numerate.tables import ResultTable, figure_and_interval
 
 LONG = 40  # characters of a cell that may be broken into lines
-_INTERVAL = re.compile(r"([^ ]+) (\[.+\])$")
 _IDENTIFIER = re.compile(r'(\bid="|href="#|url\(#)')
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
@@ -57,7 +56,10 @@ def table(content: ResultTable, links: Sequence[Link] = ()) -> str:
     label = escape(content.title)
     texts = [any(len(cell) > LONG for cell in cells) for cells in zip(*content.rows, strict=True)]
     head = "".join(map(_heading, content.columns, texts or [False] * len(content.columns)))
-    body = "".join(map(_row, content.rows, links or repeat(None)))
+    body = "".join(
+        _row(row, links[index] if links else None, {c for r, c in content.best if r == index})
+        for index, row in enumerate(content.rows)
+    )
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in content.notes)
     return (
         f'<p class="caption">{label}</p>\n'
@@ -112,18 +114,21 @@ def _heading(column: str, is_text: bool) -> str:
     return f'<th scope="col"{kind}><button type="button">{text}</button></th>'
 
 
-def _row(row: list[str], link: Link | None) -> str:
-    first, cells = escape(row[0]), "".join(map(_cell, row[1:]))
+def _row(row: list[str], link: Link | None, best: set[int]) -> str:
+    first = escape(row[0])
+    cells = "".join(_cell(cell, column in best) for column, cell in enumerate(row[1:], 1))
     if link is None:
         return f'<tr><th scope="row">{first}</th>{cells}</tr>\n'
     first = f'<a href="#{link.to}">{first}</a>'
     return f'<tr id="{link.anchor}"><th scope="row">{first}</th>{cells}</tr>\n'
 
 
-def _cell(text: str) -> str:
-    found = _INTERVAL.match(text)
-    if found:
-        return f"<td>{escape(found[1])} <small>{escape(found[2])}</small></td>"
+def _cell(text: str, is_best: bool) -> str:
+    figure, interval = figure_and_interval(text)
+    if interval or is_best:
+        shown = f"<strong>{escape(figure)}</strong>" if is_best else escape(figure)
+        ends = f" <small>{escape(interval.strip())}</small>" if interval else ""
+        return f"<td>{shown}{ends}</td>"
     marked = _BOLD.sub(r"<strong>\1</strong>", escape(text))
     return f'<td class="text">{marked}</td>' if len(text) > LONG else f"<td>{marked}</td>"
 

@@ -1,0 +1,95 @@
+"""What the tables say, in two sentences made from their figures."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from numerate.evaluation.evaluate import Evaluation
+from numerate.tables import format_figure
+
+
+class _Standing(NamedTuple):
+    """A model's figure with the ends of its interval, nan where it has none."""
+
+    figure: float
+    name: str
+    low: float
+    high: float
+
+    @property
+    def shown(self) -> str:
+        return f"{self.name} ({format_figure(self.figure)})"
+
+
+def summary(evaluations: list[Evaluation]) -> str:
+    """Of runs on the same data: who predicts numerals best, and who comes nearest to numbers."""
+    return " ".join([*_on_perplexity(evaluations), *_on_the_number_line(evaluations)])
+
+
+def _on_perplexity(evaluations: list[Evaluation]) -> Iterator[str]:
+    ranked = _ranked(evaluations, ("perplexity", "numerals", "app"))
+    if not ranked:
+        return
+    best, *rest = ranked
+    text = f"On numerals, {best.name} has the lowest adjusted perplexity, "
+    text += format_figure(best.figure)
+    near = [other.shown for other in rest if other.low <= best.high]
+    if near:
+        text += f", with overlapping intervals for {_listed(near)}"
+    elif rest:
+        text += f", before {rest[0].shown}"
+    closed = _closed(evaluations)
+    if best.name not in closed and closed:
+        first = next(one for one in ranked if one.name in closed)
+        times = f"{first.figure / best.figure:.1f} times as high"
+        text += f"; of those that know only a list of numerals, the best is {first.shown}, {times}"
+    if evaluations[0].oracle:
+        oracle = format_figure(evaluations[0].oracle["perplexity"]["numerals"])
+        text += f"; the oracle has {oracle}"
+    yield text + "."
+
+
+def _on_the_number_line(evaluations: list[Evaluation]) -> Iterator[str]:
+    ranked = _ranked(evaluations, ("number_line", "mdape"))
+    if not ranked:
+        return
+    best = ranked[0]
+    constants = {name: errors["mdape"] for name, errors in evaluations[0].baselines.items()}
+    constant = min(constants, key=constants.__getitem__)
+    ours, theirs = (
+        f"{format_figure(error)}\N{NO-BREAK SPACE}%" for error in (best.figure, constants[constant])
+    )
+    answer = f"always answering the {constant} of the training numbers"
+    if best.figure < constants[constant]:
+        yield (
+            f"On the number line, {best.name} comes nearest, with a median percentage error of "
+            f"{ours}; {answer} has one of {theirs}."
+        )
+    else:
+        yield (
+            f"On the number line, {answer} has a median percentage error of {theirs}, and no model "
+            f"a lower one: the nearest, {best.name}, has {ours}."
+        )
+
+
+def _ranked(evaluations: list[Evaluation], path: tuple[str, ...]) -> list[_Standing]:
+    """Those that have the figure, lowest first."""
+    found = []
+    for evaluation in evaluations:
+        figure: Any = evaluation.figures
+        interval: Any = evaluation.intervals
+        for name in path:
+            figure, interval = figure[name], interval.get(name, {})
+        if not math.isnan(figure):
+            found.append(_Standing(figure, evaluation.name, *(interval or (math.nan, math.nan))))
+    return sorted(found)
+
+
+def _closed(evaluations: list[Evaluation]) -> set[str]:
+    """Models that are charged for unknown numerals."""
+    by_model = {found.name: found.figures["perplexity"]["numerals"] for found in evaluations}
+    return {name for name, figures in by_model.items() if figures["app"] > figures["pp"]}
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
