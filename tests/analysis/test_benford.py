@@ -12,9 +12,11 @@ import pytest
 from tests.plausibility.test_command import numerate
 
 from numerate.analysis.benford import count_digits_of, print_benford
+from numerate.analysis.significant_digits import significant_digit_shares
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.rules import ReadingRules
 from numerate.numeral import is_numeral
+from numerate.report.look import wrapped
 
 
 def first_digits(source: Path | str) -> dict[int, int]:
@@ -80,6 +82,15 @@ def test_standard_input_and_figure(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "close" in out  # powers of two follow the law
     for kind in ("png", "svg", "csv"):
         assert (tmp_path / "out" / f"significant-digits.{kind}").stat().st_size > 0
+
+
+def test_a_name_is_no_formula_in_a_figure(tmp_path: Path) -> None:
+    """What stands between dollars would be set as mathematics, or refused."""
+    path = tmp_path / "$^$.txt"
+    path.write_text("12 345 6.7", encoding="utf-8")
+    svg = significant_digit_shares([count_digits_of(str(path))]).save(tmp_path)
+    assert "<!-- $^$.txt -->" in svg
+    assert wrapped("run $_$", 1) == r"run \$_\$"
 
 
 def test_few_numbers_get_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from numerate.analysis.similarity import cosine_similarities, draw_similarities
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.numeral_table import SYMBOLS
 from numerate.report.exhibit import Exhibit, Table
-from numerate.report.look import look, new_figure
+from numerate.report.look import drawn, look, new_figure
 
 
 class _Similarities(NamedTuple):
@@ -74,7 +74,7 @@ def _draw(matrices: dict[str, _Similarities]) -> Figure:
         grid = figure.subplots(rows, columns, squeeze=False)
         for axes, (title, (names, matrix)) in zip(grid.flat, matrices.items(), strict=True):
             images.append(draw_similarities(axes, matrix))
-            axes.set_title(title.replace(" (", "\n("))
+            axes.set_title(drawn(title).replace(" (", "\n("))
             axes.set_yticks(range(len(names)), names)
             axes.set_xticks(range(len(names)), names)
             if len(names) > len(SYMBOLS):

@@ -18,7 +18,7 @@ from numerate.evaluation.distribution import quantiles
 from numerate.numeral import MAX_DIGITS, count_digits
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import COLOURS, INK, legend_above, look, new_figure
+from numerate.report.look import COLOURS, INK, drawn, legend_above, look, new_figure
 
 SHOWN = ("h-softmax", "d-rnn", "mog", "combination")
 MOST = 1000  # numerals of one precision; of more, as many are taken at even distances
@@ -174,7 +174,7 @@ def _draw(
                 if logarithmic:
                     axes.set_xlim(positive.min(), positive.max())
                     axes.set_xscale("log")
-            row[0].set_title(prediction.run.label, loc="left")
+            row[0].set_title(drawn(prediction.run.label), loc="left")
             row[0].set_ylabel("probability")
         for axes in panels[-1]:
             axes.set_xlabel("number")

@@ -8,6 +8,8 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from numerate.errors import printable
+
 WIDTH = 3.3  # inches: a column of a two-column page
 INK = "#24292f"  # of all text and lines; a page replaces it by the colour of its text
 COLOURS = {  # Okabe and Ito
@@ -84,14 +86,19 @@ def legend_above(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) 
     columns = max(1, min(4, len(labels), room))
     lines = -(-len(labels) // columns)
     figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * max(0, lines - 2))
-    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+    figure.legend(handles, list(map(drawn, labels)), loc="outside upper center", ncols=columns)
+
+
+def drawn(name: str) -> str:
+    """A name of a run or a file as it is to stand in a figure: dollars in it are no formula."""
+    return printable(name).replace("$", r"\$")
 
 
 def wrapped(label: str, width: float) -> str:
     """The title of a panel, broken into lines of so many inches, first between its parts."""
     letters = max(8, int(72 * width / _TITLE_LETTER))
     parts = [label] if len(label) <= letters else label.split(" · ")
-    return "\n".join(line for part in parts for line in wrap(part, letters))
+    return "\n".join(drawn(line) for part in parts for line in wrap(part, letters))
 
 
 def line_styles(models: Sequence[str]) -> list[dict[str, Any]]:
