@@ -1,8 +1,10 @@
 """`numerate evaluate` as users meet it: its output in every format, its refusals in one line."""
 
 import csv
+import errno
 import io
 import json
+import os
 import re
 import shutil
 import signal
@@ -143,6 +145,24 @@ def test_metrics_are_written_into_each_run(numerate: Numerate, runs: dict[str, P
         assert name in done.out
     for word in ("words", "numerals", "all", "APP", "RMSE", "MdAPE", "mean", "median", "oracle"):
         assert word in done.out
+
+
+def test_figures_that_cannot_be_saved_are_printed(
+    numerate: Numerate, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of somebody else's: what was computed is not thrown away."""
+    expected = numerate("evaluate", runs["softmax"], "--format", "json")
+    (runs["softmax"] / "metrics.json").unlink()
+
+    def refuse(target: Path, data: bytes) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+
+    monkeypatch.setattr("numerate.records.write_file", refuse)
+    done = numerate("evaluate", runs["softmax"], "--format", "json")
+    assert (done.status, done.out) == (0, expected.out)
+    metrics = runs["softmax"] / "metrics.json"
+    assert done.err == f"numerate: {metrics}: not saved: Permission denied\n"
+    assert not metrics.exists()
 
 
 def test_json_on_standard_output_is_what_is_written(

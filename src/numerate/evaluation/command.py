@@ -3,14 +3,17 @@
 from pathlib import Path
 
 from numerate.errors import NumerateError
+from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.member import split_reference
 from numerate.evaluation.subject import Settings
 from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.model.stored import StoredParts
+from numerate.notices import say
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.progress import PassProgress
+from numerate.runs.folder import METRICS
 from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
 from numerate.vocabulary import Vocabulary
 
@@ -56,8 +59,17 @@ def evaluate_runs(
             )
             evaluations.append(evaluation)
     results = compare(evaluations[0], evaluations[1], confidence or 0.95) if compared else None
-    for evaluation in evaluations:
-        evaluation.save()
+    _print(evaluations, results, format)
+    for evaluation in evaluations:  # what was found is worth more than its file
+        try:
+            evaluation.save()
+        except OSError as error:
+            say(f"{evaluation.folder / METRICS}: not saved: {error.strerror or error}")
+
+
+def _print(
+    evaluations: list[Evaluation], results: dict[str, PairedResult] | None, format: str
+) -> None:
     if format == "csv":
         print(as_csv(evaluations, results))
     elif format == "json":

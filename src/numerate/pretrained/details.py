@@ -10,6 +10,7 @@ from torch import Tensor
 from numerate.packing import move, ranges
 from numerate.pretrained.digits import MASSES, DigitBatch, NodeDetails
 from numerate.pretrained.language_model import ParagraphScores
+from numerate.pretrained.mapped import put
 from numerate.pretrained.spelling import SpellingTree
 from numerate.pretrained.trees import Trees
 
@@ -55,10 +56,10 @@ class DetailStore:
         nodes = slice(self.starts[numerals.start], self.starts[numerals.stop])
         closings = slice(self.closing_starts[numerals.start], self.closing_starts[numerals.stop])
         if nodes.start < nodes.stop:
-            self.states[nodes] = as_half(score.node_states)
-            self.masses[nodes] = score.node_masses
-            self.costs[nodes] = score.node_costs
-            self.closings[closings] = score.node_closings
+            put(self.states, nodes, as_half(score.node_states))
+            put(self.masses, nodes, score.node_masses)
+            put(self.costs, nodes, score.node_costs)
+            put(self.closings, closings, score.node_closings)
 
     def gather(self, numerals: np.ndarray, device: torch.device) -> DigitBatch | None:
         """The trees of some numerals, and what the model says at their nodes."""

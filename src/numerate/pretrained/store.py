@@ -24,6 +24,7 @@ from numerate.packing import ranges
 from numerate.pretrained.details import DetailStore, as_half
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.mapped import put
 from numerate.pretrained.plan import Paragraph, Plan
 from numerate.runs.folder import read_json
 
@@ -155,16 +156,16 @@ class SplitStore:
             scores = self.store.model.score(chosen, detailed=detailed)
             for index, score in zip(some, scores, strict=True):
                 numerals = slice(*self.numeral_starts[index : index + 2])
-                self.targets[slice(*self.target_starts[index : index + 2])] = score.targets
-                self.gates[numerals] = score.gates
-                self.numerals[numerals] = score.numerals
-                self.states[numerals] = as_half(score.states)
+                put(self.targets, slice(*self.target_starts[index : index + 2]), score.targets)
+                put(self.gates, numerals, score.gates)
+                put(self.numerals, numerals, score.numerals)
+                put(self.states, numerals, as_half(score.states))
                 if detailed:
                     self.details.put(numerals, score)
             for array in arrays:
                 array.flush()  # type: ignore[attr-defined]
             for marks in (self.done, done):
-                marks[some] = True
+                put(marks, some, True)
                 marks.flush()  # type: ignore[attr-defined]
 
     @cached_property
@@ -236,10 +237,10 @@ class SplitStore:
                 begin = int(self.numeral_starts[index])
                 for plan in plans:
                     rows = np.arange(begin, begin + len(plan.roots))
-                    found[rows] = of_plan(plan, rows)
+                    put(found, rows, of_plan(plan, rows))
                     begin += len(rows)
             found.flush()  # type: ignore[attr-defined]
-            done[some] = True
+            put(done, some, True)
             done.flush()  # type: ignore[attr-defined]
 
     def _marks(self, name: str) -> np.ndarray:
