@@ -24,7 +24,7 @@ from torch import Tensor
 from numerate.batching import Corpus, bucketed_batches, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.evaluation.candidates import candidate_numerals
-from numerate.evaluation.score import TABLE_ROWS, rank_candidates
+from numerate.evaluation.score import TABLE_ROWS, Targets, numeral_tables, rank_tables
 from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
 from numerate.model.language_model import CONFIG, LanguageModel, read_json
@@ -100,7 +100,15 @@ def rank_split(
     numerals = int((corpus.tokens < 0).sum())
     for distribution in (False, True):
         start = time.perf_counter()
-        rank_candidates(model, corpus, candidates, oov_numerals, distribution=distribution)
+        rank_tables(
+            numeral_tables(model, corpus, candidates),
+            corpus.table,
+            Targets.of(corpus).rows,
+            candidates,
+            oov_numerals,
+            open_vocabulary=model.output.open_vocabulary,
+            distribution=distribution,
+        )
         seconds = time.perf_counter() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         what = "best candidates, CRPS and coverage" if distribution else "best candidates"

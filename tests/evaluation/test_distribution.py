@@ -11,7 +11,6 @@ from numerate.evaluation.distribution import (
     interval_coverage,
     percentage_medians,
     quantiles,
-    randomised_pit,
 )
 
 
@@ -188,35 +187,6 @@ def test_coverage_of_a_calibrated_model():
         assert abs(share - level) < 4 * np.sqrt(level * (1 - level) / rows) + 0.001
 
 
-def test_pit_lies_in_the_jump():
-    probabilities, values, truth = forecasts(rows=300)
-    found = randomised_pit(probabilities, values, truth, np.random.default_rng(1))
-    for row, y, u in zip(probabilities, truth, found, strict=True):
-        before, through = probability(row, values < y), probability(row, values <= y)
-        assert before - 1e-12 <= u <= through + 1e-12
-        if y not in values:
-            assert u == pytest.approx(through, abs=1e-12)
-    assert ((found >= 0) & (found <= 1)).all()
-
-
-def test_pit_is_uniform_for_the_true_distribution():
-    """Kolmogorov and Smirnov reject at 0.1 % in 1 of 1,000 seeds; a wrong model, surely."""
-    random = np.random.default_rng(6)
-    rows = 4000
-    probabilities, values, _ = forecasts(rows=rows)
-    chosen = (random.random((rows, 1)) > np.cumsum(probabilities, axis=1)).sum(axis=1)
-    truth = values[np.minimum(chosen, len(values) - 1)]
-    right = randomised_pit(probabilities, values, truth, random)
-    assert stats.kstest(right, "uniform").pvalue > 1e-3
-    narrow = probabilities**2 / (probabilities**2).sum(axis=1, keepdims=True)
-    wrong = randomised_pit(narrow, values, truth, random)
-    assert stats.kstest(wrong, "uniform").pvalue < 1e-9
-
-
-def pit(probabilities, values, truth):
-    return randomised_pit(probabilities, values, truth, np.random.default_rng(1))
-
-
 def median(probabilities, values, truth):
     return quantiles(probabilities, values, 0.5)
 
@@ -225,7 +195,7 @@ def coverage(probabilities, values, truth):
     return interval_coverage(probabilities, values, truth, 0.5)
 
 
-SCORES = [crps, median, coverage, pit]
+SCORES = [crps, median, coverage]
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -285,11 +255,10 @@ def test_scale_and_shift():
         crps(probabilities, moved, y), 8 * crps(probabilities, values, truth), rtol=1e-12
     )
     assert_array_equal(coverage(probabilities, moved, y), coverage(probabilities, values, truth))
-    assert_allclose(pit(probabilities, moved, y), pit(probabilities, values, truth), rtol=1e-12)
     assert_array_equal(median(probabilities, moved, y), 8 * median(probabilities, values, y) + 100)
 
 
-@pytest.mark.parametrize("score", [crps, coverage, pit])
+@pytest.mark.parametrize("score", [crps, coverage])
 def test_one_truth_for_each_row(score):
     probabilities, values, truth = forecasts()
     with pytest.raises(ValueError, match=r"truth: got shape \(39,\), expected \(40,\)"):

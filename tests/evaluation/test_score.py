@@ -9,7 +9,13 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.evaluation import score
 from numerate.evaluation.candidates import candidate_numerals
-from numerate.evaluation.score import Targets, rank_candidates, token_log_probs
+from numerate.evaluation.score import (
+    Predictions,
+    Targets,
+    numeral_tables,
+    rank_tables,
+    token_log_probs,
+)
 from numerate.heads.mixture_fit import fit_granularities
 from numerate.model.language_model import LanguageModel, ModelConfig
 from numerate.numeral import is_numeral
@@ -52,6 +58,26 @@ def language_model(corpora: dict[str, Corpus], name: str) -> LanguageModel:
         for parameter in model.parameters():
             parameter += 0.5 * torch.randn_like(parameter)  # no two places alike
     return model.eval()
+
+
+def ranked(
+    model: LanguageModel,
+    corpus: Corpus,
+    candidates: NumeralTable,
+    oov_numerals: int,
+    *,
+    distribution: bool = False,
+) -> Predictions:
+    """As `evaluate` does it."""
+    return rank_tables(
+        numeral_tables(model, corpus, candidates),
+        corpus.table,
+        Targets.of(corpus).rows,
+        candidates,
+        oov_numerals,
+        open_vocabulary=model.output.open_vocabulary,
+        distribution=distribution,
+    )
 
 
 def tokens_of(dataset: Dataset) -> list[list[str]]:
@@ -106,7 +132,7 @@ def test_predictions_are_in_the_order_of_the_corpus(
     monkeypatch.setattr(score, "TABLE_ROWS", rows)
     model, corpus = language_model(corpora, name), corpora["test"]
     candidates = candidate_numerals(corpora["train"])
-    found = rank_candidates(model, corpus, candidates, 1, distribution=True)
+    found = ranked(model, corpus, candidates, 1, distribution=True)
     best = []
     for index in range(len(corpus)):
         batch = corpus.collate(np.array([index]))
@@ -127,8 +153,8 @@ def test_without_the_distribution_the_best_candidates_are_the_same(
     corpora: dict[str, Corpus],
 ) -> None:
     model, candidates = language_model(corpora, "d-rnn"), candidate_numerals(corpora["train"])
-    plain = rank_candidates(model, corpora["test"], candidates, 3)
-    full = rank_candidates(model, corpora["test"], candidates, 3, distribution=True)
+    plain = ranked(model, corpora["test"], candidates, 3)
+    full = ranked(model, corpora["test"], candidates, 3, distribution=True)
     assert plain.values.tolist() == full.values.tolist()
     assert np.isnan(plain.crps).all()
 
@@ -149,7 +175,7 @@ def test_an_unknown_candidate_has_its_part_of_the_unknown_symbol_only(
         return torch.from_numpy(np.log(shares)).expand(len(hidden), -1)
 
     monkeypatch.setattr(model.output, "numeral_table", numeral_table)
-    found = rank_candidates(model, corpora["test"], candidates, oov_numerals)
+    found = ranked(model, corpora["test"], candidates, oov_numerals)
     first = np.flatnonzero((candidates.known == 0) == unknown_wins)[0]
     assert set(found.values) == {candidates.values[first]}
 
@@ -160,6 +186,6 @@ def test_a_split_without_numerals_has_no_predictions(
     model, candidates = language_model(corpora, "mog"), candidate_numerals(corpora["train"])
     corpus = Corpus(dataset.split("test"), corpora["test"].vocabulary, corpora["test"].table)
     corpus.tokens = np.maximum(corpus.tokens, 0)
-    found = rank_candidates(model, corpus, candidates, 1, distribution=True)
+    found = ranked(model, corpus, candidates, 1, distribution=True)
     assert found.values.shape == found.exact.shape == found.crps.shape == (0,)
     assert len(token_log_probs(model, corpus)) == len(corpus.tokens) + len(corpus)

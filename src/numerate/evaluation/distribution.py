@@ -97,31 +97,6 @@ def interval_coverage(
     return covered
 
 
-def randomised_pit(
-    probabilities: AnyFloats, values: ArrayLike, truth: ArrayLike, generator: np.random.Generator
-) -> Floats:  # [N]
-    """Randomised probability integral transform, F(y−) + V·P(X = y) with V uniform on [0, 1).
-
-    F(y) of a discrete distribution is never uniform; spreading each atom evenly over its jump
-    makes it so exactly when the truth comes from the distribution (Smith, 1985; Czado, Gneiting
-    and Held, 2009). A histogram that sags in the middle means too narrow predictions, a hump too
-    wide ones. A truth that is no candidate has no atom and is not randomised.
-    """
-    order, grid = _sorted(values)
-    true = _truth(truth, probabilities)
-    before = np.searchsorted(grid, true, side="left")  # [N] candidates below y
-    through = np.searchsorted(grid, true, side="right")  # [N] candidates up to y
-    share = generator.random(len(true))
-    transformed = np.empty(len(true))
-    for rows, block in _blocks(probabilities, order):
-        cdf = np.pad(np.cumsum(block, axis=1), ((0, 0), (1, 0)))  # [n, C+1] F after j candidates
-        cdf /= cdf[:, -1:]
-        row = np.arange(len(block))
-        low, high = cdf[row, before[rows]], cdf[row, through[rows]]
-        transformed[rows] = low + share[rows] * (high - low)
-    return transformed
-
-
 def _quantile(cdf: Floats, grid: Floats, q: float) -> Floats:
     """By counting the candidates that fall short; the tolerance lets the last one never do."""
     short = (cdf < q * cdf[:, -1:] - _ROUND_OFF).sum(axis=1)

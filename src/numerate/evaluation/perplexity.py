@@ -100,32 +100,6 @@ def without_improbable(log_probs: Floats, is_numeral: NDArray[np.bool_]) -> dict
     }
 
 
-def class_perplexities(
-    log_probs: ArrayLike,
-    is_numeral: ArrayLike,
-    is_unknown: ArrayLike,
-    oov_words: int,
-    oov_numerals: int,
-    *,
-    open_vocabulary: bool,
-) -> dict[str, dict[str, float]]:
-    """PP and APP on words, numerals and all tokens; nan for a class without tokens.
-
-    PP_c = exp(-1/N_c Σ_{t in c} ln p(s_t)), and APP_c the same with p'. Arguments as in
-    `adjusted_log_probs`.
-    """
-    plain = np.asarray(log_probs, dtype=np.float64)
-    adjusted = adjusted_log_probs(
-        plain, is_numeral, is_unknown, oov_words, oov_numerals, open_vocabulary=open_vocabulary
-    )
-    numeral = np.asarray(is_numeral, dtype=bool)
-    classes = {"words": ~numeral, "numerals": numeral, "all": np.ones_like(numeral)}
-    return {
-        name: {"pp": _mean_perplexity(plain[members]), "app": _mean_perplexity(adjusted[members])}
-        for name, members in classes.items()
-    }
-
-
 def _charge(log_probs: Floats, unknown: NDArray[np.bool_], oov: int, name: str) -> None:
     """Take ln |OOV| from the unknown tokens, in place."""
     if not unknown.any():

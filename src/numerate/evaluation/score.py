@@ -90,27 +90,6 @@ def numeral_tables(model: LanguageModel, corpus: Corpus, candidates: NumeralTabl
                 yield places[begin : begin + TABLE_ROWS], table
 
 
-def rank_candidates(
-    model: LanguageModel,
-    corpus: Corpus,
-    candidates: NumeralTable,
-    oov_numerals: int,
-    *,
-    distribution: bool = False,
-) -> Predictions:
-    """The best candidate before each numeral under a model of our own."""
-    candidates.to(corpus.table.device)
-    return rank_tables(
-        numeral_tables(model, corpus, candidates),
-        corpus.table,
-        Targets.of(corpus).rows,
-        candidates,
-        oov_numerals,
-        open_vocabulary=model.output.open_vocabulary,
-        distribution=distribution,
-    )
-
-
 def rank_tables(
     tables: Tables,
     numerals: NumeralTable,
