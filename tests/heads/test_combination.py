@@ -1,5 +1,7 @@
 """How the members of a combination learn beside each other."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -78,3 +80,30 @@ def test_a_numeral_of_no_weight_teaches_nobody() -> None:
     extra = difference(learnt(head, weights)[1], learnt(head.eval(), weights)[1])
     for found, expected in zip(extra, alone(head, [0, 2, 5]), strict=True):
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_states_get_half_of_what_members_give_and_all_that_the_shares_give() -> None:
+    """By central differences: states are shared with the words, shares are the combination's."""
+    head = combination(0.3).double()
+    table = NumeralTable(TEXTS, {text: index for index, text in enumerate(NUMERALS)})
+    states = torch.randn(len(TEXTS), SIZE, dtype=torch.float64, requires_grad=True)
+    (found,) = torch.autograd.grad(head.log_prob(states, table.all()).sum(), [states])
+
+    def members(at: Tensor) -> Tensor:
+        return head.log_prob_of_each(at, table.all())
+
+    fixed = states.detach()
+    each = members(fixed)
+
+    def taught(at: Tensor) -> Tensor:
+        alone = members(at)
+        known = torch.where(alone.isfinite(), alone, 0.0).sum()
+        return head.mix(fixed, alone).sum() + known
+
+    def slope(of: Callable[[Tensor], Tensor]) -> Tensor:
+        steps = 1e-5 * torch.eye(states.numel(), dtype=torch.float64).view(-1, *states.shape)
+        rises = [(of(fixed + step) - of(fixed - step)).detach() / 2e-5 for step in steps]
+        return torch.stack(rises).view(states.shape)
+
+    expected = slope(taught) / 2 + slope(lambda at: head.mix(at, each).sum())
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
