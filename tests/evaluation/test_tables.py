@@ -109,6 +109,9 @@ def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:
     assert nats.rows == [["words", "+0.5000", "-0.2500 to +1.2500", "0.0625", "0.1250"]]
     assert errors.rows == [["MAPE %", "-1,234", "-2,000 to +3", "0.2500", "0.2500"]]
     assert "the 2 figures of this comparison" in nats.notes[0]
+    level = {"mdae": PairedResult(0.0, -0.4, -0.0, 1.0, 1.0)}
+    (row,) = comparison_tables(*runs, level)[1].rows
+    assert row[1:3] == ["+0", "-0.4 to +0"]
 
 
 def test_the_oracle_has_the_last_row_and_each_model_its_distance() -> None:

@@ -205,7 +205,7 @@ def comparison_tables(
 def _compared(result: PairedResult, digits: str) -> list[str]:
     """Difference, interval and p; a dash for what is not known, as in the other tables."""
     difference, low, high = (
-        "–" if math.isnan(value) else f"{value:{digits}}"
+        "–" if math.isnan(value) else f"{value + 0.0:{digits}}"  # no -0
         for value in (result.difference, result.low, result.high)
     )
     return [difference, f"{low} to {high}", f"{result.p_value:.4f}", f"{result.p_holm:.4f}"]
