@@ -13,6 +13,7 @@ import pytest
 
 from numerate.corpus.tokenizer import tokenize
 from numerate.plausibility.finding import Glance
+from numerate.plausibility.findings import Findings
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
 
@@ -30,9 +31,9 @@ class Fake:
     def __init__(self, act: Callable[[str], Any] = lambda text: None) -> None:
         self.act = act
 
-    def glance(self, text: str, alarms: float) -> list[Glance]:
+    def glance(self, text: str, alarms: float) -> Findings[Glance]:
         self.act(text)
-        return []
+        return Findings([], 0)
 
 
 def check(client: httpx.Client, text: str = "7") -> httpx.Response:
