@@ -212,7 +212,7 @@ def test_on_a_phone(open_page: Open) -> None:
     heights = [button.bounding_box() for button in panel.get_by_role("button").all()]
     assert all(box and box["height"] >= 36 for box in heights)
     panel.locator(".others button").first.tap()
-    expect(page.locator("#count")).to_have_text("3 numerals, none implausible.")
+    expect(page.locator("#count")).to_contain_text("3 numerals, none")
     panel.get_by_role("button", name="Close").tap()
     expect(panel).to_be_hidden()
 

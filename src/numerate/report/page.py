@@ -57,7 +57,9 @@ def table(content: ResultTable, links: Sequence[Link] = ()) -> str:
     texts = [any(len(cell) > LONG for cell in cells) for cells in zip(*content.rows, strict=True)]
     head = "".join(map(_heading, content.columns, texts or [False] * len(content.columns)))
     body = "".join(
-        _row(row, links[index] if links else None, {c for r, c in content.best if r == index})
+        _row(
+            row, texts, links[index] if links else None, {c for r, c in content.best if r == index}
+        )
         for index, row in enumerate(content.rows)
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in content.notes)
@@ -114,23 +116,26 @@ def _heading(column: str, is_text: bool) -> str:
     return f'<th scope="col"{kind}><button type="button">{text}</button></th>'
 
 
-def _row(row: list[str], link: Link | None, best: set[int]) -> str:
+def _row(row: list[str], texts: list[bool], link: Link | None, best: set[int]) -> str:
     first = escape(row[0])
-    cells = "".join(_cell(cell, column in best) for column, cell in enumerate(row[1:], 1))
+    cells = "".join(
+        _cell(cell, texts[column], column in best) for column, cell in enumerate(row[1:], 1)
+    )
     if link is None:
         return f'<tr><th scope="row">{first}</th>{cells}</tr>\n'
     first = f'<a href="#{link.to}">{first}</a>'
     return f'<tr id="{link.anchor}"><th scope="row">{first}</th>{cells}</tr>\n'
 
 
-def _cell(text: str, is_best: bool) -> str:
+def _cell(text: str, is_text: bool, is_best: bool) -> str:
+    """`is_text`: in a column that has texts in it."""
     figure, interval = figure_and_interval(text)
     if interval or is_best:
         shown = f"<strong>{escape(figure)}</strong>" if is_best else escape(figure)
         ends = f" <small>{escape(interval.strip())}</small>" if interval else ""
         return f"<td>{shown}{ends}</td>"
     marked = _BOLD.sub(r"<strong>\1</strong>", escape(text))
-    return f'<td class="text">{marked}</td>' if len(text) > LONG else f"<td>{marked}</td>"
+    return f'<td class="text">{marked}</td>' if is_text else f"<td>{marked}</td>"
 
 
 def _plain(value: object) -> object:

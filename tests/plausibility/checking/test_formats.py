@@ -205,7 +205,7 @@ def test_html_marks_the_numerals_and_escapes_the_text(report: Report) -> None:
 
 def test_html_needs_no_pointer(report: Report) -> None:
     """A row and its place lead to each other, and the reason stands there to be read."""
-    other = finding("45", flagged=True)
+    other = replace(finding("45", flagged=True), reason="digits")
     documents = [*report.documents, checked(report.documents[0].document, [FOUND[0], other])]
     parser = Places(as_html(Report("mog", 0.01, documents)))
     for number, found in enumerate([FOUND[0], FOUND[0], other], 1):
@@ -216,6 +216,8 @@ def test_html_needs_no_pointer(report: Report) -> None:
         odd = what_is_odd(found.numeral, found.reason, found.interval)
         assert odd in parser.texts[f"finding_{number}"]
     assert "title" not in parser.attributes
+    page = as_html(Report("mog", 0.01, documents))
+    assert page.count('<td class="text">') == 3  # a column is aligned as a whole
     targets = {link.removeprefix("#") for link in parser.links.values()}
     assert targets <= parser.texts.keys()
 

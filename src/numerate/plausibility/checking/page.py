@@ -61,7 +61,7 @@ def _table(found: list[tuple[Checked, Numbered]], verbose: bool) -> str:
             if verbose:
                 percentile = f"{100 * finding.percentile:.1f}"
                 rows[-1] += [share(finding.plausibility), percentile, f"{finding.surprisal:.1f}"]
-    return table(ResultTable("Implausible numerals", columns, rows), links)
+    return table(ResultTable("Flagged numerals", columns, rows), links)
 
 
 def _where(checked: Checked, finding: Finding, *, alone: bool) -> str:
