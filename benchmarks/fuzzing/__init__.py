@@ -4,11 +4,15 @@ from fuzzing.archives import Archives
 from fuzzing.articles import Articles
 from fuzzing.datasets import Datasets
 from fuzzing.kind import Kind
+from fuzzing.models import Models
 from fuzzing.requests import Requests
+from fuzzing.runs import Runs
 
 KINDS: dict[str, type[Kind]] = {
     "articles": Articles,
     "requests": Requests,
     "archives": Archives,
     "datasets": Datasets,
+    "runs": Runs,
+    "models": Models,
 }
