@@ -1,13 +1,14 @@
 """Shapes of JSON files: what fits, and the one line about what does not."""
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from numerate.errors import RunError
-from numerate.records import Shape, misfit, read_record
+from numerate.records import Shape, Unbounded, misfit, read_record, typed
 
 SHAPE: dict[str, Shape] = {
     "name": str,
@@ -86,3 +87,59 @@ def test_files(tmp_path: Path) -> None:
     path.write_bytes(b"9" * 5000)  # more digits than Python turns into a number
     with pytest.raises(RunError, match=r"a\.json: cannot be read"):
         read_record(path, SHAPE, RunError)
+
+
+@dataclass(frozen=True)
+class Inner:
+    count: int
+    rate: float = 0.5
+
+
+@dataclass(frozen=True)
+class Outer:
+    names: tuple[str, ...]
+    pair: tuple[float, float | None]
+    by_name: dict[str, Inner]
+    loss: Unbounded
+    anything: Any
+    inner: Inner | None = None
+    many: list[Inner] = field(default_factory=list)
+
+
+FITTING: dict[str, Any] = {
+    "names": ["a"],
+    "pair": [1, None],
+    "by_name": {"x": {"count": 2}},
+    "loss": float("inf"),
+    "anything": [None],
+    "inner": {"count": 1, "rate": 2},
+    "more": "is ignored",
+}
+
+
+def test_a_dataclass_is_the_shape_of_its_fields() -> None:
+    assert misfit(FITTING, Outer) is None
+    found = typed(Outer, FITTING)
+    inner = Inner(1, 2.0)
+    expected = Outer(("a",), (1.0, None), {"x": Inner(2)}, Unbounded("inf"), [None], inner)
+    assert found == expected
+    assert isinstance(found.pair[0], float)
+    assert typed(Outer, {**FITTING, "inner": None, "many": [{"count": 3}]}).many == [Inner(3)]
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({"names": "a"}, 'names: got "a", expected a list'),
+        ({"names": ["\ud800"]}, r'names[0]: got "\ud800", expected a string'),
+        ({"pair": [1]}, "pair: got 1 items, expected 2"),
+        ({"pair": ["x", 1]}, 'pair[0]: got "x", expected a number'),
+        ({"by_name": {"x": {}}}, "by_name.x.count is missing"),
+        ({"loss": True}, "loss: got true, expected a number"),
+        ({"inner": {"count": "x"}}, 'inner.count: got "x", expected a whole number'),
+        ({"inner": 5}, "inner: got 5, expected an object or null"),
+        ({"many": [{"rate": 1}]}, "many[0].count is missing"),
+    ],
+)
+def test_what_does_not_fit_a_dataclass(change: dict[str, Any], wrong: str) -> None:
+    assert misfit({**FITTING, **change}, Outer) == wrong
