@@ -14,7 +14,17 @@ MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*
 
 # A part may import its own layer and those before it. Parts of one layer are listed together.
 LAYERS: list[set[str]] = [
-    {"__init__", "errors", "notices", "configuration", "atomic", "records", "numeral", "tables"},
+    {
+        "__init__",
+        "errors",
+        "notices",
+        "configuration",
+        "atomic",
+        "records",
+        "numeral",
+        "tables",
+        "threads",
+    },
     {"corpus"},
     {"vocabulary"},
     {"runs"},

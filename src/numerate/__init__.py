@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numerate.threads import wait_asleep
+
 if TYPE_CHECKING:
     from numerate.plausibility.model import NumerateModel
 
 __version__ = "0.1.0"
+
+wait_asleep()  # before anything loads torch
 
 
 def load(

@@ -26,6 +26,7 @@ from numerate.cli.options import (
     Patience,
     PlainMixture,
     Seed,
+    Threads,
     Truncate,
     TrustRemoteCode,
     VocabularySize,
@@ -33,6 +34,7 @@ from numerate.cli.options import (
 )
 from numerate.errors import check_choice
 from numerate.model.names import MODELS, check_model_name
+from numerate.threads import use_threads
 from numerate.training.options import TrainingOptions
 
 
@@ -92,6 +94,7 @@ def train(
     trust_remote_code: TrustRemoteCode = False,
     seed: Seed = USUAL.seed,
     device: Device = None,
+    threads: Threads = None,
     mixed_precision: MixedPrecision = USUAL.mixed_precision,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write TensorBoard files into the run.")
@@ -104,6 +107,7 @@ def train(
     """Train one of the seven models on a dataset, or a head over a pretrained model."""
     check_model_name(model)
     usual = OVER_BACKBONE if backbone else FROM_SCRATCH
+    use_threads(threads)
     from numerate.training.command import train_with_progress
 
     train_with_progress(
@@ -180,8 +184,10 @@ def evaluate(
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
+    threads: Threads = None,
 ) -> None:
     """Print the paper's two result tables for trained runs, and write metrics.json into each."""
+    use_threads(threads)
     from numerate.evaluation.command import evaluate_runs
 
     evaluate_runs(
@@ -227,6 +233,7 @@ def reproduce(
     plain_mixture: PlainMixture = USUAL.plain_mixture,
     seed: Seed = USUAL.seed,
     device: Device = None,
+    threads: Threads = None,
     mixed_precision: MixedPrecision = USUAL.mixed_precision,
     processes: Annotated[
         int, typer.Option(help="Models trained at a time, sharing the cores; 0: one per core.")
@@ -265,6 +272,7 @@ def reproduce(
         vectors=vectors,
         device=device,
         processes=processes,
+        given_threads=threads,
         confidence=confidence or None,
         everything=metrics == "all",
     )

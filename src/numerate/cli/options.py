@@ -47,6 +47,13 @@ Seed = Annotated[int, typer.Option(help="Of weights, dropout and the order of ba
 Device = Annotated[
     str | None, typer.Option(help="cpu, cuda, cuda:1 or mps.", show_default="the best there is")
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads of a process that computes; by default the cores, or OMP_NUM_THREADS.",
+        show_default=False,
+    ),
+]
 MixedPrecision = Annotated[
     str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
 ]

@@ -25,6 +25,7 @@ class Plan:
     vectors: str | None = None
     device: str | None = None
     processes: int = 0  # 0: one per core, one thread each, which is faster than the reverse
+    given_threads: int | None = None  # for each process; None: they share the cores
     confidence: float | None = 0.95
     everything: bool = True  # also the figures beyond the paper
 
@@ -37,6 +38,8 @@ class Plan:
             raise NumerateError(f"models: got one twice in {', '.join(self.models)}")
         if self.processes < 0:
             raise NumerateError(f"processes: got {self.processes}, expected 0 or more")
+        if self.given_threads is not None and self.given_threads < 1:
+            raise NumerateError(f"threads: got {self.given_threads}, expected 1 or more")
         if self.confidence is not None and not 0 < self.confidence < 1:
             raise NumerateError(f"confidence: got {self.confidence}, expected between 0 and 1")
 
@@ -47,7 +50,7 @@ class Plan:
     @property
     def threads(self) -> int:
         """For each process."""
-        return max(1, (os.cpu_count() or 1) // self.workers)
+        return self.given_threads or max(1, (os.cpu_count() or 1) // self.workers)
 
     def run(self, model: str) -> Path:
         return self.out / "runs" / model
