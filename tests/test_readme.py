@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from numerate.cli import app
+from numerate.cli.options import FROM_SCRATCH
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,6 +36,20 @@ def test_every_command_shown_is_valid(command: list[str]) -> None:
         name, found, rest = group.resolve_command(context, list(command))  # type: ignore[attr-defined]
         assert found is not None, f"no command {name}"
         found.make_context(name, rest, parent=context)
+
+
+def test_the_defaults_are_as_the_readme_says() -> None:
+    """Which are the paper's, and which are not."""
+    train = typer.main.get_command(app).commands["train"]  # type: ignore[attr-defined]
+    usual = {option.name: option.default for option in train.params}
+    text = " ".join(README.split())
+    sizes = FROM_SCRATCH["hidden"], FROM_SCRATCH["dropout"], usual["vocabulary"]
+    assert "paper's by default (D = {}, dropout {}, vocabulary {:,})".format(*sizes) in text
+    assert (usual["vectors"], usual["plain_mixture"]) == (None, False)
+    differing = text[text.index("Not the paper's are:") :]
+    assert "embeddings that start at random" in differing
+    assert f"a learning rate of {FROM_SCRATCH['learning_rate']}" in differing
+    assert "`--plain-mixture`" in differing
 
 
 def test_the_tree_names_every_part() -> None:

@@ -27,9 +27,10 @@ VocabularySize = Annotated[int, typer.Option(help="Token types with an identity.
 WordVectors = Annotated[
     str | None,
     typer.Option(
-        help="Text file of word vectors, or 'glove' for GloVe 6B.",
+        help="Start embeddings from word vectors: a text file, or 'glove' for GloVe 6B, which the "
+        "paper has.",
         metavar="FILE",
-        show_default="none",
+        show_default="at random",
     ),
 ]
 Truncate = Annotated[
@@ -50,8 +51,8 @@ Device = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(
-        help="Threads of a process that computes; by default the cores, or OMP_NUM_THREADS.",
-        show_default=False,
+        help="Threads of a process that computes.",
+        show_default="OMP_NUM_THREADS, or the cores it has",
     ),
 ]
 MixedPrecision = Annotated[

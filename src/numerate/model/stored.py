@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """What is needed to build the network again; defaults are the paper's."""
+    """What is needed to build the network again; the sizes are the paper's by default."""
 
     model: str
     hidden: int = 50

@@ -1,4 +1,4 @@
-"""What can be chosen about a training run; the defaults are the paper's where it names one."""
+"""What can be chosen about a training run; docs/reproduction.md says what is not the paper's."""
 
 import math
 from dataclasses import dataclass
