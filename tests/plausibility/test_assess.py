@@ -1,11 +1,13 @@
 """How strange a numeral is, where it lies, and why."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from numerate.corpus.dataset import Dataset
 from numerate.model.names import MODELS
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import (
@@ -21,6 +23,7 @@ from numerate.plausibility.grid import Grid, Written
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.number_model import AFTER
 from numerate.plausibility.slips import meant
+from numerate.plausibility.wording import UNUSUAL
 
 TABLE = NumeralTable(["1", "10", "10.0", "12.5", "100"])
 CHANCES = np.array([[0.1, 0.4, 0.2, 0.2, 0.1], [0.96, 0.01, 0.01, 0.01, 0.01]])
@@ -211,6 +214,21 @@ def test_the_most_likely_is_searched_where_something_is_flagged(
     low, high = finding.interval  # from 1,000 draws: to 3 standard deviations of the level
     assert whole.cdf(low * 0.999) < 0.04
     assert whole.cdf(high) > 0.96
+
+
+def test_what_is_odd_but_not_flagged_is_named(
+    models: dict[str, NumerateModel], dataset: Path
+) -> None:
+    lm = models["combination"]
+    split = Dataset.open(dataset).split("test").read(["text"])["text"].to_pylist()
+    text = "\n\n".join(split[:8])
+    strict = lm.sift(text, lm.calibration.finest)
+    glances = lm.glance(text, lm.calibration.finest)
+    odd = [g for g in glances if not g.flagged and g.plausibility < UNUSUAL]
+    assert odd, "something is unusual"
+    assert strict.unusual == sorted(odd, key=lambda glance: (glance.plausibility, glance.start))
+    assert not {g.start for g in odd} & {finding.start for finding in strict}
+    assert f"unusual: {strict.unusual[0].written}" in repr(strict)
 
 
 @pytest.mark.parametrize("text", ["", " \n\n ", "no numeral at all"])

@@ -11,21 +11,35 @@ from numerate.plausibility.wording import explain, verdict
 
 SHOWN = 5  # numerals that are named in a line
 
+
+def name_some(written: Sequence[str]) -> str:
+    return ", ".join([*written[:SHOWN], *["…"][: len(written) > SHOWN]])
+
+
 Found = TypeVar("Found", bound=Finding | Glance)
 
 
 class Findings(Sequence[Found], Generic[Found]):
     """In the order of the text. `numerals` is how many the text has, flagged or not; `domain` says
-    whether the text is of the kind that the model knows."""
+    whether the text is of the kind that the model knows. `unusual` is not flagged, but nothing that
+    is odd gets an all-clear: the oddest first."""
 
-    def __init__(self, found: Sequence[Found], numerals: int, domain: Fit | None = None) -> None:
+    def __init__(
+        self,
+        found: Sequence[Found],
+        numerals: int,
+        domain: Fit | None = None,
+        unusual: Sequence[Finding | Glance] = (),
+    ) -> None:
         self._found = tuple(found)
         self.numerals = numerals
         self.domain = domain or Fit()
+        self.unusual = sorted(unusual, key=lambda finding: (finding.plausibility, finding.start))
 
     def forced(self) -> "Findings[Found]":
         """The same, where the reader says that the text fits."""
-        return Findings(self._found, self.numerals, replace(self.domain, forced=True))
+        fit = replace(self.domain, forced=True)
+        return Findings(self._found, self.numerals, fit, self.unusual)
 
     def __len__(self) -> int:
         return len(self._found)
@@ -45,9 +59,9 @@ class Findings(Sequence[Found], Generic[Found]):
 
     def __repr__(self) -> str:
         flagged = [finding.written for finding in self if finding.flagged]
-        more = ", …" if len(flagged) > SHOWN else ""
-        named = f": {', '.join(flagged[:SHOWN])}{more}" if flagged else ""
-        return f"Findings({self._summary}{named})"
+        named = f": {name_some(flagged)}" if flagged else ""
+        odd = [finding.written for finding in self.unusual]
+        return f"Findings({self._summary}{named}{f'; unusual: {name_some(odd)}' if odd else ''})"
 
     def _repr_html_(self) -> str:
         rows = ((finding.start, finding.written, self._why(finding)) for finding in self)

@@ -20,7 +20,7 @@ from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.passages import Passage, Report, read_passages
 from numerate.plausibility.rank import Ranking, rank
-from numerate.plausibility.wording import misfit
+from numerate.plausibility.wording import level_of, misfit
 
 ALARMS = 0.01
 
@@ -144,42 +144,33 @@ class NumerateModel:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
         self.calibration.check_alarms(alarms)
         flagged: list[Finding] = []
+        unusual: list[Glance] = []
         count = 0
         comparison = Comparison(self.calibration.domain)
         for passages in read_passages(self.model, text, report, comparison.heed):
             for passage in passages:
                 count += len(passage.reading.positions)
                 plausibility = self._plausibility(passage)
+                glances = _glances(passage, plausibility, alarms)
+                unusual += [glance for glance in glances if level_of(glance) == "unusual"]
                 flagged += [
                     self._finding(passage, index, plausibility[index], alarms)
                     for index in np.flatnonzero(plausibility <= alarms).tolist()
                 ]
-        return Findings(flagged, count, comparison.fit())
+        return Findings(flagged, count, comparison.fit(), unusual)
 
     def glance(self, text: str, alarms: float = ALARMS) -> Findings[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`."""
         self.calibration.check_alarms(alarms)
         comparison = Comparison(self.calibration.domain)
         found = [
-            Glance(
-                start=passage.offset + token.start,
-                end=passage.offset + token.end,
-                numeral=token.text,
-                written=passage.text[token.start : token.end],
-                surprisal=-float(log_prob),
-                plausibility=float(plausibility),
-                flagged=bool(plausibility <= alarms),
-            )
+            glance
             for passages in read_passages(self.model, text, heed=comparison.heed)
             for passage in passages
-            for token, log_prob, plausibility in zip(
-                passage.reading.numerals,
-                passage.reading.numeral_log_probs,
-                self._plausibility(passage),
-                strict=True,
-            )
+            for glance in _glances(passage, self._plausibility(passage), alarms)
         ]
-        return Findings(found, len(found), comparison.fit())
+        unusual = [glance for glance in found if level_of(glance) == "unusual"]
+        return Findings(found, len(found), comparison.fit(), unusual)
 
     def assess(
         self,
@@ -211,7 +202,8 @@ class NumerateModel:
                     found.append(
                         self._finding(passage, index, odds, alarms, None if closely else usual)
                     )
-        return Findings(found, len(found), comparison.fit())
+        unusual = [finding for finding in found if level_of(finding) == "unusual"]
+        return Findings(found, len(found), comparison.fit(), unusual)
 
     def _plausibility(self, passage: Passage) -> np.ndarray:  # [N]
         return self.calibration.plausibility(self.strangeness.of(passage.reading))
@@ -245,3 +237,21 @@ class NumerateModel:
             sign=sign,
             power=power,
         )
+
+
+def _glances(passage: Passage, plausibility: np.ndarray, alarms: float) -> list[Glance]:
+    """Of every numeral of a paragraph: [N] → N."""
+    reading = passage.reading
+    rows = zip(reading.numerals, reading.numeral_log_probs, plausibility, strict=True)
+    return [
+        Glance(
+            start=passage.offset + token.start,
+            end=passage.offset + token.end,
+            numeral=token.text,
+            written=passage.text[token.start : token.end],
+            surprisal=-float(log_prob),
+            plausibility=float(odds),
+            flagged=bool(odds <= alarms),
+        )
+        for token, log_prob, odds in rows
+    ]

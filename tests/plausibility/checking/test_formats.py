@@ -243,6 +243,21 @@ def test_the_terminal_shows_the_sentence(report: Report) -> None:
     assert "45" in printed(report, everything=True)
 
 
+def test_what_is_odd_but_not_flagged_gets_no_all_clear(report: Report) -> None:
+    """The oddest first, with its place; not where every numeral is shown anyway."""
+    odd = [replace(finding("45", flagged=False), plausibility=0.02),
+           replace(finding("5,000", flagged=False), plausibility=0.015)]  # fmt: skip
+    document = report.documents[0].document
+    nothing = Report("combination", 0.01, [Checked(document, Findings([], 2, FITS, odd))])
+    shown = " ".join(printed(nothing).split())
+    assert shown.startswith("0 of 2 numerals flagged. Unusual, but not flagged: 5,000 (")
+    assert "5,000 (notes/a b.txt:2:14), 45 (notes/a b.txt:4:5). --all says why." in shown
+    assert "Unusual" not in printed(nothing, everything=True)
+    record = json.loads(as_json(nothing))
+    assert [row["written"] for row in record["unusual"]] == ["5,000", "45"]
+    assert record["unusual"][0]["line"] == 2
+
+
 def test_a_place_is_one_line_however_narrow_the_terminal() -> None:
     name = "a/long/path/" * 10 + "notes.txt"
     document = CheckedDocument(name, TEXT, is_file=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from numerate.plausibility.checking.documents import CheckedDocument, Place
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.finding import Finding
+from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.findings import Findings
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.wording import explain, level_of, misfit
@@ -36,7 +36,7 @@ class Checked:
     def shown(self, *, everything: bool) -> list[Finding]:
         return list(self.numerals) if everything else self.flagged
 
-    def place(self, finding: Finding) -> Place:
+    def place(self, finding: Finding | Glance) -> Place:
         return self.document.place(finding.start, finding.end)
 
     def record(self, finding: Finding) -> dict[str, Any]:
@@ -86,6 +86,12 @@ class Report:
     @property
     def flagged(self) -> int:
         return sum(len(checked.flagged) for checked in self.documents)
+
+    @property
+    def unusual(self) -> list[tuple[Checked, Finding | Glance]]:
+        """What is odd but not flagged, the oddest first."""
+        found = [(checked, odd) for checked in self.documents for odd in checked.numerals.unusual]
+        return sorted(found, key=lambda pair: pair[1].plausibility)
 
     @property
     def misfits(self) -> list[str]:

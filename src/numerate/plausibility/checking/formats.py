@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.padding import Padding
@@ -11,7 +12,8 @@ import numerate
 from numerate.errors import printable
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.checking.sentences import Sentence, sentences
-from numerate.plausibility.finding import Finding
+from numerate.plausibility.finding import Finding, Glance
+from numerate.plausibility.findings import name_some
 from numerate.plausibility.wording import explain, figures, level_of
 from numerate.tables import csv_text
 
@@ -46,6 +48,15 @@ def as_json(report: Report, *, everything: bool = False) -> str:
         "alarms": report.alarms,
         "numerals": report.numerals,
         "flagged": report.flagged,
+        "unusual": [
+            {
+                "file": checked.document.name,
+                **asdict(checked.place(odd)),
+                "written": odd.written,
+                "plausibility": odd.plausibility,
+            }
+            for checked, odd in report.unusual
+        ],
         "documents": [
             {"file": checked.document.name, "domain": checked.domain.record()}
             for checked in report.documents
@@ -91,9 +102,13 @@ def print_report(
         unsure = sum(len(c.flagged) for c in report.documents if not c.domain.calibrated)
         counts += f", {unsure} of them uncalibrated" if report.flagged else ", but no all-clear"
     console.print(f"{counts}.", highlight=False)
+    odd = report.unusual
+    if odd and not everything:
+        named = name_some([f"{printable(f.written)} ({_where(c, f)})" for c, f in odd])
+        console.print(Text(f"Unusual, but not flagged: {named}. --all says why."), soft_wrap=True)
 
 
-def _where(checked: Checked, finding: Finding) -> str:
+def _where(checked: Checked, finding: Finding | Glance) -> str:
     place, name = checked.place(finding), printable(checked.document.name)
     if place.line is None:
         return f"{name}: paragraph {place.paragraph}, character {place.start + 1}"

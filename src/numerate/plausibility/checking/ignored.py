@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from numerate.configuration import Configuration
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.finding import Finding
+from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.findings import Findings
 
 
@@ -18,10 +18,11 @@ def _kept(checked: Checked, project: Configuration) -> Checked:
     text = checked.document.text
     spans = [found.span() for pattern in project.patterns for found in pattern.finditer(text)]
 
-    def is_ignored(finding: Finding) -> bool:
+    def is_ignored(finding: Finding | Glance) -> bool:
         return not project.numerals.isdisjoint({finding.written, finding.numeral}) or any(
             start <= finding.start and finding.end <= end for start, end in spans
         )
 
     kept = [finding for finding in checked.numerals if not is_ignored(finding)]
-    return replace(checked, numerals=Findings(kept, checked.total, checked.domain))
+    unusual = [glance for glance in checked.numerals.unusual if not is_ignored(glance)]
+    return replace(checked, numerals=Findings(kept, checked.total, checked.domain, unusual))
