@@ -8,7 +8,7 @@ from numerate.threads import wait_asleep
 if TYPE_CHECKING:
     from numerate.plausibility.model import NumerateModel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 wait_asleep()  # before anything loads torch
 
