@@ -38,10 +38,14 @@ def check_files(
     check_choice("format", format, CHECK_FORMATS)
     if not 0 < alarms < 1:
         raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
-    chosen = {file: configuration_for(file) for file in files}
-    for file in [file for file in files if chosen[file].leaves_out(file)]:
-        say(f"{file}: not checked, as {chosen.pop(file).path} says")
-    documents = [read_document(file, input_format) for file in files if file in chosen]
+    documents, chosen = [], []
+    for file in files:
+        project = configuration_for(file)
+        if project.leaves_out(file):
+            say(f"{file}: not checked, as {project.path} says")
+        else:
+            documents.append(read_document(file, input_format))
+            chosen.append(project)
     model = source.load()
     model.calibration.check_alarms(alarms)  # done now, what is not done yet has its own progress
     with PassProgress() as progress:
@@ -54,7 +58,7 @@ def check_files(
             progress=progress,
         )
     found = report.flagged
-    report = without_ignored(report, list(chosen.values()))
+    report = without_ignored(report, chosen)
     if found > report.flagged:
         say(f"{found - report.flagged} flagged but ignored, as the configuration says")
     if format == "terminal":

@@ -60,6 +60,20 @@ def test_what_is_ignored_is_not_reported(
     assert said in err
 
 
+@pytest.mark.parametrize(("files", "documents"), [("[]", 2), ("['wrong.txt']", 0)])
+def test_a_file_may_be_named_twice(
+    capsys: pytest.CaptureFixture[str],
+    project: Path,
+    runs: dict[str, Path],
+    files: str,
+    documents: int,
+) -> None:
+    configure(project, runs, f"[ignore]\nfiles = {files}")
+    wrong = str(project / "texts" / "wrong.txt")
+    status, out, _ = numerate(capsys, "check", wrong, wrong)
+    assert (status, json.loads(out)["flagged"]) == (int(documents > 0), documents)
+
+
 def test_predict_and_rank_take_the_run_of_the_working_folder(
     capsys: pytest.CaptureFixture[str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
