@@ -136,6 +136,8 @@ def test_a_dataclass_is_the_shape_of_its_fields() -> None:
         ({"pair": ["x", 1]}, 'pair[0]: got "x", expected a number'),
         ({"by_name": {"x": {}}}, "by_name.x.count is missing"),
         ({"loss": True}, "loss: got true, expected a number"),
+        ({"loss": 10**400}, f"loss: got 1{'0' * 59}, expected a number"),
+        ({"pair": [1, 10**400]}, f"pair[1]: got 1{'0' * 59}, expected a number or null"),
         ({"inner": {"count": "x"}}, 'inner.count: got "x", expected a whole number'),
         ({"inner": 5}, "inner: got 5, expected an object or null"),
         ({"many": [{"rate": 1}]}, "many[0].count is missing"),

@@ -9,6 +9,7 @@ fits it can be had as one of its instances.
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
@@ -159,10 +160,15 @@ def _is(value: Any, shape: Shape) -> bool:
     if shape is str:
         return type(value) is str and _is_text(value)
     if shape is Unbounded:
-        return isinstance(value, int | float) and type(value) is not bool
+        return _is_number(value)
     if shape is float:
-        return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
+        return _is_number(value) and math.isfinite(value)
     return type(value) is shape
+
+
+def _is_number(value: Any) -> bool:
+    """JSON can name whole numbers that are larger than floating point knows."""
+    return type(value) is float or (type(value) is int and abs(value) <= sys.float_info.max)
 
 
 def _is_text(value: str) -> bool:
