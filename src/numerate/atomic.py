@@ -46,8 +46,10 @@ def _take_lock(path: Path, folder: Path) -> int:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.exists() and os.path.samestat(os.fstat(handle), path.stat()):
+            if os.path.samestat(os.fstat(handle), path.stat()):
                 return handle
+        except FileNotFoundError:
+            pass
         except BlockingIOError:
             holder = os.read(handle, 200).decode(errors="replace") or "another process"
             os.close(handle)
