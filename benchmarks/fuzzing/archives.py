@@ -47,7 +47,6 @@ def zipped(method: int) -> bytes:
     return stream.getvalue()
 
 
-TEXTS = set(map(text, NAMES))
 ARCHIVES = {
     "pax.tar": tar(tarfile.PAX_FORMAT),
     "gnu.tar": tar(tarfile.GNU_FORMAT),

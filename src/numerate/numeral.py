@@ -72,8 +72,6 @@ def written_numeral(decimal: str = "point") -> str:
     return rf"(?:(?:{NOT_DEGREES}{grouped}|{spaced}|[0-9]+){decimals}|{leading})"
 
 
-WRITTEN_NUMERAL = written_numeral()
-
 _WRITTEN = {decimal: re.compile(written_numeral(decimal)) for decimal in DECIMALS}
 _NORMAL = re.compile(r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _RAISED_AND_GROUPS = {ord("·"): ".", ord("∙"): "."} | {ord(mark): None for mark in "’' "}

@@ -51,7 +51,7 @@ MANIFEST_SHAPE: dict[str, Shape] = {
     "splits": dict.fromkeys(SPLITS, _SPLIT),
     "tables": [str],
     "content_hash": str,
-    "files?": {"*": {"bytes": int, "sha256": str}},  # not of datasets before 0.2
+    "files?": {"*": {"bytes": int, "sha256": str}},  # not of older datasets
 }
 
 

@@ -269,7 +269,6 @@ def _write_state(
         trainer.write_log()
         if state != "training":
             network.save(folder, record)
-        if state != "training":
             record_end(folder)
         if state == "finished":
             (folder / CHECKPOINT).unlink(missing_ok=True)
