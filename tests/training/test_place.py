@@ -11,7 +11,7 @@ import pytest
 from numerate import atomic
 from numerate.atomic import InUseError, filling_beside, locked
 from numerate.corpus.prepare import prepare
-from numerate.errors import NumerateError, RunError
+from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.model.language_model import LanguageModel
 from numerate.runs.folder import RunFolder
 from numerate.training.options import TrainingOptions
@@ -249,3 +249,19 @@ def test_of_two_datasets_the_one_with_the_same_content_is_meant(
     record["dataset"]["path"] = str(tmp_path / "gone")
     (run / "config.json").write_text(json.dumps(record))
     assert RunFolder(run).open_dataset().folder == other
+
+
+def test_the_same_texts_cut_by_other_rules_are_another_dataset(
+    cardiac: Path, run: Path, tmp_path: Path
+) -> None:
+    """As after an upgrade, or with `--split-names`: the hash of the texts is the same."""
+    other = shutil.copytree(cardiac, tmp_path / "other")
+    manifest = json.loads((other / "manifest.json").read_text())
+    manifest["options"]["reading"]["split_names"] = True
+    (other / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DatasetError, match="other: cut into tokens by other rules than"):
+        RunFolder(run).open_dataset(other)
+    record = json.loads((run / "config.json").read_text())
+    del record["dataset"]["reading"]  # a run of before there were rules
+    (run / "config.json").write_text(json.dumps(record))
+    assert RunFolder(run).open_dataset(other).folder == other

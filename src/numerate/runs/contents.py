@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from numerate.corpus.rules import ReadingRules
 from numerate.records import Unbounded
 
 Option = str | int | float | bool | None
@@ -11,11 +12,15 @@ Interval = tuple[Figure, Figure]
 
 @dataclass(frozen=True, slots=True)
 class DatasetPlace:
-    """Which dataset, and where it was: seen from the root, and from the run's folder."""
+    """Which dataset, and where it was: seen from the root, and from the run's folder.
+
+    The hash is of texts; the same ones cut by other rules are not what the run was trained on.
+    """
 
     path: str
     content_hash: str
     relative: str | None = None
+    reading: ReadingRules | None = None  # not known of older runs
 
 
 @dataclass(frozen=True, slots=True)

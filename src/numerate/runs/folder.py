@@ -124,17 +124,24 @@ class RunFolder:
         """How a run in this folder shall remember its dataset."""
         place = dataset.folder.absolute()
         relative = os.path.relpath(place.resolve(), self.path.resolve())
-        return DatasetPlace(str(place), dataset.manifest["content_hash"], relative)
+        content = dataset.manifest["content_hash"]
+        return DatasetPlace(str(place), content, relative, dataset.reading)
 
     def open_dataset(self, given: str | Path | None = None) -> Dataset:
-        """The dataset it was trained on, or the one that is given.
+        """The dataset it was trained on, or the one that is given, if it is read by its rules."""
+        known = self.trained().dataset
+        opened = self._known_dataset(known) if given is None else Dataset.open(given)
+        if known.reading not in (None, opened.reading):
+            raise DatasetError(
+                f"{opened.folder}: cut into tokens by other rules than what {self.path} was "
+                f"trained on: got {opened.reading}, expected {known.reading}"
+            )
+        return opened
 
-        It is looked for where it lies as seen from the run, since both may have moved together,
+    def _known_dataset(self, known: DatasetPlace) -> Dataset:
+        """It is looked for where it lies as seen from the run, since both may have moved together,
         and where it was. Of two that are there, the one with the same content is meant.
         """
-        if given is not None:
-            return Dataset.open(given)
-        known = self.trained().dataset
         places = [Path(known.path)]
         if known.relative is not None:
             places.insert(0, Path(os.path.normpath(self.path.resolve() / known.relative)))

@@ -102,6 +102,7 @@ def train(
         "vocabulary": vocabulary,
         "vectors": vectors,
         "dataset": opened.manifest["content_hash"],
+        "reading": opened.reading.record(),
         "processes": accelerator.num_processes,
     }
     record: dict[str, Any] = {}
