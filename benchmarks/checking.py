@@ -24,8 +24,8 @@ import torch
 import numerate
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
-from numerate.model.language_model import CONFIG, read_json
 from numerate.plausibility.model import NumerateModel
+from numerate.runs.folder import CONFIG, read_json
 
 MOST_CHECKING, MOST_LOADING = 0.5, 2.0  # seconds
 ALARMS = (0.01, 0.1)  # the usual, and so many that there is something to look at closely

@@ -27,8 +27,9 @@ from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.score import TABLE_ROWS, Targets, numeral_tables, rank_tables
 from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
-from numerate.model.language_model import CONFIG, LanguageModel, read_json
+from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
+from numerate.runs.folder import CONFIG, read_json
 
 LEAST_RATIO = 4
 TOLERANCE = 1e-4  # nats: float32 over the digits of a numeral

@@ -32,7 +32,7 @@ import numpy as np
 
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
-from numerate.model.language_model import CONFIG, read_json
+from numerate.runs.folder import CONFIG, read_json
 
 LIMIT = 0.5  # seconds, 99th percentile
 SILENT = 505  # connections that send nothing

@@ -15,7 +15,6 @@ import numpy as np
 
 import numerate
 from numerate.corpus.dataset import Dataset
-from numerate.model.language_model import CONFIG, read_json
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import Strangeness, first_sight, log_odds, log_probs_of
 from numerate.plausibility.benchmark.benchmark import (
@@ -27,6 +26,7 @@ from numerate.plausibility.benchmark.benchmark import (
 )
 from numerate.plausibility.grid import Grid, Written
 from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.runs.folder import CONFIG, read_json
 
 LN10 = np.log(10)
 Statistic = Callable[[Grid, Written, np.ndarray], np.ndarray]  # from log-probabilities too: [E]

@@ -19,7 +19,6 @@ from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.subject import Settings
 from numerate.heads.combination import CombinationHead
-from numerate.model.language_model import read_json
 from numerate.numeral_table import POINT, NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.backbone_run import BackboneRun
@@ -30,6 +29,7 @@ from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Store
 from numerate.pretrained.trees import Trees
 from numerate.pretrained.writer import NumeralPieces, NumeralWriter
+from numerate.runs.folder import read_json
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train

@@ -11,9 +11,9 @@ from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.heads.combination import CombinationHead
-from numerate.model.language_model import read_json
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.corpora import StateCorpus
+from numerate.runs.folder import read_json
 from numerate.training import shares
 from numerate.training.command import train_with_progress
 from numerate.training.options import TrainingOptions

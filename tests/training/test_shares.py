@@ -10,7 +10,8 @@ import torch
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.model.language_model import LanguageModel, read_json
+from numerate.model.language_model import LanguageModel
+from numerate.runs.folder import read_json
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 from numerate.training.shares import fit_shares

@@ -18,15 +18,7 @@ from numerate.model.backbone import LSTMBackbone
 from numerate.model.embedding import InputEmbedding
 from numerate.model.names import MODELS, NEEDS_COMPONENTS
 from numerate.model.output import FlatOutput, HierarchicalOutput, OutputLayer
-from numerate.model.stored import (
-    CONFIG,
-    VOCABULARY,
-    WEIGHTS,
-    ModelConfig,
-    StoredModel,
-    StoredParts,
-    read_json,
-)
+from numerate.model.stored import ModelConfig, StoredModel, StoredParts
 from numerate.vocabulary import Vocabulary
 
 
@@ -126,13 +118,9 @@ def build_head(
 
 
 __all__ = [
-    "CONFIG",
     "MODELS",
     "NEEDS_COMPONENTS",
-    "VOCABULARY",
-    "WEIGHTS",
     "LanguageModel",
     "ModelConfig",
     "build_head",
-    "read_json",
 ]

@@ -18,29 +18,11 @@ from numerate.heads.mixture_fit import Components
 from numerate.model.names import check_model_name
 from numerate.records import write_record
 from numerate.runs.contents import RunConfig
-from numerate.runs.folder import (
-    CONFIG,
-    FORMAT,
-    VERSION,
-    VOCABULARY,
-    WEIGHTS,
-    RunFolder,
-    read_json,
-)
+from numerate.runs.folder import CONFIG, FORMAT, VERSION, VOCABULARY, WEIGHTS, RunFolder
 from numerate.tensor_file import load_tensors, save_tensors
 from numerate.vocabulary import Vocabulary
 
 _WEIGHTS_FORMAT = "numerate model 1"
-
-__all__ = [
-    "CONFIG",
-    "VOCABULARY",
-    "WEIGHTS",
-    "ModelConfig",
-    "StoredModel",
-    "StoredParts",
-    "read_json",
-]
 
 
 @dataclass(frozen=True, slots=True)
