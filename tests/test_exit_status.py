@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.plausibility.test_command import numerate
 
+from numerate.atomic import InUseError
 from numerate.cli.exits import errors_exit
 from numerate.corpus.prepare import prepare
 from numerate.errors import FailureError, NumerateError, RunError
@@ -127,6 +128,7 @@ def test_every_command_is_in_the_table() -> None:
         (PermissionError(errno.EACCES, "Permission denied", "x"), 2),
         (NotADirectoryError(errno.ENOTDIR, "Not a directory", "x"), 2),
         (FailureError("failed"), 1),
+        (InUseError("in use by another process"), 1),
         (OSError(errno.ENOSPC, "No space left on device", "x"), 1),
         (OSError(errno.EIO, "Input/output error"), 1),
     ],

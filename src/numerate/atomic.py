@@ -11,13 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from socket import gethostname
 
-from numerate.errors import NumerateError
+from numerate.errors import FailureError, NumerateError
 
 Refusal = Callable[[Path], str | None]
 """Why a folder may not be replaced, in words that follow its name; None where it may."""
 
 
-class InUseError(NumerateError):
+class InUseError(FailureError):
     """Another process writes there."""
 
 
