@@ -18,9 +18,9 @@ from numerate.plausibility.assess import first_sight
 from numerate.plausibility.number_model import Reading
 from numerate.records import Shape
 
-REFUSED = 0.02  # of the texts that fit, at most, by chance: each trait has its part of it
+REFUSED = 0.02  # of the texts that fit, by chance: each trait has its part of it
 SHORTEST = 8  # words, or numerals, that tell something
-FEWEST = 40  # stretches that make a limit
+FEWEST = 40  # stretches that make a limit; up to 150, the largest of them makes it
 LONGER = 1.5  # times as long is the next longer stretch
 MOST_SURPRISAL = 50.0  # nats: what cannot be at all, counts so much
 
