@@ -231,7 +231,7 @@ def test_a_model_that_fails_is_named_and_the_others_go_on(
     plan = tiny(finished.dataset, tmp_path / "out", models=("d-rnn", *MODELS))
     plan.run("d-rnn").mkdir()
     (plan.run("d-rnn") / "checkpoint.safetensors").write_bytes(b"half")
-    with pytest.raises(NumerateError, match=r"^failed: d-rnn \(.*broken.*\); the same command"):
+    with pytest.raises(NumerateError, match=r"^failed: d-rnn \(.*not a run.*\); the same command"):
         reproduce(plan)
     for name in TABLES:
         assert (plan.out / name).read_bytes() == (finished.out / name).read_bytes()
