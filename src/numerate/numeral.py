@@ -24,9 +24,14 @@ _WIDTH = {0xFF00 + code: 0x20 + code for code in range(1, 0x5F)}
 
 # Words that number things: in `day 84 120 patients` no number goes on after the space.
 _LABELS = (
-    "age", "aged", "arm", "chapter", "cohort", "cycle", "day", "experiment", "group", "grade",
-    "item", "level", "month", "number", "phase", "session", "stage", "step", "study", "trial",
-    "type", "visit", "week", "year",
+    "age", "aged", "ages", "appendix", "arm", "arms", "chapter", "cohort", "cohorts", "cycle",
+    "cycles", "day", "days", "experiment", "experiments", "fig", "figs", "figure", "figures",
+    "grade", "grades", "group", "groups", "item", "items", "level", "levels", "month", "months",
+    "number", "numbers", "phase", "phases", "section", "sections", "session", "sessions", "stage",
+    "stages", "step", "steps", "studies", "study", "table", "tables", "trial", "trials", "type",
+    "types", "visit", "visits", "week", "weeks", "year", "years",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
 )  # fmt: skip
 
 

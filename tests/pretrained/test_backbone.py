@@ -141,6 +141,10 @@ def test_weights_in_several_files(make_tiny: Make) -> None:
     torch.testing.assert_close(logits(open_backbone(folder)), whole)
     (folder / "b.safetensors").unlink()
     assert "b.safetensors: missing" in refused(folder)
+    index = folder / "model.safetensors.index.json"
+    for elsewhere in ("../b.safetensors", "/etc/hostname"):
+        index.write_text(json.dumps({"weight_map": {"a": elsewhere}}))
+        assert f"got '{elsewhere}', expected a file beside it" in refused(folder)
 
 
 def split_weights(folder: Path) -> None:

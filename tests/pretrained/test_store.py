@@ -14,6 +14,7 @@ import torch
 
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
+from numerate.corpus.rules import OLDER, ReadingRules
 from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained import store as stores
@@ -229,6 +230,16 @@ def test_a_foreign_folder_is_refused(content: str, tmp_path: Path, lm, dataset) 
         Store(tmp_path, lm, dataset)
     assert "\n" not in str(error.value)
     assert type(error.value).__module__ == "numerate.errors"
+
+
+def test_the_same_texts_cut_by_other_rules_have_a_folder_of_their_own(
+    tmp_path: Path, lm, dataset, monkeypatch
+) -> None:
+    folders = [Store(tmp_path, lm, dataset).folder]
+    for rules in (ReadingRules(grammar=OLDER), ReadingRules(decimal="comma")):
+        monkeypatch.setattr(type(dataset), "reading", rules)
+        folders.append(Store(tmp_path, lm, dataset).folder)
+    assert len(set(folders)) == 3
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path: Path) -> None:

@@ -27,6 +27,13 @@ class ReadingRules:
         check_choice("decimal mark", self.decimal, DECIMALS)
         check_choice("grammar", str(self.grammar), [str(GRAMMAR), str(OLDER)])
 
+    @property
+    def tag(self) -> str:
+        """For names of what rests on it; none for the oldest rules, which had no name."""
+        if self == ReadingRules(grammar=OLDER):
+            return ""
+        return f"-{self.grammar}-{self.decimal}{'-split' if self.split_names else ''}"
+
     def record(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -93,6 +93,11 @@ def weight_files(folder: Path) -> list[Path]:
         shards = _read_object(folder / INDEX).get("weight_map")
         if not isinstance(shards, dict) or not all(isinstance(n, str) for n in shards.values()):
             raise BackboneError(f"{folder / INDEX}: no weight_map from tensors to files")
+        for name in shards.values():
+            if Path(name).name != name:
+                raise BackboneError(
+                    f"{folder / INDEX}: got {name!r:.80}, expected a file beside it"
+                )
         files = [folder / name for name in sorted(set(shards.values()))]
         for path in files:
             if not path.is_file():

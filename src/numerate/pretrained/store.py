@@ -55,7 +55,8 @@ class Store:
         self.model = model
         self.dataset = dataset
         digest, content = model.digest, dataset.manifest["content_hash"]
-        pair = cache / f"{digest[:16]}-{content[:16]}"
+        # The same texts cut by other rules have other targets.
+        pair = cache / f"{digest[:16]}-{content[:16]}{dataset.reading.tag}"
         if model.start is None:
             model.start = self._chosen_start(pair)
         # A head goes on with the start it was trained with, whatever another dataset would choose.

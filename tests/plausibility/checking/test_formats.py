@@ -256,6 +256,7 @@ def test_what_is_odd_but_not_flagged_gets_no_all_clear(report: Report) -> None:
     record = json.loads(as_json(nothing))
     assert [row["written"] for row in record["unusual"]] == ["5,000", "45"]
     assert record["unusual"][0]["line"] == 2
+    assert "Unusual, but not flagged: 5,000, 45." in as_html(nothing)
 
 
 def test_a_place_is_one_line_however_narrow_the_terminal() -> None:

@@ -4,6 +4,7 @@ from itertools import count, groupby
 
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.finding import Finding
+from numerate.plausibility.findings import name_some
 from numerate.plausibility.wording import explain, for_people, share, what_is_odd
 from numerate.report.page import Link, Section, escape, page, table
 from numerate.tables import ResultTable
@@ -27,6 +28,9 @@ def as_html(report: Report, *, verbose: bool = False) -> str:
         f"{report.flagged} of {report.numerals:,} numerals flagged by "
         f"<strong>{escape(report.model)}</strong>, {rate}."
     ) + "".join(f'</p>\n<p class="misfit">{escape(line)}' for line in report.misfits)
+    if report.unusual:
+        odd = name_some([odd.written for _, odd in report.unusual])
+        lead += f"</p>\n<p>Unusual, but not flagged: {escape(odd)}."
     numbers = count(1)
     found = [
         (checked, [(next(numbers), finding) for finding in checked.flagged])
