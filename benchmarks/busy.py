@@ -1,6 +1,6 @@
 """How fast is training beside busy processes? Threads that sleep or spin, against one thread.
 
-    python benchmarks/busy.py DATASET [--busy 2] [--model combination] [--threads 2]
+    python benchmarks/busy.py DATASET [--busy 2] [--model d-rnn] [--threads 2]
 
 Rounds in which each way has its turn; the printed ratios are medians over rounds of the rate to
 that of one thread in the same round, so that a machine that is busy by itself disturbs all alike.
@@ -17,12 +17,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import numerate  # before torch, as the command line does: it says how threads shall wait
+
 WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
 SPINS = "300000"  # what GNU OpenMP does if nothing is said
 
 
-def spin() -> None:
-    while True:
+def spin(parent: int) -> None:
+    while os.getppid() == parent:  # never longer than the benchmark, however that ends
         pass
 
 
@@ -34,7 +36,7 @@ def tokens_per_second(dataset: Path, model: str, seconds: float) -> float:
     from numerate.batching import load_corpora
     from numerate.corpus.dataset import Dataset
     from numerate.heads.mixture_fit import fit_granularities
-    from numerate.model.language_model import LanguageModel, ModelConfig
+    from numerate.model.language_model import NEEDS_COMPONENTS, LanguageModel, ModelConfig
     from numerate.training.loop import Trainer
     from numerate.training.options import TrainingOptions
     from numerate.training.run import training_numbers
@@ -46,7 +48,8 @@ def tokens_per_second(dataset: Path, model: str, seconds: float) -> float:
     corpora = load_corpora(opened, vocabulary)
     corpus = corpora["train"]
     torch.manual_seed(1)
-    components = fit_granularities(*training_numbers(corpus))
+    numbers = training_numbers(corpus)
+    components = fit_granularities(*numbers) if model in NEEDS_COMPONENTS else None
     network = LanguageModel(ModelConfig(model), vocabulary, components)
     folder = Path(tempfile.gettempdir())
     trainer = Trainer(network, corpora, TrainingOptions(), Accelerator(cpu=True), folder, {})
@@ -77,7 +80,7 @@ def main() -> None:
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--busy", type=int, default=2, help="processes that keep a core busy")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--model", default="combination")
+    parser.add_argument("--model", default="d-rnn")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each turn")
     parser.add_argument("--turn", action="store_true", help=argparse.SUPPRESS)
@@ -90,22 +93,25 @@ def main() -> None:
         f"{arguments.threads} threads that sleep": (arguments.threads, {}),
         f"{arguments.threads} threads that spin": (arguments.threads, {"GOMP_SPINCOUNT": SPINS}),
     }
-    busy = [multiprocessing.Process(target=spin, daemon=True) for _ in range(arguments.busy)]
+    busy = [
+        multiprocessing.Process(target=spin, args=(os.getpid(),)) for _ in range(arguments.busy)
+    ]
     for process in busy:
         process.start()
+    rates: list[dict[str, float]] = []
     try:
-        rates = [
-            {name: turn(arguments, *way) for name, way in ways.items()}
-            for _ in range(arguments.rounds)
-        ]
+        for _ in range(arguments.rounds):
+            rates.append({name: turn(arguments, *way) for name, way in ways.items()})
+            print("  ".join(f"{name} {rate:,.0f}" for name, rate in rates[-1].items()), flush=True)
     finally:
         for process in busy:
             process.kill()
-    print(f"{arguments.model}, {arguments.busy} busy processes, {arguments.rounds} rounds")
+    about = f"numerate {numerate.__version__}, {arguments.model}"
+    print(f"{about}, {arguments.busy} busy processes, tokens/s:")
     for name in ways:
         ratio = statistics.median(rate[name] / rate["one thread"] for rate in rates)
-        best = statistics.median(rate[name] for rate in rates)
-        print(f"{name:24} {ratio:6.2f} of one thread, {best:8,.0f} tokens/s")
+        usual = statistics.median(rate[name] for rate in rates)
+        print(f"{name:24} {usual:8,.0f}   {ratio:6.3f} of one thread")
 
 
 if __name__ == "__main__":
