@@ -3,7 +3,7 @@
 import random
 import shutil
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 
@@ -55,7 +55,7 @@ class Runs:
         stored = RunFolder(run)
         refused = 0
         uses: list[Callable[[], object]] = [
-            lambda: evaluate(run, self._dataset, limit=2, device="cpu").save(),
+            lambda: self._evaluate(run),
             lambda: self._ask(run),
             lambda: open_runs([run], self._dataset, "cpu", limit=2),
             lambda: (found := read_evaluation(run)) and result_tables([found]),
@@ -72,6 +72,11 @@ class Runs:
                     raise AssertionError(f"an error of several lines: {str(error)!r}") from error
                 refused += 1
         return "refused" if refused == len(uses) else "used"
+
+    def _evaluate(self, run: Path) -> None:
+        found = evaluate(run, self._dataset, limit=2, device="cpu")
+        with suppress(OSError):  # that it was not saved is said, and no more
+            found.save()
 
     def _ask(self, run: Path) -> None:
         model = load(run, self._dataset, say=_silent)

@@ -313,6 +313,24 @@ def test_a_broken_configuration(text: str, make_tiny: Make) -> None:
     assert "config.json: " in refused(folder)
 
 
+@pytest.mark.parametrize(
+    ("file", "changed", "told"),
+    [
+        ("config.json", {"auto_map": 0.5}, "cannot read its configuration"),
+        ("config.json", {"eos_token_id": ["</s>", 2]}, "eos_token_id"),
+        ("config.json", {"eos_token_id": [[2]]}, "eos_token_id"),
+        ("generation_config.json", {"eos_token_id": "2"}, "eos_token_id"),
+        ("tokenizer_config.json", {"model_max_length": "long"}, "cannot read its tokenizer"),
+    ],
+)
+def test_values_of_another_type(
+    file: str, changed: dict[str, Any], told: str, make_tiny: Make
+) -> None:
+    folder = make_tiny()
+    change_json(folder / file, **changed)
+    assert told in refused(folder)
+
+
 def test_an_unknown_family(make_tiny: Make) -> None:
     folder = make_tiny()
     change_json(folder / "config.json", model_type="never-heard-of")

@@ -78,7 +78,7 @@ def open_backbone(
         tokenizer=tokenizer,
         digest=found,
         window=_window(text_config),
-        end_ids=_end_ids(model, tokenizer),
+        end_ids=_end_ids(path, model, tokenizer),
         adds_start=_added_start(path, tokenizer),
     )
 
@@ -100,12 +100,15 @@ def _window(config: Any) -> int:
     return next((n for n in stated if isinstance(n, int) and n > 0), WINDOW)
 
 
-def _end_ids(model: "PreTrainedModel", tokenizer: Any) -> tuple[int, ...]:
+def _end_ids(path: Path, model: "PreTrainedModel", tokenizer: Any) -> tuple[int, ...]:
     """Models with several ends name one here and another there."""
     found: set[int] = set()
     for owner in (model.config.get_text_config(), model.generation_config, tokenizer):
         ids = getattr(owner, "eos_token_id", None)
-        found.update([ids] if isinstance(ids, int) else ids or [])
+        several = ids if isinstance(ids, list) else [] if ids is None else [ids]
+        if not all(type(token) is int for token in several):
+            raise BackboneError(f"{path}: eos_token_id: got {ids!r}, expected whole numbers")
+        found.update(several)
     return tuple(sorted(found))
 
 

@@ -136,7 +136,7 @@ def _open_config(path: Path, source: dict[str, Any], trust_remote_code: bool) ->
 
     with _explained(path, "its configuration"):
         config = AutoConfig.from_pretrained(**source, trust_remote_code=trust_remote_code)
-    _check_causal(path, config, trust_remote_code)
+        _check_causal(path, config, trust_remote_code)
     return config
 
 
@@ -178,7 +178,8 @@ def _open_tokenizer(path: Path, source: dict[str, Any], trust_remote_code: bool)
             f"{path}: its tokenizer ({type(tokenizer).__name__}) gives no offsets, "
             "expected a fast one (tokenizer.json)"
         )
-    digits = tokenizer("0123456789", add_special_tokens=False)["input_ids"]
+    with _explained(path, "its tokenizer"):
+        digits = tokenizer("0123456789", add_special_tokens=False)["input_ids"]
     if not digits or tokenizer.unk_token_id in digits:
         raise BackboneError(f"{path}: its tokenizer cannot write digits")
     return tokenizer
