@@ -67,7 +67,7 @@ class Runs:
             try:
                 with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
                     use()
-            except NumerateError as error:
+            except (NumerateError, OSError) as error:  # the command line has one line for both
                 if not str(error).isprintable():
                     raise AssertionError(f"an error of several lines: {str(error)!r}") from error
                 refused += 1
