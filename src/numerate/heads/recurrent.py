@@ -1,5 +1,9 @@
 """LSTMs as the paper uses them, over packed or padded sequences."""
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
@@ -21,6 +25,35 @@ def new_lstm(size: int) -> nn.LSTM:
     return lstm
 
 
+def call_lstm(
+    lstm: nn.LSTM, inputs: Tensor | PackedSequence, state: tuple[Tensor, Tensor] | None = None
+) -> Any:
+    """The same as `lstm(inputs, state)`, in mixed precision on any processor.
+
+    The fused LSTM of some processors knows no shortened floats: there the plain one is called.
+    """
+    data = inputs.data if isinstance(inputs, PackedSequence) else inputs
+    if data.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
+        return lstm(inputs, state)
+    set_flags: Callable[[bool], tuple[bool, ...]] = torch.backends.mkldnn.set_flags
+    usual, *_ = set_flags(is_fused(torch.get_autocast_dtype("cpu")))
+    try:
+        return lstm(inputs, state)
+    finally:
+        set_flags(usual)
+
+
+@cache
+def is_fused(dtype: torch.dtype) -> bool:
+    """Whether this processor's fused LSTM computes in such floats."""
+    with torch.no_grad(), torch.autocast("cpu", dtype=dtype):
+        try:
+            nn.LSTM(2, 2)(torch.zeros(1, 1, 2))
+        except RuntimeError:
+            return False
+    return True
+
+
 def run_lstm(
     lstm: nn.LSTM, inputs: Tensor, packing: Packing, start: Tensor | None = None
 ) -> Tensor:
@@ -33,9 +66,9 @@ def run_lstm(
         hidden = packing.sort(start).unsqueeze(0)
         state = (hidden, torch.zeros_like(hidden))
     if packing.padded:
-        outputs, _ = lstm(inputs.view(len(packing.sizes), packing.sizes[0], -1), state)
+        outputs, _ = call_lstm(lstm, inputs.view(len(packing.sizes), packing.sizes[0], -1), state)
         return outputs.flatten(0, 1)  # type: ignore[no-any-return]
-    outputs, _ = lstm(PackedSequence(inputs, torch.tensor(packing.sizes)), state)
+    outputs, _ = call_lstm(lstm, PackedSequence(inputs, torch.tensor(packing.sizes)), state)
     return outputs.data  # type: ignore[no-any-return]
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from numerate.heads.recurrent import new_lstm
+from numerate.heads.recurrent import call_lstm, new_lstm
 
 
 class LSTMBackbone(nn.Module):
@@ -15,7 +15,7 @@ class LSTMBackbone(nn.Module):
         self.lstm = new_lstm(size)
 
     def forward(self, embedded: Tensor) -> Tensor:  # [L, B, D] -> [L, B, D]
-        hidden, _ = self.lstm(self.dropout(embedded))
+        hidden, _ = call_lstm(self.lstm, self.dropout(embedded))
         result: Tensor = self.dropout(hidden)
         return result
 
