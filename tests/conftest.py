@@ -8,6 +8,8 @@ import torch
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
+from numerate.notices import Loudness, set_loudness
+
 # A busy machine is not an error.
 settings.register_profile("numerate", deadline=None, derandomize=True)
 settings.load_profile("numerate")
@@ -19,6 +21,13 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def usual_loudness() -> Iterator[None]:
+    """What a command was told in one test is forgotten in the next."""
+    yield
+    set_loudness(Loudness.USUAL)
 
 
 @pytest.fixture(scope="module")

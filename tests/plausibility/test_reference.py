@@ -6,7 +6,8 @@ from pathlib import Path
 import numerate
 from numerate.corpus.prepare import prepare
 from numerate.corpus.rules import OLDER, ReadingRules
-from numerate.plausibility.reference import REFERENCE, Reference
+from numerate.plausibility.reference import Reference
+from numerate.runs.folder import REFERENCE
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

@@ -94,12 +94,17 @@ def test_who_does_not_read_the_answers_is_not_waited_for(serving: Any) -> None:
             all(connection.sendall(asked) is None for _ in count())  # all buffers are full
 
 
+def is_healthy(client: httpx.Client) -> bool:
+    """By a connection of its own: one that was kept alive may be the first to go."""
+    return httpx.get(client.base_url.join("/v1/health"), timeout=30).status_code == 200
+
+
 def test_silent_connections_do_not_shut_anyone_out(serving: Any) -> None:
     limits = Limits(head_seconds=NEVER, connections=8, per_address=4)
     with serving(Fake(), limits=limits) as client, ExitStack() as opened:
         silent = [opened.enter_context(connect(client)) for _ in range(40)]
         silent[0].sendall(ASKED[:20])
-        assert client.get("/v1/health").status_code == 200
+        assert is_healthy(client)
         assert all(is_closed(connection) for connection in silent[:30])
 
 
@@ -114,7 +119,7 @@ def test_one_address_does_not_shut_out_another(serving: Any) -> None:
         assert crowd[-1].recv(10_000).startswith(b"HTTP/1.1 200")
         for last in range(4, 10):  # more addresses than there is room for
             opened.enter_context(connect(client, f"127.0.0.{last}"))
-        assert client.get("/v1/health").status_code == 200
+        assert is_healthy(client)
 
 
 def test_a_request_that_is_computed_keeps_its_connection(serving: Any) -> None:

@@ -247,7 +247,8 @@ def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     names = (asked.keys() | asked["training"].keys() | {"backbone"}) - {"training", "cache"}
 
     def options(record: dict[str, Any]) -> dict[str, Any]:
-        flat = {**record, **record["training"], "dataset": record["dataset"]["content_hash"]}
+        training = record.get("training", {})
+        flat = {**record, **training, "dataset": record["dataset"]["content_hash"]}
         return {name: flat.get(name) for name in names}
 
     if changed := difference(options(stored), options(asked)):
