@@ -160,6 +160,11 @@ def test_a_finished_run_is_not_trained_again(cardiac: Path, tmp_path: Path) -> N
     assert again.history == first.history
     with pytest.raises(RunError, match="finished with other options: hidden was 8, got 9"):
         quick(cardiac, tmp_path / "run", resume=True, hidden=9)
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    del config["training"]  # a spoilt folder is told in one line too
+    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="finished with other options: "):
+        quick(cardiac, tmp_path / "run", resume=True)
 
 
 def test_the_log_grows_with_every_epoch(cardiac: Path, tmp_path: Path) -> None:
