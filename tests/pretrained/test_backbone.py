@@ -316,10 +316,9 @@ def test_a_broken_configuration(text: str, make_tiny: Make) -> None:
 @pytest.mark.parametrize(
     ("file", "changed", "told"),
     [
-        ("config.json", {"auto_map": 0.5}, "cannot read its configuration"),
-        ("config.json", {"eos_token_id": ["</s>", 2]}, "eos_token_id"),
-        ("config.json", {"eos_token_id": [[2]]}, "eos_token_id"),
+        ("config.json", {"architectures": 0.5}, "cannot read its configuration"),
         ("generation_config.json", {"eos_token_id": "2"}, "eos_token_id"),
+        ("generation_config.json", {"eos_token_id": [[2]]}, "eos_token_id"),
         ("tokenizer_config.json", {"model_max_length": "long"}, "cannot read its tokenizer"),
     ],
 )
