@@ -22,6 +22,7 @@ LAYERS: list[set[str]] = [
         "atomic",
         "records",
         "numeral",
+        "plugins",
         "tables",
         "threads",
     },

@@ -1,0 +1,72 @@
+"""What packages bring, ours among them: heads and readers, found by the entry points they declare.
+
+Names are known without importing anything; a plugin is imported when it is asked for by name.
+"""
+
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from numerate.errors import NumerateError, check_choice, one_line
+
+HEADS, READERS = "numerate.heads", "numerate.readers"
+_OWN = "numerate"
+_CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def names(group: str) -> list[str]:
+    """What the plugins of a group are called, in the order of the alphabet."""
+    return sorted({entry.name for _, entry in _declared(group)})
+
+
+def load(group: str, name: str, base: type) -> Any:
+    """The class of that name, which is to be one of `base`."""
+    kind = group.rpartition(".")[2].removesuffix("s")
+    check_choice(kind, name, names(group))
+    found = [(package, entry) for package, entry in _declared(group) if entry.name == name]
+    if len(found) > 1:
+        packages = " and ".join(sorted(package for package, _ in found))
+        raise NumerateError(f"{kind} {name!r}: {packages} bring one each, expected one of them")
+    ((package, entry),) = found
+    try:
+        loaded = entry.load()
+    except Exception as error:  # a plugin may fail in any way
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        raise NumerateError(f"{kind} {name!r} of {package}: cannot be loaded: {reason}") from error
+    if not (isinstance(loaded, type) and issubclass(loaded, base)):
+        expected = f"a class of {base.__module__}.{base.__qualname__}"
+        raise NumerateError(
+            f"{kind} {name!r} of {package}: got {one_line(entry.value)}, expected {expected}"
+        )
+    return loaded
+
+
+def _declared(group: str) -> list[tuple[str, EntryPoint]]:
+    return _declared_on(group, tuple(sys.path))
+
+
+@cache
+def _declared_on(group: str, path: tuple[str, ...]) -> list[tuple[str, EntryPoint]]:
+    """Of each plugin its package; what is on the path is looked through once.
+
+    A checkout says itself what it has: it may not be installed at all, or was before it changed.
+    """
+    own = _own_entry_points(group)
+    return own + [
+        (entry.dist.name, entry)
+        for entry in entry_points(group=group)
+        if entry.dist is not None and not (own and entry.dist.name == _OWN)
+    ]
+
+
+def _own_entry_points(group: str) -> list[tuple[str, EntryPoint]]:
+    if not _CHECKOUT.is_file():
+        return []
+    project = tomllib.loads(_CHECKOUT.read_text(encoding="utf-8")).get("project", {})
+    if project.get("name") != _OWN:
+        return []
+    declared = project.get("entry-points", {}).get(group, {})
+    return [(_OWN, EntryPoint(name, value, group)) for name, value in declared.items()]
