@@ -176,6 +176,26 @@ def test_splits_share_one_table_of_distinct_numerals(
     assert {"2", "2.0"} <= set(table.texts)
 
 
+def test_numerals_are_columns_of_their_own(
+    corpora: dict[str, Corpus], dataset: Dataset, vocabulary: Vocabulary
+) -> None:
+    ids = vocabulary.word_ids()
+    for name, corpus in corpora.items():
+        paragraphs = dataset.split(name).read(["tokens"])["tokens"].to_pylist()
+        tokens = [token for paragraph in paragraphs for token in paragraph]
+        numeral = [token[0].isdigit() for token in tokens]
+        assert corpus.is_numeral.tolist() == numeral
+        expected = [
+            0 if is_one else ids.get(token, 0)
+            for token, is_one in zip(tokens, numeral, strict=True)
+        ]
+        assert corpus.words.tolist() == expected
+        for index, paragraph in enumerate(paragraphs):
+            found = corpus.rows[corpus.numerals_of(np.array([index]))]
+            expected = [token for token in paragraph if token[0].isdigit()]
+            assert [corpus.table.texts[row] for row in found] == expected
+
+
 # Buckets
 
 

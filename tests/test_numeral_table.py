@@ -80,6 +80,15 @@ def test_a_batch_may_repeat_and_reorder_rows() -> None:
     assert len(table.all()) == len(table) == 3
 
 
+def test_a_batch_knows_what_its_numerals_are() -> None:
+    texts = ["5", "123.25", "17", "0.50"]
+    batch = NumeralTable(texts).batch(np.array([2, 0, 2, 1, 3]))
+    assert batch.texts == ["17", "5", "17", "123.25", "0.50"]
+    assert batch.values.dtype == torch.float64
+    assert batch.values.tolist() == [17.0, 5.0, 17.0, 123.25, 0.5]
+    assert batch.precisions.tolist() == [0, 0, 0, 2, 2]
+
+
 @pytest.mark.parametrize("text", ["", "abc", "-1", "1e5", "1.", "..5", "٣", "1 2", "9" * 33])
 def test_what_is_not_a_numeral_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a numeral"):

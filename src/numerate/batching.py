@@ -20,10 +20,10 @@ from numerate.numeral_table import (
     NumeralTable,
     assemble_strings,
 )
-from numerate.packing import flatten, move
+from numerate.packing import flatten, move, ranges
 from numerate.vocabulary import Vocabulary
 
-END_ID = 1  # of <eos> among the words
+UNKNOWN_ID, END_ID = 0, 1  # of <unk> and <eos> among the words
 PADDED_LENGTH = 32  # padded batches have a multiple of so many steps
 PADDED_NUMERALS = (0.1, 0.25)  # shares of the positions that padded batches keep for numerals
 
@@ -104,7 +104,16 @@ class Encodable(Protocol):
 
 
 class Corpus:
-    """One split as integers, with the numeral table it shares with the other splits."""
+    """One split as columns of integers, with the numeral table it shares with the other splits."""
+
+    words: np.ndarray  # [T] word ids; where a numeral stands, the unknown's
+    is_numeral: np.ndarray  # [T]
+    target_is_numeral: np.ndarray  # [T + P] the same with the ends, which are predicted too
+    rows: np.ndarray  # [N] the numerals, as rows of the table
+    offsets: np.ndarray  # [P + 1] where paragraphs begin among the tokens
+    numeral_offsets: np.ndarray  # [P + 1] and among the numerals
+    lengths: np.ndarray  # [P]
+    sources: np.ndarray  # [P] which paragraphs of the split they are
 
     def __init__(self, split: Encodable, vocabulary: Vocabulary, table: NumeralTable) -> None:
         self.name = split.name
@@ -113,14 +122,25 @@ class Corpus:
         encoded = split.encode()
         word_ids = vocabulary.word_ids()
         rows = {text: row for row, text in enumerate(table.texts)}
-        # Of each type: its word id, or −1 − its row in the numeral table.
+        is_type_numeral = [is_numeral(type) for type in encoded.types]
         ids = [
-            -1 - rows[type] if is_numeral(type) else word_ids.get(type, 0) for type in encoded.types
+            rows[type] if is_number else word_ids.get(type, 0)
+            for type, is_number in zip(encoded.types, is_type_numeral, strict=True)
         ]
-        self.tokens = np.array(ids, dtype=np.int64)[encoded.codes]
+        tokens = np.array(ids, dtype=np.int64)[encoded.codes]
+        self.is_numeral = np.array(is_type_numeral, dtype=np.bool_)[encoded.codes]
+        self.words = np.where(self.is_numeral, UNKNOWN_ID, tokens)
+        self.rows = tokens[self.is_numeral]
         self.offsets = encoded.offsets
         self.lengths = encoded.lengths
-        self.sources = np.arange(len(self.lengths))  # paragraphs of the split
+        self.sources = np.arange(len(self.lengths))
+        self._find_numerals()
+
+    def _find_numerals(self) -> None:
+        self.target_is_numeral = np.insert(self.is_numeral, self.offsets[1:], False)
+        self.numeral_offsets = np.concatenate([[0], np.cumsum(self.is_numeral)])[self.offsets]
+        owners = np.repeat(np.arange(len(self)), np.diff(self.numeral_offsets))
+        self._steps = np.flatnonzero(self.is_numeral) - self.offsets[owners]  # [N] in paragraphs
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -128,12 +148,40 @@ class Corpus:
     def take(self, paragraphs: np.ndarray) -> "Corpus":
         """The same with some paragraphs only; `sources` says which they were."""
         taken = copy.copy(self)
+        tokens = ranges(self.offsets[paragraphs], self.offsets[paragraphs + 1])
+        taken.words, taken.is_numeral = self.words[tokens], self.is_numeral[tokens]
+        taken.rows = self.rows[self.numerals_of(paragraphs)]
         taken.lengths = self.lengths[paragraphs]
         taken.offsets = np.concatenate([[0], np.cumsum(taken.lengths)])
-        steps = np.arange(taken.offsets[-1]) - np.repeat(taken.offsets[:-1], taken.lengths)
-        taken.tokens = self.tokens[np.repeat(self.offsets[paragraphs], taken.lengths) + steps]
         taken.sources = self.sources[paragraphs]
+        taken._find_numerals()
         return taken
+
+    def numerals_of(self, paragraphs: np.ndarray) -> np.ndarray:
+        """Places of the numerals of some paragraphs among all, in their order."""
+        return ranges(self.numeral_offsets[paragraphs], self.numeral_offsets[paragraphs + 1])
+
+    def numerals_in_batch(self, paragraphs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same in the order of a batch, equal ones side by side, and the column of each.
+
+        The table has the longest first: what recurrent networks want.
+        """
+        counts = self.numeral_offsets[paragraphs + 1] - self.numeral_offsets[paragraphs]
+        columns = np.repeat(np.arange(len(paragraphs)), counts)
+        numerals = self.numerals_of(paragraphs)
+        order = np.argsort(self.rows[numerals], kind="stable")
+        return numerals[order], columns[order]
+
+    def numeral_paragraphs(self, paragraphs: np.ndarray) -> np.ndarray:
+        """Which paragraph each numeral of a batch stands in: [N]."""
+        _, columns = self.numerals_in_batch(paragraphs)
+        found: np.ndarray = paragraphs[columns]
+        return found
+
+    def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
+        """Places of their targets among all, ends included."""
+        starts = self.offsets[paragraphs] + paragraphs
+        return ranges(starts, starts + self.lengths[paragraphs] + 1)
 
     def token_count(self, paragraphs: np.ndarray) -> int:
         """Tokens to be predicted, the ends included."""
@@ -146,12 +194,6 @@ class Corpus:
     def collate(self, paragraphs: np.ndarray) -> Batch:
         flat, layout = self.collate_arrays(paragraphs)
         return layout.assemble(move(flat, self.table.device), self.table)
-
-    def numeral_paragraphs(self, paragraphs: np.ndarray, batch: Batch) -> np.ndarray:
-        """Which paragraph each numeral of a collated batch stands in: [N]."""
-        _, positions = batch.by_class(batch.positions)
-        found: np.ndarray = paragraphs[positions.cpu().numpy() % batch.shape[1]]
-        return found
 
     def collate_arrays(
         self, paragraphs: np.ndarray, *, padded: bool = False
@@ -167,26 +209,23 @@ class Corpus:
             longest = -(-longest // PADDED_LENGTH) * PADDED_LENGTH
         steps = np.arange(longest)[:, None]
         inside = steps < lengths  # [L, B]
-        tokens = self.tokens if len(self.tokens) else np.array([END_ID])  # all may be empty
+        tokens = self.words if len(self.words) else np.array([END_ID])  # all may be empty
         places = np.minimum(self.offsets[paragraphs] + steps, len(tokens) - 1)
-        targets = np.where(inside, tokens[places], END_ID)
-        flat_targets = targets.reshape(-1)
-        numeral_positions = np.flatnonzero(flat_targets < 0)
-        rows = -1 - flat_targets[numeral_positions]
-        # The table has the longest first: what recurrent networks want.
-        order = np.argsort(rows, kind="stable")
-        numeral_positions, rows = numeral_positions[order], rows[order]
+        words = np.where(inside, tokens[places], END_ID).reshape(-1)
+        numerals, columns = self.numerals_in_batch(paragraphs)
+        numeral_positions = self._steps[numerals] * len(paragraphs) + columns
+        rows = self.rows[numerals]
         distinct, index = np.unique(rows, return_inverse=True)
         start = len(self.vocabulary.words)  # the id of <sos>; numerals come after it
-        inputs = flat_targets.copy()
+        inputs = words.copy()
         inputs[numeral_positions] = start + 1 + index
         inputs = np.concatenate([np.full(len(paragraphs), start), inputs[: -len(paragraphs)]])
-        is_target = (steps <= lengths).reshape(-1)
-        is_word = is_target & (flat_targets >= 0)
+        is_word = (steps <= lengths).reshape(-1)
+        is_word[numeral_positions] = False
         room = self._room(rows, longest * len(paragraphs)) if padded else 0
         if room:
             # Every position stands for a word, and there is room for a number of numerals.
-            word_positions = np.arange(len(flat_targets))
+            word_positions = np.arange(len(words))
             weights = np.concatenate([is_word, np.arange(room) < len(rows)])
             surplus = room - len(rows)
             rows = np.pad(rows, (0, surplus), mode="edge")
@@ -197,7 +236,7 @@ class Corpus:
         arrays = {
             "inputs": inputs,
             "positions": np.concatenate([word_positions, numeral_positions]),
-            "words": np.maximum(flat_targets[word_positions], 0),
+            "words": words[word_positions],
             "signs": np.repeat([-1, 1], [len(word_positions), len(numeral_positions)]),
         }
         if room:

@@ -49,6 +49,15 @@ class NumeralBatch(DigitStrings):
     def __len__(self) -> int:
         return self.rows.shape[0]
 
+    @property
+    def values(self) -> Tensor:  # float64 [N]
+        return self.table.on_device("values").index_select(0, self.rows)
+
+    @property
+    def texts(self) -> list[str]:
+        """As they are written; waits for the device."""
+        return [self.table.texts[row] for row in self.rows.tolist()]
+
 
 @dataclass(frozen=True, slots=True)
 class NumeralArrays:
@@ -77,6 +86,7 @@ class NumeralTable:
         self._previous = np.roll(self.symbols, 1, axis=1)
         self._previous[:, 0] = START
         self.device = torch.device("cpu")
+        self._on_device: dict[str, Tensor] = {}
         self._constants: WeakKeyDictionary[nn.Module, tuple[object, Tensor]] = WeakKeyDictionary()
 
     def __len__(self) -> int:
@@ -85,16 +95,20 @@ class NumeralTable:
     def to(self, device: torch.device) -> "NumeralTable":
         if device != self.device:
             self.device = device
+            self._on_device.clear()
             self._constants.clear()
         return self
+
+    def on_device(self, column: str) -> Tensor:
+        """One of the arrays as a tensor where the table is; moved once."""
+        if column not in self._on_device:
+            self._on_device[column] = torch.from_numpy(getattr(self, column)).to(self.device)
+        return self._on_device[column]
 
     def intervals(self) -> tuple[Tensor, Tensor]:
         """Values and half the distance to the next numeral of the same precision: float64 [T]."""
         half_widths = 0.5 * 10.0 ** -self.precisions.astype(np.float64)
-        return (
-            torch.from_numpy(self.values).to(self.device),
-            torch.from_numpy(half_widths).to(self.device),
-        )
+        return self.on_device("values"), torch.from_numpy(half_widths).to(self.device)
 
     def constant(
         self, owner: nn.Module, version: object, compute: Callable[["NumeralTable"], Tensor]

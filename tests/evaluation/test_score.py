@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from numerate.batching import Corpus, load_corpora
-from numerate.corpus.dataset import Dataset
+from numerate.corpus.dataset import Dataset, Encoded
 from numerate.corpus.prepare import prepare
 from numerate.evaluation import score
 from numerate.evaluation.candidates import candidate_numerals
@@ -180,12 +180,24 @@ def test_an_unknown_candidate_has_its_part_of_the_unknown_symbol_only(
     assert set(found.values) == {candidates.values[first]}
 
 
+class OnlyWords:
+    """The test split with a word in the place of every numeral."""
+
+    name = "test"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.encoded = dataset.split("test").encode()
+
+    def encode(self) -> Encoded:
+        types = ["word" if is_numeral(type) else type for type in self.encoded.types]
+        return Encoded(types, self.encoded.codes, self.encoded.offsets)
+
+
 def test_a_split_without_numerals_has_no_predictions(
     dataset: Dataset, corpora: dict[str, Corpus]
 ) -> None:
     model, candidates = language_model(corpora, "mog"), candidate_numerals(corpora["train"])
-    corpus = Corpus(dataset.split("test"), corpora["test"].vocabulary, corpora["test"].table)
-    corpus.tokens = np.maximum(corpus.tokens, 0)
+    corpus = Corpus(OnlyWords(dataset), corpora["test"].vocabulary, corpora["test"].table)
     found = ranked(model, corpus, candidates, 1, distribution=True)
     assert found.values.shape == found.exact.shape == found.crps.shape == (0,)
-    assert len(token_log_probs(model, corpus)) == len(corpus.tokens) + len(corpus)
+    assert len(token_log_probs(model, corpus)) == len(corpus.words) + len(corpus)

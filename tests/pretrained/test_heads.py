@@ -518,8 +518,11 @@ def test_some_paragraphs_of_a_corpus(cardiac: Path) -> None:
     taken = corpus.take(np.array([1, 3]))
     assert taken.sources.tolist() == [1, 3]
     for index, source in enumerate(taken.sources):
-        found = taken.tokens[taken.offsets[index] : taken.offsets[index + 1]]
-        expected = corpus.tokens[corpus.offsets[source] : corpus.offsets[source + 1]]
-        assert found.tolist() == expected.tolist()
+        for column in ("words", "is_numeral"):
+            found = getattr(taken, column)[taken.offsets[index] : taken.offsets[index + 1]]
+            expected = getattr(corpus, column)[corpus.offsets[source] : corpus.offsets[source + 1]]
+            assert found.tolist() == expected.tolist()
+        numerals = corpus.rows[corpus.numerals_of(np.array([source]))]
+        assert taken.rows[taken.numerals_of(np.array([index]))].tolist() == numerals.tolist()
     assert len(taken) == 2
     assert len(corpus) > 2

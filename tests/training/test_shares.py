@@ -102,7 +102,7 @@ def test_a_batch_knows_the_paragraphs_of_its_numerals(
     batch = dev.collate(some)
     assert batch.numerals is not None
     found: dict[int, list[str]] = {int(paragraph): [] for paragraph in some}
-    pairs = zip(dev.numeral_paragraphs(some, batch), batch.numerals.rows.tolist(), strict=True)
+    pairs = zip(dev.numeral_paragraphs(some), batch.numerals.rows.tolist(), strict=True)
     for paragraph, row in pairs:
         found[paragraph].append(dev.table.texts[row])
     texts = Dataset.open(cardiac).split("dev").read(["tokens"])["tokens"].to_pylist()

@@ -58,11 +58,11 @@ def picked_contexts(runs: Sequence[Run], count: int = 2, seed: int = 1) -> list[
     """
     run = min(runs, key=lambda run: (run.ranks_slowly, not run.open_vocabulary))
     corpus, rows = run.dev, run.dev_rows
-    steps = np.arange(len(corpus.tokens)) - np.repeat(corpus.offsets[:-1], corpus.lengths)
+    steps = np.arange(len(corpus.words)) - np.repeat(corpus.offsets[:-1], corpus.lengths)
     possible = np.ones(len(rows), dtype=bool)
     if run.ranks_slowly:
         possible = np.isin(np.arange(len(rows)), run.bench.ranked)
-    enough = (steps[corpus.tokens < 0] >= LEAST_TOKENS) & (corpus.table.values[rows] > 0) & possible
+    enough = (steps[corpus.is_numeral] >= LEAST_TOKENS) & (corpus.table.values[rows] > 0) & possible
     if not enough.any():
         enough = possible
     has_decimals = corpus.table.precisions[rows] > 0

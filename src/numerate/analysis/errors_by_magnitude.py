@@ -30,7 +30,7 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
         raise NothingToShowError("errors by magnitude: no number but zero in the dev split")
     bins = _magnitudes(truth)
     train = runs[0].corpora["train"]
-    numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
+    numbers = train.table.values[train.rows]
     guesses = {BASELINE: np.full(len(truth), float(np.median(numbers)))}
     candidates = candidate_numerals(train).to(dev.table.device)
     for run in runs:

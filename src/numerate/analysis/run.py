@@ -48,7 +48,7 @@ class Bench:
     @property
     def ranked_extent(self) -> str:
         """The same of figures for which candidates are ranked."""
-        if len(self.ranked) == (self.dev.tokens < 0).sum():
+        if len(self.ranked) == len(self.dev.rows):
             return self.extent
         whole = self.dataset.manifest["splits"]["dev"]["numerals"]
         return (

@@ -79,7 +79,7 @@ def _by_numeral(run: Run, shares: np.ndarray) -> tuple[list[str], np.ndarray, np
 
 def _examples(run: Run, members: list[str], shares: np.ndarray) -> list[list[str]]:
     ids = run.dataset.split("dev").read(["document"])["document"].to_pylist()
-    paragraphs = np.repeat(run.dev.sources, run.dev.lengths)[run.dev.tokens < 0]  # [N]
+    paragraphs = np.repeat(run.dev.sources, run.dev.lengths)[run.dev.is_numeral]  # [N]
     found = []
     for index, member in enumerate(members):
         places: dict[str, int] = {}  # by document

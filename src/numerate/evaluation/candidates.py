@@ -21,7 +21,7 @@ def candidate_numerals(train: Corpus) -> NumeralTable:
     of the 100 percentile points is the smallest training number that at least (j − ½) % of
     the training numbers do not exceed.
     """
-    rows = -1 - train.tokens[train.tokens < 0]
+    rows = train.rows
     decimals = covering_decimals(train)
     vocabulary = train.vocabulary.numerals[1:]
     order = np.lexsort((rows, train.table.values[rows]))  # not the order of the documents
@@ -39,7 +39,7 @@ def candidate_numerals(train: Corpus) -> NumeralTable:
 
 def covering_decimals(train: Corpus) -> int:
     """The smallest number of decimals that covers 90 % of the training numerals."""
-    counts = np.bincount(train.table.precisions[-1 - train.tokens[train.tokens < 0]])
+    counts = np.bincount(train.table.precisions[train.rows])
     return int(np.searchsorted(np.cumsum(counts) / counts.sum(), COVERAGE - 1e-12))
 
 

@@ -120,7 +120,7 @@ def evaluate(
     subject = open_subject(run, dataset, split, target_device, settings or Settings())
     opened = subject.dataset
     corpora = load_corpora(opened, subject.vocabulary)
-    if not (corpora["train"].tokens < 0).any():
+    if not len(corpora["train"].rows):
         raise DatasetError(f"{opened.folder}: no numeral in the train split, so no candidates")
     corpus = corpora[split]
     ids = opened.split(split).read(["document"])["document"].to_pylist()
@@ -129,7 +129,7 @@ def evaluate(
         corpus = corpus.take(some_paragraphs(whole, limit))
         limit = limit if len(corpus) < whole else None
         ids = [ids[index] for index in corpus.sources]
-        if not (corpus.tokens < 0).any():
+        if not len(corpus.rows):
             raise DatasetError(f"{opened.folder}: no numeral in these {len(corpus)} paragraphs")
     corpus.table.to(target_device)
     types = [
@@ -217,7 +217,7 @@ def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:
 
 def _baselines(train: Corpus, truth: np.ndarray) -> dict[str, dict[str, float]]:
     """Always the mean, always the median of the training numbers."""
-    numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
+    numbers = train.table.values[train.rows]
     constants = {"mean": float(numbers.mean()), "median": float(np.median(numbers))}
     return {
         name: number_line_errors(truth, np.full(len(truth), value))

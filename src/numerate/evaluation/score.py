@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from numerate.batching import Batch, Corpus, bucketed_batches
+from numerate.batching import UNKNOWN_ID, Batch, Corpus, bucketed_batches
 from numerate.evaluation.distribution import (
     crps,
     interval_coverage,
@@ -42,13 +42,10 @@ class Targets:
     @classmethod
     def of(cls, corpus: Corpus) -> "Targets":
         ends = corpus.offsets[1:]
-        tokens = np.insert(corpus.tokens, ends, 1)
-        is_numeral = tokens < 0
-        rows = -1 - tokens[is_numeral]
-        is_unknown = tokens == 0
-        is_unknown[is_numeral] = corpus.table.known[rows] == 0
+        is_unknown = np.insert(corpus.words == UNKNOWN_ID, ends, False)
+        is_unknown[corpus.target_is_numeral] = corpus.table.known[corpus.rows] == 0
         paragraphs = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
-        return cls(is_numeral, is_unknown, paragraphs, rows)
+        return cls(corpus.target_is_numeral, is_unknown, paragraphs, corpus.rows)
 
     def knowing_words(self) -> "Targets":
         """The same for a model to which no word is unknown."""
@@ -69,7 +66,7 @@ class Predictions:
 
 def token_log_probs(model: LanguageModel, corpus: Corpus) -> np.ndarray:
     """log p of every target, in the order of the corpus: float64 [T]."""
-    result = np.empty(len(corpus.tokens) + len(corpus))
+    result = np.empty(len(corpus.words) + len(corpus))
     starts = corpus.offsets[:-1] + np.arange(len(corpus))
     with exactly():
         for paragraphs in bucketed_batches(corpus.lengths, BATCH_SIZE):

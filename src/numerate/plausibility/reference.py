@@ -49,11 +49,11 @@ class Reference:
         """`frequent`: so many training numerals in the grid beside the candidates of evaluation."""
         corpora = load_corpora(dataset, vocabulary)
         train = corpora["train"]
-        if not (train.tokens < 0).any():
+        if not len(train.rows):
             raise DatasetError(f"{dataset.folder}: no numeral in the train split, so no candidates")
         types = [type for name in SPLITS for type in dataset.split(name).encode().types]
         words, numerals = vocabulary.unknown(types)
-        numbers = train.table.values[-1 - train.tokens[train.tokens < 0]]
+        numbers = train.table.values[train.rows]
         return cls(
             reading=dataset.reading,
             oov_words=len(words),
@@ -70,7 +70,7 @@ def _frequent(train: Corpus, count: int) -> list[str]:
 
     The candidates of evaluation have few decimals: 1.71 is none where most numerals have one.
     """
-    counts = np.bincount(-1 - train.tokens[train.tokens < 0], minlength=len(train.table))
+    counts = np.bincount(train.rows, minlength=len(train.table))
     texts = train.table.texts
     ranked = sorted(np.flatnonzero(counts), key=lambda row: (-counts[row], texts[row]))
     return [texts[row] for row in ranked[:count]]

@@ -122,7 +122,7 @@ class RunModel:
     ) -> np.ndarray:
         """log p of every target, adjusted: [T]. States come from the batch, the places of its
         targets among all, and its rows of the corpus."""
-        log_probs = np.empty(len(corpus.tokens) + len(corpus))
+        log_probs = np.empty(len(corpus.words) + len(corpus))
         starts = corpus.offsets[:-1] + np.arange(len(corpus))  # of each text among the targets
         with exactly():
             for rows in bucketed_batches(corpus.lengths, batch_size):

@@ -7,47 +7,14 @@ import numpy as np
 import torch
 
 from numerate.batching import Corpus, Encodable, shuffled_batches
-from numerate.numeral_table import NumeralTable
-from numerate.packing import move, ranges
+from numerate.packing import move
 from numerate.pretrained.head_model import PlanBatch, StateBatch
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Paragraph
 from numerate.pretrained.store import SplitStore
-from numerate.vocabulary import Vocabulary
 
 
-class NumeralCorpus(Corpus):
-    """A split whose numerals can be found without its words."""
-
-    def __init__(self, split: Encodable, vocabulary: Vocabulary, table: NumeralTable) -> None:
-        super().__init__(split, vocabulary, table)
-        self.is_numeral = np.insert(self.tokens, self.offsets[1:], 1) < 0  # [T], ends included
-        self.rows = -1 - self.tokens[self.tokens < 0]  # [N]
-        before = np.concatenate([[0], np.cumsum(self.tokens < 0)])
-        self.numeral_starts = before[self.offsets]  # [paragraphs + 1]
-
-    def numerals_of(self, paragraphs: np.ndarray) -> np.ndarray:
-        """Places of the numerals of some paragraphs, in their order."""
-        return ranges(self.numeral_starts[paragraphs], self.numeral_starts[paragraphs + 1])
-
-    def numerals_in_batch(self, paragraphs: np.ndarray) -> np.ndarray:
-        """The same in the order in which a batch has them: equal ones side by side."""
-        numerals = self.numerals_of(paragraphs)
-        order: np.ndarray = numerals[np.argsort(self.rows[numerals], kind="stable")]
-        return order
-
-    def numeral_paragraphs(self, paragraphs: np.ndarray, batch: object) -> np.ndarray:
-        owners = np.repeat(np.arange(len(self)), np.diff(self.numeral_starts))
-        found: np.ndarray = owners[self.numerals_in_batch(paragraphs)]
-        return found
-
-    def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
-        """Places of their targets, ends included."""
-        starts = self.offsets[paragraphs] + paragraphs
-        return ranges(starts, starts + self.lengths[paragraphs] + 1)
-
-
-class StateCorpus(NumeralCorpus):
+class StateCorpus(Corpus):
     """A split that a frozen language model has read already."""
 
     def __init__(
@@ -56,7 +23,7 @@ class StateCorpus(NumeralCorpus):
         super().__init__(split, corpus.vocabulary, corpus.table)
         self.targets = np.array(store.targets)
         self.own = np.array(store.numerals)
-        self.rest = self.targets[self.is_numeral] - self.own
+        self.rest = self.targets[self.target_is_numeral] - self.own
         self.states = store.states  # float16, on disk: only what a batch needs is read
         self.details = store.details if detailed else None
 
@@ -67,9 +34,9 @@ class StateCorpus(NumeralCorpus):
         return shuffled_batches(len(self), size, generator)
 
     def collate(self, paragraphs: np.ndarray) -> StateBatch:  # type: ignore[override]
-        numerals = self.numerals_in_batch(paragraphs)
+        numerals, _ = self.numerals_in_batch(paragraphs)
         targets = self.targets_of(paragraphs)
-        words = self.targets[targets[~self.is_numeral[targets]]]
+        words = self.targets[targets[~self.target_is_numeral[targets]]]
         device = self.table.device
         return StateBatch(
             move(words, device),
@@ -81,7 +48,7 @@ class StateCorpus(NumeralCorpus):
         )
 
 
-class TextCorpus(NumeralCorpus):
+class TextCorpus(Corpus):
     """A split for a language model that is trained itself: read anew at every step."""
 
     def __init__(
@@ -98,7 +65,7 @@ class TextCorpus(NumeralCorpus):
         device = self.table.device
         return PlanBatch(
             [plan for plans in windows for plan in plans],
-            torch.from_numpy(self.is_numeral[self.targets_of(paragraphs)]).to(device),
+            torch.from_numpy(self.target_is_numeral[self.targets_of(paragraphs)]).to(device),
             move(order, device),
             self.table.batch(self.rows[numerals][order]) if len(numerals) else None,
         )

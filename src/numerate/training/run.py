@@ -213,14 +213,13 @@ def _environment(name: str, value: str | None) -> Iterator[None]:
 
 
 def _check_corpora(dataset: Dataset, corpora: dict[str, Corpus]) -> None:
-    if not (corpora["train"].tokens < 0).any():
+    if not len(corpora["train"].rows):
         raise DatasetError(f"{dataset.folder}: no numeral in the train split")
 
 
 def training_numbers(corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values of a split's numerals, ascending, and how often each occurs."""
-    rows = -1 - corpus.tokens[corpus.tokens < 0]
-    return np.unique(corpus.table.values[rows], return_counts=True)
+    return np.unique(corpus.table.values[corpus.rows], return_counts=True)
 
 
 def _components(model: str, corpus: Corpus) -> Components | None:

@@ -32,7 +32,7 @@ def fit_shares(
                 seen, each = network.by_member(batch)
                 hidden.append(seen.double().cpu())
                 members.append(each.double().cpu())
-                sources.append(numbers[dev.numeral_paragraphs(paragraphs, batch)])
+                sources.append(numbers[dev.numeral_paragraphs(paragraphs)])
     if not sources:
         return {}
     parts = torch.cat(hidden), torch.cat(members), torch.cat(sources)
