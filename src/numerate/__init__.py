@@ -1,32 +1,42 @@
-"""Language models that understand numbers."""
+"""Language models that understand numbers.
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+`prepare` makes a dataset of documents, `train` a run of a dataset, `evaluate` says how good it is,
+`load` opens it to be asked: for the `NumeralDistribution` of a number to come, for instance. What
+is named here is imported when it is first used: `import numerate` loads neither torch nor Arrow.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from numerate.threads import wait_asleep
 
 if TYPE_CHECKING:
-    from numerate.plausibility.model import NumerateModel
+    from numerate.corpus.prepare import prepare
+    from numerate.evaluation.evaluate import evaluate
+    from numerate.plausibility.distribution import NumeralDistribution
+    from numerate.plausibility.load import load
+    from numerate.training.run import train
 
 __version__ = "0.2.0"
+__all__ = ["NumeralDistribution", "evaluate", "load", "prepare", "train"]
+
+_HOMES = {
+    "NumeralDistribution": "numerate.plausibility.distribution",
+    "evaluate": "numerate.evaluation.evaluate",
+    "load": "numerate.plausibility.load",
+    "prepare": "numerate.corpus.prepare",
+    "train": "numerate.training.run",
+}
 
 wait_asleep()  # before anything loads torch
 
 
-def load(
-    path: str | Path,
-    dataset: str | Path | None = None,
-    *,
-    cache: str | Path | None = None,
-    trust_remote_code: bool = False,
-) -> "NumerateModel":
-    """Open a model to predict numbers, rank claims and check texts with it.
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'numerate' has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
+    return found
 
-    `path` is the folder of a trained run; `dataset` is where its dataset is now, if it has moved
-    since the training. Or `hf:PATH`, a pretrained language model, which needs a `dataset` to
-    check texts. What a pretrained model says of a dataset is kept in `cache`, by default a folder
-    of yours; code that comes with one is run only with `trust_remote_code`.
-    """
-    from numerate.plausibility.load import load as load_run  # torch only when it is needed
 
-    return load_run(path, dataset, cache=cache, trust_remote_code=trust_remote_code)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

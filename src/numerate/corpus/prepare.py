@@ -86,6 +86,12 @@ def prepare(
     that lead out of a source folder are read only with `follow_links`. With `decimal="comma"`,
     texts write `74,5` and `1.234,5`; `split_names` separates letters from digits everywhere, as
     the released code of the paper does.
+
+    Examples:
+        >>> import numerate
+        >>> manifest = numerate.prepare("cardiac", "data/cardiac", documents=100)
+        >>> manifest["splits"]["train"]["documents"]
+        70
     """
     check_choice("format", format, ["auto", *FORMATS])
     if keep is not None:

@@ -113,6 +113,13 @@ def evaluate(
     `everything` adds the figures beyond the paper; `confidence` gives every figure an interval
     by resampling documents. `oov_set` says whose types count as unknown: those of all splits,
     or of the training split alone.
+
+    Examples:
+        >>> import numerate
+        >>> evaluation = numerate.evaluate("demo/runs/combination", split="dev")
+        >>> adjusted = evaluation.figures["perplexity"]["numerals"]["app"]
+        >>> adjusted > evaluation.oracle["perplexity"]["numerals"]  # the best that can be
+        True
     """
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")

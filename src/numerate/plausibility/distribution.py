@@ -40,6 +40,19 @@ class NumeralDistribution:
     `prob` and `top` are about numerals, as they are written: `2` and `2.0` are two. `cdf`,
     `median`, `interval` are about the numbers they write, among numerals that can be named:
     `unnamed` is the probability of the rest, such as the unknown of a closed vocabulary.
+
+    Examples:
+        >>> import numerate
+        >>> d = numerate.load("demo/runs/combination").predict("The patient weighs")
+        >>> d.log_prob("74.0") < d.log_prob("74")
+        True
+        >>> low, high = d.interval(0.9)
+        >>> low < d.median() < high
+        True
+        >>> d.cdf(high) - d.cdf(low) > 0.8
+        True
+        >>> len(d.sample(1000))
+        1000
     """
 
     def __init__(

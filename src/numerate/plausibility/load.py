@@ -37,6 +37,12 @@ def load(
     dataset is now, if it has moved. A pretrained model has none of its own: without `dataset`
     it predicts and ranks, but cannot check. What a pretrained model says of a dataset is kept in
     `cache`; code that comes with one is run only if it is trusted. `say` is told what takes time.
+
+    Examples:
+        >>> import numerate
+        >>> lm = numerate.load("demo/runs/combination")
+        >>> lm.predict("Left ventricular ejection fraction is")
+        NumeralDistribution(median ..., 90 % in ...–...)
     """
     given = Path(cache) if cache else None
     pretrained = parse_reference(str(path))

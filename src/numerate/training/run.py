@@ -65,6 +65,16 @@ def train(
     With `backbone`, the model is a head over a pretrained language model. An existing folder is
     refused unless `force` replaces it or `resume` continues it. An interrupt (Ctrl-C) ends
     training in good order and keeps the best weights so far.
+
+    Examples:
+        >>> import numerate
+        >>> from numerate.training.options import TrainingOptions
+        >>> options = TrainingOptions(epochs=1)
+        >>> run = numerate.train(
+        ...     "demo/cardiac", "runs/mog", model="mog", vocabulary=500, options=options
+        ... )
+        >>> run.state, run.best_epoch
+        ('finished', 1)
     """
     options = options or TrainingOptions()
     config = ModelConfig(model, hidden, dropout, truncate)
