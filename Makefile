@@ -1,4 +1,5 @@
 # Two commands do everything on a fresh machine with Python and pip: make demo, make test.
+# A third, make docs, writes the documentation as a site.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +7,7 @@ DEMO := demo
 # Processes that run the tests.
 WORKERS ?= 2
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types docs clean
 # Two installations at once would spoil each other, and one a demo that runs. Nothing is lost: demo
 # and tests keep all cores busy by themselves.
 .NOTPARALLEL:
@@ -29,6 +30,9 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --site-dir site
+
 # torch is pinned: another request for it could bring gigabytes of CUDA packages.
 INSTALL = $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
@@ -45,4 +49,4 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	touch $(VENV)/.installed $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) build dist
+	rm -rf $(VENV) $(DEMO) build dist site
