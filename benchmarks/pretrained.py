@@ -86,7 +86,7 @@ class BarePass:
 
     def __init__(self, lm: PretrainedLM, paragraphs: list[Paragraph]) -> None:
         self.model = lm.backbone.model
-        plans = [plan for windows in lm.planner.plans(paragraphs) for plan in windows]
+        plans = [plan for one in lm.lay_out(paragraphs) for plan in one.windows]
         chains = [
             [plans[index].tokens[: plans[index].length] for index in batch]
             for batch in lm.batches(plans)
@@ -124,7 +124,7 @@ def compare_scoring(lm: PretrainedLM, paragraphs: list[Paragraph], rounds: int) 
         f"{len(paragraphs)} paragraphs, {bare.tokens:,} tokens in {len(bare.batches)} batches; "
         f"{numerals:,} numerals, whose spellings add {bare.nodes / bare.tokens - 1:.1%}"
     )
-    ways = (lambda: lm.score(paragraphs), bare.run)
+    ways = (lambda: lm.score(lm.lay_out(paragraphs)), bare.run)
     for way in ways:
         way()
     pairs = []
@@ -149,12 +149,13 @@ def compare_ranking(lm: PretrainedLM, dataset: Dataset, paragraphs: list[Paragra
     vocabulary = Vocabulary.build(encoded.types, encoded.counts, size)
     candidates = candidate_numerals(load_corpora(dataset, vocabulary)["train"])
     some = [paragraph for paragraph in paragraphs if paragraph.numerals][:RANKED]
-    plans = [plan for windows in lm.planner.plans(some) for plan in windows]
+    plans = [plan for one in lm.lay_out(some) for plan in one.windows]
     numerals = sum(len(plan.roots) for plan in plans)
-    search, table = lm.best_candidate(candidates), lm.candidate_table(candidates)
     found: dict[str, list[np.ndarray]] = {"search": [], "table": []}
-    quick = seconds(lambda: found["search"].extend(search.find(plan) for plan in plans))
-    slow = seconds(lambda: found["table"].extend(table.table(plan).argmax(1) for plan in plans))
+    quick = seconds(lambda: found["search"].extend(lm.best(plan, candidates) for plan in plans))
+    slow = seconds(
+        lambda: found["table"].extend(lm.table(plan, candidates).argmax(1) for plan in plans)
+    )
     same = sum(int((a == b).sum()) for a, b in zip(*found.values(), strict=True))
     print(
         f"ranking      {len(candidates)} candidates before {numerals} numerals: search "

@@ -45,11 +45,11 @@ def test_states_and_probabilities_are_those_of_the_text(headed: dict[str, Run], 
     run = headed[model]
     alone = stored(run)
     some = paragraphs_of(run)
-    raw = np.concatenate([score.states for score in alone.lm.score(some)])
+    raw = np.concatenate([score.states for score in alone.lm.score(alone.lm.lay_out(some))])
     with torch.no_grad():
         expected = alone.head.project(torch.from_numpy(raw))
     torch.testing.assert_close(run.dev_states, expected, **TOLERANCE)
-    log_probs = np.concatenate([score.numerals for score in alone.score(some)])
+    log_probs = np.concatenate([score.numerals for score in alone.score(alone.lm.lay_out(some))])
     np.testing.assert_allclose(run.dev_log_probs(), log_probs, **TOLERANCE)
     written = [paragraph.written[i] for paragraph in some for i in sorted(paragraph.numerals)]
     assert [run.dev.table.texts[row] for row in run.dev_rows] == written

@@ -131,7 +131,7 @@ def test_a_bare_model_says_what_it_is_scored_by(bare: NumerateModel) -> None:
     model = bare.model
     assert isinstance(model, PretrainedModel)
     (reading,) = model.read(TEXTS[:1])
-    (scores,) = model._lm.score([paragraph(TEXTS[0])])
+    (scores,) = model._lm.score(model._lm.lay_out([paragraph(TEXTS[0])]))
     np.testing.assert_allclose(reading.numeral_log_probs, scores.numerals, atol=1e-6)
     np.testing.assert_allclose(reading.log_probs, scores.targets, atol=1e-6)
     found = bare.predict(TEXTS[0][: TEXTS[0].index("143")])

@@ -57,18 +57,17 @@ def test_it_is_the_best_of_the_whole_table(
 ) -> None:
     lm = language_models[kind]
     adapter = shaken(lm) if adapted else None
-    plan = lm.planner.plans([paragraph(TEXT)])[0][0]
-    table = lm.candidate_table(CANDIDATES, adapter).table(plan)
-    search = lm.best_candidate(CANDIDATES, adapter)
+    plan = lm.lay_out([paragraph(TEXT)])[0].windows[0]
+    table = lm.table(plan, CANDIDATES, adapter=adapter)
     with reading(monkeypatch) as passes:
-        np.testing.assert_array_equal(search.find(plan), table.argmax(1))
+        np.testing.assert_array_equal(lm.best(plan, CANDIDATES, adapter=adapter), table.argmax(1))
     assert 0 < sum(passes) < 60 * len(table), "of 600 nodes and more"
     generator = np.random.default_rng(1)
     share = generator.random(len(table))
     others = np.exp(generator.normal(-6, 2, table.shape))
     together = share[:, None] * np.exp(table) + others
     assert (together.argmax(1) != table.argmax(1)).any()
-    found = search.find(plan, Beside(share, others))
+    found = lm.best(plan, CANDIDATES, Beside(share, others), adapter)
     np.testing.assert_array_equal(found, together.argmax(1))
 
 
@@ -77,11 +76,11 @@ def test_how_much_is_read_at_once_changes_nothing(
     at_once: int, language_models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lm = language_models["glued"]
-    plan = lm.planner.plans([paragraph(TEXT)])[0][0]
-    expected = lm.candidate_table(CANDIDATES).table(plan).argmax(1)
+    plan = lm.lay_out([paragraph(TEXT)])[0].windows[0]
+    expected = lm.table(plan, CANDIDATES).argmax(1)
     monkeypatch.setattr("numerate.pretrained.best.AT_ONCE", {"cpu": at_once})
     with reading(monkeypatch) as passes:
-        np.testing.assert_array_equal(lm.best_candidate(CANDIDATES).find(plan), expected)
+        np.testing.assert_array_equal(lm.best(plan, CANDIDATES), expected)
     assert max(passes) <= at_once * len(expected)
 
 
@@ -89,17 +88,17 @@ def test_models_that_take_no_masks(
     language_models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lm = language_models["single"]
-    plan = lm.planner.plans([paragraph("from 12.5 (5) to 100")])[0][0]
-    expected = lm.best_candidate(CANDIDATES).find(plan)
+    plan = lm.lay_out([paragraph("from 12.5 (5) to 100")])[0].windows[0]
+    expected = lm.best(plan, CANDIDATES)
     monkeypatch.setattr(lm.scorer, "takes_masks", False)
-    np.testing.assert_array_equal(lm.best_candidate(CANDIDATES).find(plan), expected)
+    np.testing.assert_array_equal(lm.best(plan, CANDIDATES), expected)
 
 
 def test_one_candidate_and_no_numeral(language_models: Models) -> None:
     lm = language_models["single"]
-    search = BestCandidate(lm.scorer, lm.tokens, NumeralTable(["5"]))
-    assert search.find(lm.planner.plans([paragraph("7 of 8")])[0][0]).tolist() == [0, 0]
-    assert search.find(lm.planner.plans([paragraph("none")])[0][0]).tolist() == []
+    search = BestCandidate(lm.scorer, lm.tokens, ["5"])
+    assert search.find(lm.lay_out([paragraph("7 of 8")])[0].windows[0]).tolist() == [0, 0]
+    assert search.find(lm.lay_out([paragraph("none")])[0].windows[0]).tolist() == []
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import pytest
 from tests.pretrained.conftest import paragraph
 
 from numerate.numeral_table import NumeralTable
+from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.language_model import PretrainedLM
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
@@ -22,40 +23,40 @@ def test_a_candidate_is_scored_as_in_its_place(
     monkeypatch.setattr(lm.scorer, "takes_masks", takes_masks)
     # What a tokenizer glues to digits changes its own spelling of a long numeral.
     candidates = CANDIDATES[:-1] if kind == "mixed" else CANDIDATES
-    table = lm.candidate_table(NumeralTable(candidates))
     for text in TEXTS:
         place = text.split("{}")[0].count("7 of")  # numerals before the candidate
         texts = [text.format(candidate) for candidate in candidates]
-        found = lm.score([paragraph(text) for text in texts])
-        expected = np.array([scores.numerals[place] for scores in found])
-        plan = lm.planner.plans([paragraph(text.format("7"))])[0][0]
-        np.testing.assert_allclose(table.table(plan)[place], expected, atol=2e-4)
+        scores = lm.score(lm.lay_out([paragraph(text) for text in texts]))
+        expected = np.array([score.numerals[place] for score in scores])
+        plan = lm.lay_out([paragraph(text.format("7"))])[0].windows[0]
+        found = lm.table(plan, NumeralTable(candidates))[place]
+        np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
 @pytest.mark.parametrize("kind", ["single", "glued"])
 def test_every_numeral_of_a_text_has_a_row(kind: str, language_models: Models, monkeypatch) -> None:
     lm = language_models[kind]
     some = paragraph("from 12.5 (5) to 100 in 7 of 2000, 10")
-    plan = lm.planner.plans([some])[0][0]
+    plan = lm.lay_out([some])[0].windows[0]
     numerals = [some.written[index] for index in sorted(some.numerals)]
-    whole = lm.candidate_table(NumeralTable(numerals)).table(plan)
-    own = lm.score([some])[0].numerals
+    whole = CandidateTable(lm.scorer, lm.tokens, numerals).table(plan)
+    own = lm.score(lm.lay_out([some]))[0].numerals
     np.testing.assert_allclose(np.diag(whole), own, atol=1e-4)
     assert whole.shape == (6, 6)
     assert np.exp(whole).sum(1).max() < 1
     monkeypatch.setattr("numerate.pretrained.candidates.STATES", {"cpu": 40})
     monkeypatch.setattr("numerate.pretrained.candidates.BLOCK", {"cpu": 2})
-    parts = lm.candidate_table(NumeralTable(numerals)).table(plan)
+    parts = CandidateTable(lm.scorer, lm.tokens, numerals).table(plan)
     np.testing.assert_allclose(parts, whole, atol=1e-4)
 
 
 def test_a_tree_that_would_be_too_large_is_several(language_models: Models, monkeypatch) -> None:
     lm = language_models["glued"]
-    plan = lm.planner.plans([paragraph("from 12.5 (5) to 100")])[0][0]
-    table = lm.candidate_table(NumeralTable(CANDIDATES))
+    plan = lm.lay_out([paragraph("from 12.5 (5) to 100")])[0].windows[0]
+    table = CandidateTable(lm.scorer, lm.tokens, CANDIDATES)
     whole = table.table(plan)
     monkeypatch.setattr("numerate.pretrained.candidates.TREE", 60)
-    cut = lm.candidate_table(NumeralTable(CANDIDATES))
+    cut = CandidateTable(lm.scorer, lm.tokens, CANDIDATES)
     np.testing.assert_allclose(cut.table(plan), whole, atol=1e-4)
     for space in ("", " "):
         trees = cut._trees_after(space)
@@ -65,5 +66,5 @@ def test_a_tree_that_would_be_too_large_is_several(language_models: Models, monk
 
 def test_a_text_without_numerals_has_no_rows(language_models: Models) -> None:
     lm = language_models["single"]
-    table = lm.candidate_table(NumeralTable(["5"]))
-    assert table.table(lm.planner.plans([paragraph("none")])[0][0]).shape == (0, 1)
+    table = CandidateTable(lm.scorer, lm.tokens, ["5"])
+    assert table.table(lm.lay_out([paragraph("none")])[0].windows[0]).shape == (0, 1)

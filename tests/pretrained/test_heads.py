@@ -28,7 +28,6 @@ from numerate.pretrained.head_model import HEADS
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Store
 from numerate.pretrained.trees import Trees
-from numerate.pretrained.writer import NumeralPieces, NumeralWriter
 from numerate.runs.folder import read_json
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
@@ -100,7 +99,7 @@ def test_untrained_offsets_leave_the_digits_as_they_are(
     tiny_models: dict[str, Path], kind: str
 ) -> None:
     lm = opened(tiny_models[kind])
-    (plan,) = lm.planner.plans([paragraph(TEXT)])[0]
+    (plan,) = lm.lay_out([paragraph(TEXT)])[0].windows
     with torch.no_grad():
         scores = lm.scorer.score([plan], detailed=True)
         assert scores.details is not None
@@ -120,12 +119,12 @@ def test_adapted_digits_are_a_distribution(tiny_models: dict[str, Path], kind: s
     """Numerals of one character, and what goes on beyond each of them, are everything."""
     lm = opened(tiny_models[kind])
     adapter = shaken(lm)
-    (plan,) = lm.planner.plans([paragraph("it was 7 then")])[0]
+    (plan,) = lm.lay_out([paragraph("it was 7 then")])[0].windows
     texts = [str(value) for value in range(10)]
-    table = lm.candidate_table(NumeralTable(texts), adapter).table(plan)[0]
-    own = lm.candidate_table(NumeralTable(texts)).table(plan)[0]
+    table = lm.table(plan, NumeralTable(texts), adapter=adapter)[0]
+    own = lm.table(plan, NumeralTable(texts))[0]
     assert not np.allclose(table, own)
-    writer = NumeralWriter(lm, NumeralPieces(lm.tokens), plan, 0, adapter)
+    writer = lm.writer(plan, 0, adapter)
     start, first = writer.start()
     _, second = writer.write([start] * 10, range(10))
     goes_on = np.exp(first[:10, None] + second[:, : POINT + 1]).sum()
@@ -157,7 +156,7 @@ def test_networks_say_together_the_mean_of_what_each_says(tiny_models: dict[str,
             weights[name] = weights[name][index : index + 1]
         one.load_state_dict(weights)
         alone.append(one)
-    (plan,) = lm.planner.plans([paragraph(TEXT)])[0]
+    (plan,) = lm.lay_out([paragraph(TEXT)])[0].windows
     with torch.no_grad():
         scores = lm.scorer.score([plan], detailed=True)
         assert scores.details is not None
@@ -194,7 +193,8 @@ def test_words_and_gate_stay_the_language_models_own(
 ) -> None:
     run = BackboneRun.load(runs[model], torch.device("cpu"))
     some = read_paragraphs(Dataset.open(cardiac).split("test"))[:2]
-    for whole, ours, own in zip(some, run.score(some), run.lm.score(some), strict=True):
+    laid_out = run.lm.lay_out(some)
+    for whole, ours, own in zip(some, run.score(laid_out), run.lm.score(laid_out), strict=True):
         numerals = np.isin(np.arange(len(own.targets)), sorted(whole.numerals))
         np.testing.assert_array_equal(ours.targets[~numerals], own.targets[~numerals])
         np.testing.assert_array_equal(ours.gates, own.gates)
@@ -210,14 +210,14 @@ def test_a_table_agrees_with_the_numerals_of_the_text(
 ) -> None:
     run = BackboneRun.load(runs[model], torch.device("cpu"))
     (whole,) = read_paragraphs(Dataset.open(cardiac).split("test"))[:1]
-    plans = run.lm.planner.plans([whole])[0]
+    plans = run.lm.lay_out([whole])[0].windows
     texts = list(dict.fromkeys(whole.written[index] for index in sorted(whole.numerals)))
     candidates = NumeralTable(texts, run.head.vocabulary.numeral_ids())
     with torch.no_grad():
         states = [run.lm.scorer.score([plan]).states.float() for plan in plans]
     tables = [run.table_of(*place, candidates) for place in zip(states, plans, strict=True)]
     table = np.concatenate(tables)
-    (scores,) = run.score([whole])
+    (scores,) = run.score(run.lm.lay_out([whole]))
     columns = [texts.index(whole.written[index]) for index in sorted(whole.numerals)]
     found = table[np.arange(len(columns)), columns]
     np.testing.assert_allclose(found, scores.numerals, atol=2e-3)
@@ -228,8 +228,8 @@ def test_the_combination_gains_on_what_it_was_trained_on(
 ) -> None:
     run = BackboneRun.load(runs["combination"], torch.device("cpu"))
     some = read_paragraphs(Dataset.open(cardiac).split("train"))[:4]
-    ours = np.concatenate([score.numerals for score in run.score(some)])
-    own = np.concatenate([score.numerals for score in run.lm.score(some)])
+    ours = np.concatenate([score.numerals for score in run.score(run.lm.lay_out(some))])
+    own = np.concatenate([score.numerals for score in run.lm.score(run.lm.lay_out(some))])
     assert ours.mean() > own.mean() + 0.1
     assert run.head.head.names == ("h-softmax", "d-rnn", "mog", "lm")
 

@@ -53,7 +53,7 @@ def test_scores_without_tricks_choose_the_start(tiny_models: dict[str, Path]) ->
     means = {}
     for start in (*lm.backbone.tokenizer.all_special_ids, 201):
         lm.start = start
-        means[start] = np.concatenate([s.targets for s in lm.score(paragraphs)]).mean()
+        means[start] = np.concatenate([s.targets for s in lm.score(lm.lay_out(paragraphs))]).mean()
     assert means[chosen] >= max(means[start] for start in lm.backbone.tokenizer.all_special_ids)
 
 
@@ -61,10 +61,11 @@ def test_results_come_in_the_order_of_the_paragraphs(language_models, monkeypatc
     monkeypatch.setattr("numerate.pretrained.language_model.NODES", {"cpu": 60})
     lm = language_models["single"]
     paragraphs = [paragraph(text) for text in (*TEXTS, *TEXTS[::-1], "a 5")]
-    found = lm.score(paragraphs)
+    found = lm.score(lm.lay_out(paragraphs))
     for some, scores in zip(paragraphs, found, strict=True):
         assert len(scores.targets) == len(some.starts) + 1
-        np.testing.assert_allclose(scores.targets, lm.score([some])[0].targets, atol=1e-4)
+        (alone,) = lm.score(lm.lay_out([some]))
+        np.testing.assert_allclose(scores.targets, alone.targets, atol=1e-4)
 
 
 def test_windows_without_a_numeral_have_no_details_of_their_own(
@@ -75,13 +76,13 @@ def test_windows_without_a_numeral_have_no_details_of_their_own(
     lm = language_models["single"]
     last = "in 12.5 of 7"
     some = paragraph("the mean was in " * 200 + last)
-    assert len(lm.planner.plans([some])[0]) > 2
-    (found,) = lm.score([some], detailed=True)
-    (short,) = lm.score([paragraph(last)], detailed=True)
+    assert len(lm.lay_out([some])[0].windows) > 2
+    (found,) = lm.score(lm.lay_out([some]), detailed=True)
+    (short,) = lm.score(lm.lay_out([paragraph(last)]), detailed=True)
     for name in ("node_states", "node_masses", "node_costs", "node_closings"):
         assert getattr(found, name).shape == getattr(short, name).shape
     assert len(found.node_states) > 5
-    (none,) = lm.score([paragraph("the mean was in")], detailed=True)
+    (none,) = lm.score(lm.lay_out([paragraph("the mean was in")]), detailed=True)
     assert none.node_states.shape == (0, lm.scorer.state_size)
 
 
@@ -112,6 +113,6 @@ def test_a_tokenizer_without_digits_is_refused(tiny_models: dict[str, Path], mon
 
 def test_scoring_leaves_no_gradients(language_models) -> None:
     lm = language_models["single"]
-    lm.score([paragraph(TEXTS[0])])
+    lm.score(lm.lay_out([paragraph(TEXTS[0])]))
     assert all(parameter.grad is None for parameter in lm.backbone.model.parameters())
     assert torch.is_grad_enabled()

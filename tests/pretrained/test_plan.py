@@ -48,7 +48,7 @@ def log_p_of_text(lm: PretrainedLM, text: str) -> float:
 def test_targets_sum_to_the_text(kind: str, text: str, language_models: Models) -> None:
     """Where a numeral has one spelling, nothing is lost, and nothing paid for twice."""
     lm = language_models[kind]
-    found = lm.score([paragraph(text)])[0]
+    found = lm.score(lm.lay_out([paragraph(text)]))[0]
     plain = text.translate(str.maketrans("５１２", "512")).replace("１２.５", "12.5")
     plain = plain.replace("<.5", "<0.5")  # as every numeral, with a digit before its point
     assert found.targets.sum() == pytest.approx(log_p_of_text(lm, plain), abs=2e-3)
@@ -68,8 +68,8 @@ def test_every_written_form_is_scored_as_the_spelled_one(
     kind: str, text: str, plain: str, rules: ReadingRules, language_models: Models
 ) -> None:
     lm = language_models[kind]
-    (found,) = lm.score([Paragraph.of(text, tokenize(text, rules))])
-    (spelled,) = lm.score([paragraph(plain)])
+    (found,) = lm.score(lm.lay_out([Paragraph.of(text, tokenize(text, rules))]))
+    (spelled,) = lm.score(lm.lay_out([paragraph(plain)]))
     for name in ("targets", "numerals", "gates"):
         np.testing.assert_allclose(getattr(found, name), getattr(spelled, name), atol=1e-6)
 
@@ -78,7 +78,7 @@ def test_every_written_form_is_scored_as_the_spelled_one(
 def test_a_point_between_two_numerals_is_paid_once(text: str, language_models: Models) -> None:
     """With a decimal comma, `5.5` is a 5, a point and a 5."""
     lm = language_models["single"]
-    (found,) = lm.score([Paragraph.of(text, tokenize(text, COMMA))])
+    (found,) = lm.score(lm.lay_out([Paragraph.of(text, tokenize(text, COMMA))]))
     plain = text.replace("1,5", "1.5")
     assert found.targets.sum() == pytest.approx(log_p_of_text(lm, plain), abs=2e-3)
 
@@ -87,7 +87,7 @@ def test_a_point_between_two_numerals_is_paid_once(text: str, language_models: M
 def test_odd_texts_have_finite_scores_for_every_target(kind: str, language_models: Models) -> None:
     lm = language_models[kind]
     paragraphs = [paragraph(text) for text in [*ODD_TEXTS, "1234567890" * 3 + " 9", "", "  "]]
-    for some, found in zip(paragraphs, lm.score(paragraphs), strict=True):
+    for some, found in zip(paragraphs, lm.score(lm.lay_out(paragraphs)), strict=True):
         assert len(found.targets) == len(some.starts) + 1
         assert len(found.numerals) == len(found.gates) == len(found.states) == len(some.numerals)
         for values in (found.targets, found.numerals, found.gates):
@@ -104,7 +104,7 @@ def test_chains_are_the_text_and_numerals_stand_where_they_stand(
     lm = language_models[kind]
     for text in ODD_TEXTS[:5]:
         some = paragraph(text)
-        plan = lm.planner.plans([some])[0][0]
+        plan = lm.lay_out([some])[0].windows[0]
         written = [lm.tokens.texts[token] for token in plan.tokens[1 : plan.length]]
         is_readable = not any("<0x" in piece for piece in written)
         assert not is_readable or "".join(written).strip(" ") == text
@@ -118,7 +118,7 @@ def test_chains_are_the_text_and_numerals_stand_where_they_stand(
 
 def test_a_token_of_several_words_is_paid_once(language_models: Models) -> None:
     lm = language_models["mixed"]  # `),` may be one token; `5mg` is cut
-    plan = lm.planner.plans([paragraph("then 5mg, then")])[0][0]
+    plan = lm.lay_out([paragraph("then 5mg, then")])[0].windows[0]
     written = [lm.tokens.texts[token] for token in plan.tokens[1 : plan.length]]
     assert "5mg" not in "".join(written[:1])
     assert all(text.strip(" ") in {"", "5"} for text in written if "5" in text)
@@ -150,7 +150,7 @@ def test_windows_have_every_target_once(kind: str, language_models: Models) -> N
 def test_a_window_as_long_as_the_text_is_the_text(language_models: Models) -> None:
     lm = language_models["single"]
     some = paragraph("the mean was 12.5 in 7")
-    whole = lm.score([some])[0]
+    whole = lm.score(lm.lay_out([some]))[0]
     planner = Planner(lm.backbone.tokenizer, lm.tokens, lm.start, 10**6)
     (plan,) = planner.plans([some])[0]
     with torch.no_grad():
@@ -163,7 +163,7 @@ def test_a_long_text_is_scored_within_the_positions_of_the_model(language_models
     lm = language_models["gpt2"]
     assert lm.window == 256
     some = paragraph(long_text())
-    found = lm.score([some])[0]
+    found = lm.score(lm.lay_out([some]))[0]
     assert len(found.targets) == len(some.starts) + 1
     assert np.isfinite(found.targets).all()
 
@@ -172,7 +172,7 @@ def test_a_word_longer_than_a_window_and_numerals_without_words(language_models:
     lm = language_models["single"]
     for text in ("x" * 700 + " 5", "1 " * 400 + "1"):
         some = paragraph(text)
-        found = lm.score([some])[0]
+        found = lm.score(lm.lay_out([some]))[0]
         assert len(found.targets) == len(some.starts) + 1
         assert len(found.numerals) == len(some.numerals)
         assert math.isfinite(found.targets.sum())

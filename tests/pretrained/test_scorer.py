@@ -35,9 +35,9 @@ def test_masks_and_paths_agree(kind: str, language_models: Models, monkeypatch) 
     lm = language_models[kind]
     assert lm.scorer.takes_masks
     paragraphs = [paragraph(text) for text in TEXTS]
-    masked = lm.score(paragraphs)
+    masked = lm.score(lm.lay_out(paragraphs))
     monkeypatch.setattr(lm.scorer, "takes_masks", False)
-    for found, expected in zip(lm.score(paragraphs), masked, strict=True):
+    for found, expected in zip(lm.score(lm.lay_out(paragraphs)), masked, strict=True):
         assert_same(found, expected)
 
 
@@ -45,16 +45,16 @@ def test_masks_and_paths_agree(kind: str, language_models: Models, monkeypatch) 
 def test_batches_and_single_paragraphs_agree(kind: str, language_models: Models) -> None:
     lm = language_models[kind]
     paragraphs = [paragraph(text) for text in TEXTS]
-    for some, together in zip(paragraphs, lm.score(paragraphs), strict=True):
-        assert_same(lm.score([some])[0], together)
+    for some, together in zip(paragraphs, lm.score(lm.lay_out(paragraphs)), strict=True):
+        assert_same(lm.score(lm.lay_out([some]))[0], together)
 
 
 def test_logits_in_chunks_are_the_same(language_models: Models, monkeypatch) -> None:
     lm = language_models["glued"]
     paragraphs = [paragraph(text) for text in TEXTS]
-    whole = lm.score(paragraphs)
+    whole = lm.score(lm.lay_out(paragraphs))
     monkeypatch.setattr("numerate.pretrained.scorer.ROWS", {"cpu": 7})
-    for found, expected in zip(lm.score(paragraphs), whole, strict=True):
+    for found, expected in zip(lm.score(lm.lay_out(paragraphs)), whole, strict=True):
         assert_same(found, expected)
 
 
@@ -69,7 +69,7 @@ def test_states_are_those_before_the_first_digit(language_models: Models) -> Non
         )
     inner, last = (states[0, -1].numpy() for states in read.hidden_states[1:])
     inner = (inner - inner.mean()) / inner.std()
-    found = lm.score([paragraph(text)])[0].states
+    found = lm.score(lm.lay_out([paragraph(text)]))[0].states
     assert lm.scorer.state_size == 64
     np.testing.assert_allclose(found[0], [*inner, *last], atol=1e-3)
 
@@ -132,7 +132,7 @@ def test_threads_do_not_hear_each_other(language_models: Models) -> None:
 
 def test_gradients_reach_the_model(language_models: Models) -> None:
     lm = language_models["glued"]
-    plans = [plan for plans in lm.planner.plans([paragraph(t) for t in TEXTS]) for plan in plans]
+    plans = [plan for one in lm.lay_out([paragraph(t) for t in TEXTS]) for plan in one.windows]
     lm.scorer.score(plans).targets.sum().backward()
     gradients = [p.grad for p in lm.backbone.model.parameters() if p.grad is not None]
     assert gradients
@@ -142,7 +142,7 @@ def test_gradients_reach_the_model(language_models: Models) -> None:
 
 def test_nodes_see_their_ancestors_only(language_models: Models) -> None:
     lm = language_models["glued"]
-    plan = lm.planner.plans([paragraph("from 12.5 to 2000")])[0][0]
+    plan = lm.lay_out([paragraph("from 12.5 to 2000")])[0].windows[0]
     mask = Nodes([plan]).mask(torch.device("cpu"))[0, 0].numpy()
     for node in range(len(plan.tokens)):
         ancestors = [node]
@@ -164,9 +164,10 @@ def test_models_whose_masks_do_not_work_are_found_out(tiny_models, monkeypatch) 
     monkeypatch.setattr(type(backbone.model.base_model), "forward", without_masks)
     lm = PretrainedLM(backbone, 0)
     assert not lm.scorer.takes_masks
-    found = lm.score([paragraph(TEXTS[0])])[0]
+    found = lm.score(lm.lay_out([paragraph(TEXTS[0])]))[0]
     monkeypatch.undo()
-    assert_same(found, PretrainedLM(backbone, 0).score([paragraph(TEXTS[0])])[0])
+    other = PretrainedLM(backbone, 0)
+    assert_same(found, other.score(other.lay_out([paragraph(TEXTS[0])]))[0])
 
 
 def test_an_unknown_output_layer_is_refused(tiny_models, monkeypatch) -> None:
@@ -208,6 +209,6 @@ def test_other_output_layers_and_sliding_attention(
     assert lm.scorer.takes_masks
     assert lm.window == changes.get("sliding_window", 256)
     text = "the mean was 12.5 in 7 " * 10
-    found = lm.score([paragraph(text)])[0]
+    found = lm.score(lm.lay_out([paragraph(text)]))[0]
     lm.scorer.takes_masks = False
-    assert_same(lm.score([paragraph(text)])[0], found)
+    assert_same(lm.score(lm.lay_out([paragraph(text)]))[0], found)

@@ -9,7 +9,7 @@ import pytest
 from tests.pretrained import brute_force
 from tests.pretrained.conftest import make_tokenizer, paragraph
 
-from numerate.numeral_table import NumeralTable
+from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.spelling import (
     NumeralTokens,
@@ -36,14 +36,14 @@ def oracle(lm: PretrainedLM) -> brute_force.Model:
 
 def place(lm: PretrainedLM, text: str) -> tuple[list[int], str]:
     """The tokens before the last numeral of a text, and whether a space is still to come."""
-    plan = lm.planner.plans([paragraph(text)])[0][0]
+    plan = lm.lay_out([paragraph(text)])[0].windows[0]
     root, space = plan.roots[-1]
     return plan.tokens[: root + 1], space
 
 
 def score(lm: PretrainedLM, text: str) -> tuple[float, float]:
     """log p(numeral | a numeral comes) and log p(a numeral comes) of a text's last numeral."""
-    found = lm.score([paragraph(text)])[0]
+    found = lm.score(lm.lay_out([paragraph(text)]))[0]
     return float(found.numerals[-1]), float(found.gates[-1])
 
 
@@ -75,9 +75,9 @@ def test_given_that_a_numeral_comes_the_distribution_is_proper(
     assert gate + dead == pytest.approx(1, abs=1e-9)
     assert 0.001 < outcomes["longer"] / gate < 0.99
 
-    table = lm.candidate_table(NumeralTable(["7"]))
+    table = CandidateTable(lm.scorer, lm.tokens, ["7"])
     table.forms = tuple((string,) for string in strings)
-    found = table.table(lm.planner.plans([paragraph(before + "7")])[0][0])[-1]
+    found = table.table(lm.lay_out([paragraph(before + "7")])[0].windows[0])[-1]
     expected = np.log([outcomes[string] / gate for string in strings])
     np.testing.assert_allclose(found, expected, atol=2e-4)
     assert math.fsum(np.exp(found)) + outcomes["longer"] / gate == pytest.approx(1, abs=1e-5)

@@ -57,7 +57,7 @@ class Counting:
 def test_what_is_stored_is_what_the_model_says(tmp_path: Path, lm, dataset) -> None:
     split = Store(tmp_path, lm, dataset).split("test")
     split.fill()
-    found = lm.score(split.paragraphs)
+    found = lm.score(lm.lay_out(split.paragraphs))
     np.testing.assert_allclose(split.targets, np.concatenate([s.targets for s in found]), atol=1e-4)
     np.testing.assert_allclose(split.gates, np.concatenate([s.gates for s in found]), atol=1e-4)
     numerals = np.concatenate([s.numerals for s in found])
@@ -75,9 +75,9 @@ def test_details_are_gathered_for_numerals_in_any_order(tmp_path: Path, lm, data
     numerals = np.random.default_rng(1).permutation(len(split.numerals))[:25]
     batch = split.details.gather(numerals, torch.device("cpu"))
     assert batch is not None
-    plans = [plan for windows in lm.planner.plans(split.paragraphs) for plan in windows]
-    trees = [pair and pair[0] for plan in plans for pair in plan.trees]
-    scores = lm.score(split.paragraphs, detailed=True)
+    laid_out = lm.lay_out(split.paragraphs)
+    trees = [tree for one in laid_out for tree in one.trees]
+    scores = lm.score(laid_out, detailed=True)
     costs, closings = (
         np.concatenate([getattr(score, name) for score in scores])
         for name in ("node_costs", "node_closings")
@@ -93,6 +93,29 @@ def test_details_are_gathered_for_numerals_in_any_order(tmp_path: Path, lm, data
     ):
         expected = [everything[starts[index] : starts[index + 1]] for index in numerals]
         np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-4)
+
+
+@pytest.mark.parametrize("room", [10**6, 700])
+def test_a_paragraph_is_laid_out_once_whatever_is_asked(
+    tmp_path: Path, lm, dataset, monkeypatch, room: int
+) -> None:
+    """Where there is room for it: here for all, or for some."""
+    monkeypatch.setattr("numerate.pretrained.language_model.CACHED_NODES", room)
+    laid_out: list[Any] = []
+    lay_out = lm.lay_out
+
+    def counted(paragraphs: Any) -> Any:
+        laid_out.extend(paragraphs)
+        return lay_out(paragraphs)
+
+    monkeypatch.setattr(lm, "lay_out", counted)
+    split = Store(tmp_path, lm, dataset).split("test")
+    split.fill(detailed=True)
+    split.table(NumeralTable(CANDIDATES))
+    split.best(NumeralTable(CANDIDATES), lambda plan, _: lm.best(plan, NumeralTable(CANDIDATES)))
+    times = [sum(one is paragraph for one in laid_out) for paragraph in split.paragraphs]
+    assert min(times) == 1
+    assert max(times) == (1 if room == 10**6 else 4)
 
 
 def test_states_beyond_half_precision_stay_finite() -> None:
@@ -152,8 +175,8 @@ def test_candidates_are_stored_and_go_on(tmp_path: Path, lm, dataset, monkeypatc
     split.table(candidates, [0])
     table = split.table(candidates)
     assert table.shape == (len(split.numerals), len(CANDIDATES))
-    scorer = lm.candidate_table(candidates)
-    rows = [scorer.table(plan) for plans in lm.planner.plans(split.paragraphs) for plan in plans]
+    plans = [plan for one in lm.lay_out(split.paragraphs) for plan in one.windows]
+    rows = [lm.table(plan, candidates) for plan in plans]
     np.testing.assert_allclose(table, np.concatenate(rows), atol=1e-3)
     monkeypatch.setattr(
         "numerate.pretrained.candidates.CandidateTable.table",

@@ -12,7 +12,7 @@ from numerate.numeral_table import END, NumeralTable
 from numerate.plausibility.digit_tree import DigitTree
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.writer import NumeralPieces, NumeralWriter
+from numerate.pretrained.writer import NumeralWriter
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
 TEXTS = ["the mean was 5", "then  (5", "5"]
@@ -20,13 +20,13 @@ Models = dict[str, PretrainedLM]
 
 
 def writer(lm: PretrainedLM, text: str, adapter: DigitAdapter | None = None) -> NumeralWriter:
-    plan = lm.planner.plans([paragraph(text)])[0][0]
-    return NumeralWriter(lm, NumeralPieces(lm.tokens), plan, 0, adapter)
+    plan = lm.lay_out([paragraph(text)])[0].windows[0]
+    return lm.writer(plan, 0, adapter)
 
 
 def expected(lm: PretrainedLM, text: str, numerals: list[str], adapter=None) -> np.ndarray:
-    plan = lm.planner.plans([paragraph(text)])[0][0]
-    return lm.candidate_table(NumeralTable(numerals), adapter).table(plan)[0]
+    plan = lm.lay_out([paragraph(text)])[0].windows[0]
+    return lm.table(plan, NumeralTable(numerals), adapter=adapter)[0]
 
 
 def short_numerals() -> list[str]:

@@ -103,9 +103,5 @@ class HeadedRun(Run):
         owners = targets.paragraphs[targets.is_numeral]  # [N]
         index = numeral - int(np.searchsorted(owners, owners[numeral]))
         source = self.dev.sources[owners[numeral]]
-        paragraph = self.reader.store.split(self.dev.name).paragraphs[source]
-        for plan in self._lm.planner.plans([paragraph])[0]:
-            if index < len(plan.numerals):
-                return plan, index
-            index -= len(plan.numerals)
-        raise AssertionError("every numeral is in a window")
+        (laid_out,) = self.reader.store.split(self.dev.name).layouts.of([source])
+        return laid_out.places[index]

@@ -97,12 +97,12 @@ class HeadOnStates:
         split = self.read(corpus)
         if split.has_table(candidates, corpus.sources, head.adapter):
             return None
-        search = lm.best_candidate(candidates, head.adapter)
 
         def find(plan: Plan, numerals: np.ndarray) -> np.ndarray:
             hidden = head.project(self._states(split, numerals))
             share, rest = combination.beside_given(hidden, candidates)
-            return search.find(plan, Beside(share.cpu().numpy(), rest.cpu().numpy()))
+            beside = Beside(share.cpu().numpy(), rest.cpu().numpy())
+            return lm.best(plan, candidates, beside, head.adapter)
 
         with exactly():
             found = split.best(candidates, find, corpus.sources, self.progress, head)

@@ -125,9 +125,8 @@ def _pretrained(
         split = store.split(corpus.name)
         if split.has_table(candidates, corpus.sources):
             return None
-        search = lm.best_candidate(candidates)
         found = split.best(
-            candidates, lambda plan, _: search.find(plan), corpus.sources, settings.progress
+            candidates, lambda plan, _: lm.best(plan, candidates), corpus.sources, settings.progress
         )
         return np.asarray(found[split.numerals_of(corpus.sources)])
 

@@ -27,10 +27,9 @@ from numerate.plausibility.reference import Reference
 from numerate.plausibility.search import Given, numerals_of_head
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.digits import DigitAdapter
-from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
+from numerate.pretrained.language_model import LaidOut, ParagraphScores, PretrainedLM
 from numerate.pretrained.plan import Paragraph, Plan
 from numerate.pretrained.store import SplitStore, Store
-from numerate.pretrained.writer import NumeralPieces, NumeralWriter
 
 PREFIXES_AT_ONCE = 32
 MOST_PREFIXES = 256  # continued for the number line: each costs a few tokens of the model
@@ -50,20 +49,19 @@ def plan_before_numeral(lm: PretrainedLM, text: str, rules: ReadingRules) -> Pla
     """A window whose one numeral comes after exactly this text."""
     some_numeral = Token("0", len(text), len(text) + 1, True)  # only its place counts
     tokens = [*tokenize(text, rules), some_numeral]
-    return lm.planner.before(Paragraph.of(text + "0", tokens), len(tokens) - 1)
+    return lm.lay_out_before(Paragraph.of(text + "0", tokens), len(tokens) - 1)
 
 
-def _contexts(windows: list[Plan], states: np.ndarray) -> list[Context]:
+def _contexts(laid_out: LaidOut, states: np.ndarray) -> list[Context]:
     """Of the numerals of a paragraph: [N, S] → N."""
-    places = [(plan, index) for plan in windows for index in range(len(plan.roots))]
     rows = [torch.from_numpy(state[None]) for state in states]
-    return [Context(*place, state) for place, state in zip(places, rows, strict=True)]
+    return [Context(*place, state) for place, state in zip(laid_out.places, rows, strict=True)]
 
 
 class ParagraphScorer(Protocol):
     """What scores paragraphs: a language model, or a head over it."""
 
-    def score(self, paragraphs: Sequence[Paragraph]) -> list[ParagraphScores]: ...
+    def score(self, paragraphs: Sequence[LaidOut]) -> list[ParagraphScores]: ...
 
 
 class PretrainedModel:
@@ -81,7 +79,6 @@ class PretrainedModel:
         self._lm = lm
         self._scorer = scorer or lm
         self._rules = reference.reading
-        self._pieces = NumeralPieces(lm.tokens)
         self.candidates = NumeralTable(reference.candidates)
 
     @property
@@ -99,13 +96,12 @@ class PretrainedModel:
             return []
         tokens = [self.tokens(text) for text in texts]
         paragraphs = [Paragraph.of(*pair) for pair in zip(texts, tokens, strict=True)]
-        scores = self._scorer.score(paragraphs)
-        windows = self._lm.planner.plans(paragraphs)
-        rows = zip(texts, tokens, scores, windows, strict=True)
+        laid_out = self._lm.lay_out(paragraphs)
+        rows = zip(texts, tokens, self._scorer.score(laid_out), laid_out, strict=True)
         return [self._reading(*row) for row in rows]
 
     def _reading(
-        self, text: str, tokens: list[Token], scores: ParagraphScores, windows: list[Plan]
+        self, text: str, tokens: list[Token], scores: ParagraphScores, laid_out: LaidOut
     ) -> Reading:
         positions = np.flatnonzero([token.is_numeral for token in tokens])
         charges = self._charges(NumeralTable([tokens[place].text for place in positions]))
@@ -118,7 +114,7 @@ class PretrainedModel:
             positions=positions,
             numeral_log_probs=scores.numerals + charges,
             gates=scores.gates,
-            states=_contexts(windows, scores.states),
+            states=_contexts(laid_out, scores.states),
         )
 
     def stored_readings(self, split: SplitStore, paragraphs: np.ndarray) -> Iterator[Reading]:
@@ -131,10 +127,10 @@ class PretrainedModel:
             paragraphs,
             chosen,
             np.split(found, np.cumsum(counts)[:-1]),
-            self._lm.planner.plans(chosen),
+            split.layouts.of(paragraphs.tolist()),
             strict=True,
         )
-        for index, paragraph, log_probs, windows in rows:
+        for index, paragraph, log_probs, laid_out in rows:
             positions = np.array(sorted(paragraph.numerals), dtype=np.int64)
             places = slice(*split.numeral_starts[index : index + 2])
             gates = np.array(split.gates[places])
@@ -147,7 +143,7 @@ class PretrainedModel:
                 positions=positions,
                 numeral_log_probs=log_probs,
                 gates=gates,
-                states=_contexts(windows, split.states[places].astype(np.float32)),
+                states=_contexts(laid_out, split.states[places].astype(np.float32)),
             )
 
     def in_place(
@@ -203,7 +199,7 @@ class PretrainedModel:
 
     def _spelled(self, context: Context, adapter: DigitAdapter | None = None) -> DigitTree:
         """The digits that the language model writes."""
-        writer = NumeralWriter(self._lm, self._pieces, context.plan, context.index, adapter)
+        writer = self._lm.writer(context.plan, context.index, adapter)
         return DigitTree(
             writer, at_once=PREFIXES_AT_ONCE, most=MOST_PREFIXES, searched=MOST_SEARCHED
         )

@@ -19,9 +19,8 @@ from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.digits import DigitBatch, NodeDetails
 from numerate.pretrained.head_model import HeadModel
-from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
-from numerate.pretrained.plan import Paragraph, Plan
-from numerate.pretrained.spelling import SpellingTree
+from numerate.pretrained.language_model import LaidOut, ParagraphScores, PretrainedLM
+from numerate.pretrained.plan import Plan
 from numerate.pretrained.store import SplitStore, Store, default_cache, remembered_cache
 from numerate.pretrained.trees import Trees
 from numerate.pretrained.tuning import add_adapters
@@ -116,17 +115,10 @@ class BackboneRun:
         backbone = self.lm.backbone
         return None if self.head.lm else (backbone.path, backbone.digest, self.lm.start)
 
-    def score(self, paragraphs: Sequence[Paragraph]) -> list[ParagraphScores]:
+    def score(self, paragraphs: Sequence[LaidOut]) -> list[ParagraphScores]:
         """As the language model does, but with the head's numerals."""
-        detailed = self.reads_details
-        result = []
-        for paragraph, score in zip(
-            paragraphs, self.lm.score(paragraphs, detailed=detailed), strict=True
-        ):
-            plans = self.lm.planner.plans([paragraph])[0] if detailed else []
-            trees = [pair and pair[0] for plan in plans for pair in plan.trees]
-            result.append(self._with_head(paragraph, score, trees))
-        return result
+        scores = self.lm.score(paragraphs, detailed=self.reads_details)
+        return [self._with_head(*pair) for pair in zip(paragraphs, scores, strict=True)]
 
     def stored_log_probs(
         self, split: SplitStore, places: np.ndarray, table: NumeralTable, rows: np.ndarray
@@ -165,19 +157,15 @@ class BackboneRun:
         own = torch.empty(0)
         with torch.no_grad():
             if self.head.needs_lm:
-                table = self.lm.candidate_table(candidates, self.head.adapter)
-                own = torch.from_numpy(table.table(plan.with_roots(which))).to(device)
+                table = self.lm.table(plan, candidates, which, self.head.adapter)
+                own = torch.from_numpy(table).to(device)
             found = self.head.numeral_table(states, candidates.to(device), own)
         return found.double().cpu().numpy()
 
-    def _with_head(
-        self,
-        paragraph: Paragraph,
-        score: ParagraphScores,
-        trees: list[SpellingTree | None],
-    ) -> ParagraphScores:
+    def _with_head(self, laid_out: LaidOut, score: ParagraphScores) -> ParagraphScores:
         if not len(score.numerals):
             return score
+        paragraph = laid_out.paragraph
         device = self.lm.scorer.device
         texts = [paragraph.written[index] for index in sorted(paragraph.numerals)]
         table = NumeralTable(texts, self.head.vocabulary.numeral_ids()).to(device)
@@ -191,6 +179,7 @@ class BackboneRun:
             tensor(score.node_costs),
             tensor(score.node_closings),
         )
+        trees = laid_out.trees if self.reads_details else []
         digits = DigitBatch.of(Trees.of(trees), details)
         with torch.no_grad():
             found = self.head.numeral_log_prob(

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.numeral_table import NumeralTable
 from numerate.packing import ranges
 from numerate.pretrained.branches import Branches
 from numerate.pretrained.digits import DigitAdapter
@@ -51,16 +50,16 @@ class BestCandidate:
         self,
         scorer: Scorer,
         tokens: NumeralTokens,
-        candidates: NumeralTable,
-        adapter: DigitAdapter | None = None,
+        candidates: Sequence[str],
     ) -> None:
         self.scorer = scorer
         self.tokens = tokens
-        self.adapter = adapter
-        self.forms = tuple(written_forms(text) for text in candidates.texts)
+        self.forms = tuple(written_forms(text) for text in candidates)
         self._trees: dict[str, _Tree] = {}
 
-    def find(self, plan: Plan, beside: Beside | None = None) -> np.ndarray:
+    def find(
+        self, plan: Plan, beside: Beside | None = None, adapter: DigitAdapter | None = None
+    ) -> np.ndarray:
         """Which candidate it is, before each numeral of a plan: int64 [N]."""
         result = np.zeros(len(plan.roots), dtype=np.int64)
         if not plan.roots:
@@ -70,11 +69,16 @@ class BestCandidate:
             places = np.array([i for i, (_, other) in enumerate(plan.roots) if other == space])
             roots = np.array([plan.roots[place][0] for place in places])
             some = beside and Beside(beside.share[places], beside.others[places])
-            result[places] = self._search(branches, self._tree_after(space), roots, some)
+            result[places] = self._search(branches, self._tree_after(space), roots, some, adapter)
         return result
 
     def _search(
-        self, branches: Branches, tree: "_Tree", roots: np.ndarray, beside: Beside | None
+        self,
+        branches: Branches,
+        tree: "_Tree",
+        roots: np.ndarray,
+        beside: Beside | None,
+        adapter: DigitAdapter | None,
     ) -> np.ndarray:
         known = _Known(tree, len(roots))
         count = AT_ONCE.get(self.scorer.device.type, AT_ONCE["cpu"])
@@ -82,7 +86,7 @@ class BestCandidate:
         places, nodes = np.arange(len(roots)), np.zeros(len(roots), dtype=np.int64)
         states = branches.states[self.scorer.index(roots)]
         while True:
-            known.put(places, nodes, *self._following(states, tree))
+            known.put(places, nodes, *self._following(states, tree, adapter))
             best, wanted = known.choose(count, beside)
             places, nodes = np.nonzero(wanted)
             if not len(places):
@@ -94,7 +98,9 @@ class BestCandidate:
                 roots[places].tolist(),
             )
 
-    def _following(self, states: Tensor, tree: "_Tree") -> tuple[np.ndarray, np.ndarray]:
+    def _following(
+        self, states: Tensor, tree: "_Tree", adapter: DigitAdapter | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """p of the tree's tokens, and of kinds of tokens, after states: [n, ·], [n, kinds]."""
         scorer = self.scorer
         asked = scorer.index(tree.asked)
@@ -102,8 +108,8 @@ class BestCandidate:
         with torch.no_grad():
             for some in torch.split(states, ROWS.get(scorer.device.type, 128)):
                 scores = scorer.logits(some)
-                if self.adapter is not None:
-                    log_p = self.adapter.adapt(some, scores, scorer.classes)
+                if adapter is not None:
+                    log_p = adapter.adapt(some, scores, scorer.classes)
                 else:
                     log_p = scores.log_softmax(1)
                 chosen.append(log_p[:, asked].double().exp())

@@ -5,13 +5,13 @@ each numeral's context, all nodes at once, with a mask that hides what comes lat
 """
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.numeral_table import NumeralTable
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.forest import on_device, spell_out
 from numerate.pretrained.plan import Plan
@@ -40,21 +40,19 @@ class CandidateTable:
         self,
         scorer: Scorer,
         tokens: NumeralTokens,
-        candidates: NumeralTable,
-        adapter: DigitAdapter | None = None,
+        candidates: Sequence[str],
     ) -> None:
-        self.adapter = adapter
         self.scorer = scorer
         self.tokens = tokens
-        self.forms = tuple(written_forms(text) for text in candidates.texts)
+        self.forms = tuple(written_forms(text) for text in candidates)
         self._trees: dict[str, list[_Tree]] = {}
 
-    def table(self, plan: Plan) -> np.ndarray:
+    def table(self, plan: Plan, adapter: DigitAdapter | None = None) -> np.ndarray:
         """The same as an array, without gradients."""
         with torch.no_grad():
-            return self.score(plan).cpu().numpy()
+            return self.score(plan, adapter).cpu().numpy()
 
-    def score(self, plan: Plan) -> Tensor:
+    def score(self, plan: Plan, adapter: DigitAdapter | None = None) -> Tensor:
         """Before each numeral of a plan: float64 [N, C]."""
         device = self.scorer.device
         result = torch.empty(len(plan.roots), len(self.forms), dtype=torch.float64, device=device)
@@ -78,7 +76,7 @@ class CandidateTable:
                         read = self._read(past, states, tree, roots)
                     rows = self.scorer.index(np.array(mine))
                     columns = self.scorer.index(np.array(tree.candidates))
-                    result[rows[:, None], columns] = self._table(read, tree, len(mine))
+                    result[rows[:, None], columns] = self._table(read, tree, len(mine), adapter)
         return result
 
     def _trees_after(self, space: str) -> list[_Tree]:
@@ -145,14 +143,16 @@ class CandidateTable:
             parts.append(self.scorer.states(Nodes([alone]))[self.scorer.index(np.array(nodes))])
         return torch.stack(parts)
 
-    def _table(self, states: Tensor, tree: _Tree, count: int) -> Tensor:
+    def _table(
+        self, states: Tensor, tree: _Tree, count: int, adapter: DigitAdapter | None
+    ) -> Tensor:
         """From the states of `count` copies of the tree to the candidates: [n, C]."""
         forest = Trees.of([tree.spelling] * count).forest(len(tree.candidates))
         placed = on_device(forest, self.scorer.device)
         flat = states.flatten(0, 1)
-        if self.adapter is not None:
+        if adapter is not None:
             details = self.scorer.details(flat, forest)
-            numerals, gates = self.adapter.spell_out(placed, details, self.scorer.classes)
+            numerals, gates = adapter.spell_out(placed, details, self.scorer.classes)
         else:
             values, sums = self.scorer.log_probs(flat, forest.edges, forest.requests())
             spelled = spell_out(placed, values, sums, None)

@@ -9,7 +9,7 @@ import torch
 from numerate.batching import Corpus, Encodable, shuffled_batches
 from numerate.packing import move
 from numerate.pretrained.head_model import PlanBatch, StateBatch
-from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.language_model import Layouts, PretrainedLM
 from numerate.pretrained.plan import Paragraph
 from numerate.pretrained.store import SplitStore
 
@@ -55,16 +55,14 @@ class TextCorpus(Corpus):
         self, corpus: Corpus, split: Encodable, paragraphs: list[Paragraph], lm: PretrainedLM
     ) -> None:
         super().__init__(split, corpus.vocabulary, corpus.table)
-        self.paragraphs = paragraphs
-        self.planner = lm.planner
+        self.layouts = Layouts(lm, paragraphs)
 
     def collate(self, paragraphs: np.ndarray) -> PlanBatch:  # type: ignore[override]
         numerals = self.numerals_of(paragraphs)
         order = np.argsort(self.rows[numerals], kind="stable")
-        windows = self.planner.plans([self.paragraphs[index] for index in paragraphs])
         device = self.table.device
         return PlanBatch(
-            [plan for plans in windows for plan in plans],
+            [plan for one in self.layouts.of(paragraphs.tolist()) for plan in one.windows],
             torch.from_numpy(self.target_is_numeral[self.targets_of(paragraphs)]).to(device),
             move(order, device),
             self.table.batch(self.rows[numerals][order]) if len(numerals) else None,

@@ -17,7 +17,7 @@ from numerate.pretrained.trees import Trees
 if TYPE_CHECKING:
     from numerate.pretrained.store import SplitStore
 
-PARAGRAPHS = 256  # planned at a time
+PARAGRAPHS = 256  # laid out at a time
 
 
 def as_half(states: np.ndarray) -> np.ndarray:
@@ -47,10 +47,10 @@ class DetailStore:
 
     @staticmethod
     def _planned(split: "SplitStore") -> Iterator[SpellingTree | None]:
-        planner = split.store.model.planner
-        for begin in range(0, len(split.paragraphs), PARAGRAPHS):
-            for plans in planner.plans(split.paragraphs[begin : begin + PARAGRAPHS]):
-                yield from (pair and pair[0] for plan in plans for pair in plan.trees)
+        count = len(split.paragraphs)
+        for begin in range(0, count, PARAGRAPHS):
+            for laid_out in split.layouts.of(range(begin, min(begin + PARAGRAPHS, count))):
+                yield from laid_out.trees
 
     def put(self, numerals: slice, score: ParagraphScores) -> None:
         nodes = slice(self.starts[numerals.start], self.starts[numerals.stop])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -11,19 +12,46 @@ from numerate.corpus.dataset import Split
 from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone
-from numerate.pretrained.best import BestCandidate
+from numerate.pretrained.best import Beside, BestCandidate
 from numerate.pretrained.branches import Branches
 from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.forest import SURELY
 from numerate.pretrained.plan import Paragraph, Plan, Planner
 from numerate.pretrained.scorer import Scorer, Scores
-from numerate.pretrained.spelling import DIGIT, POINT_DIGIT, REACH, NumeralTokens
+from numerate.pretrained.spelling import (
+    DIGIT,
+    POINT_DIGIT,
+    REACH,
+    NumeralTokens,
+    SpellingTree,
+)
+from numerate.pretrained.writer import NumeralPieces, NumeralWriter
 
 WINDOW = 1024  # tokens of a window, where the model can take more
 LEAST_WINDOW = 2 * REACH
 NODES = {"cpu": 2048, "cuda": 32768}  # nodes of a batch
 TRIAL = 8  # paragraphs on which starts are compared
+TABLES = 4  # of candidates, whose trees are cached
+CACHED_NODES = 2**20  # of the paragraphs of a split that stay laid out: some 160 bytes each
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """A paragraph as the model reads it: all that is asked of it is asked of its windows."""
+
+    paragraph: Paragraph
+    windows: list[Plan]
+
+    @property
+    def places(self) -> list[tuple[Plan, int]]:
+        """Of each numeral: its window, and which of the window's numerals it is."""
+        return [(plan, index) for plan in self.windows for index in range(len(plan.numerals))]
+
+    @property
+    def trees(self) -> list[SpellingTree | None]:
+        """Of each numeral: its spellings; none where they are not those of the numeral alone."""
+        return [pair and pair[0] for plan in self.windows for pair in plan.trees]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +89,14 @@ class PretrainedLM:
             )
         self.scorer = Scorer(backbone.model, self.tokens)
         self.start = backbone.adds_start if start is None else start
+        self._candidate_table = lru_cache(TABLES)(self._make_table)
+        self._best_candidate = lru_cache(TABLES)(self._make_best)
+
+    def _make_table(self, candidates: tuple[str, ...]) -> CandidateTable:
+        return CandidateTable(self.scorer, self.tokens, candidates)
+
+    def _make_best(self, candidates: tuple[str, ...]) -> BestCandidate:
+        return BestCandidate(self.scorer, self.tokens, candidates)
 
     def choose_start(self, paragraphs: Sequence[Paragraph]) -> int:
         """The symbol before a text: the tokenizer's own, else the one that predicts best.
@@ -77,7 +113,7 @@ class PretrainedLM:
         found = {}
         for start in sorted(start for start in starts if start < known):
             self.start = start
-            scores = self.score(paragraphs[:TRIAL])
+            scores = self.score(self.lay_out(paragraphs[:TRIAL]))
             found[start] = float(np.mean(np.concatenate([score.targets for score in scores])))
         self.start = max(found, key=lambda start: found[start])
         return self.start
@@ -87,12 +123,19 @@ class PretrainedLM:
         assert self.start is not None, "choose a start first"
         return Planner(self.backbone.tokenizer, self.tokens, self.start, self.window)
 
+    def lay_out(self, paragraphs: Sequence[Paragraph]) -> list[LaidOut]:
+        plans = self.planner.plans(paragraphs)
+        return [LaidOut(*pair) for pair in zip(paragraphs, plans, strict=True)]
+
+    def lay_out_before(self, paragraph: Paragraph, target: int) -> Plan:
+        """One window with only one of a paragraph's tokens to predict, and what leads to it."""
+        return self.planner.before(paragraph, target)
+
     def score(
-        self, paragraphs: Sequence[Paragraph], *, detailed: bool = False
+        self, paragraphs: Sequence[LaidOut], *, detailed: bool = False
     ) -> list[ParagraphScores]:
         """Without gradients, in batches of similar length, in the order given."""
-        windows = self.planner.plans(paragraphs)
-        plans = [plan for window in windows for plan in window]
+        plans = [plan for paragraph in paragraphs for plan in paragraph.windows]
         found: dict[int, ParagraphScores] = {}
         for batch in self.batches(plans):
             with torch.inference_mode():
@@ -100,7 +143,7 @@ class PretrainedLM:
                 scores = self.scorer.score(some, detailed=detailed)
             found.update(zip(batch, _split(scores, some), strict=True))
         parts = iter(found[index] for index in range(len(plans)))
-        return [_join([next(parts) for _ in plans]) for plans in windows]
+        return [_join([next(parts) for _ in paragraph.windows]) for paragraph in paragraphs]
 
     def batches(self, plans: Sequence[Plan]) -> list[list[int]]:
         """Which windows are read together: those of similar size."""
@@ -113,21 +156,34 @@ class PretrainedLM:
             batches[-1].append(index)
         return batches
 
-    def candidate_table(
-        self, candidates: NumeralTable, adapter: DigitAdapter | None = None
-    ) -> CandidateTable:
-        return CandidateTable(self.scorer, self.tokens, candidates, adapter)
-
-    def best_candidate(
-        self, candidates: NumeralTable, adapter: DigitAdapter | None = None
-    ) -> BestCandidate:
-        return BestCandidate(self.scorer, self.tokens, candidates, adapter)
-
     def table(
-        self, plan: Plan, candidates: NumeralTable, which: Sequence[int] | None = None
+        self,
+        plan: Plan,
+        candidates: NumeralTable,
+        which: Sequence[int] | None = None,
+        adapter: DigitAdapter | None = None,
     ) -> np.ndarray:
         """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
-        return self.candidate_table(candidates).table(plan.with_roots(which))
+        table = self._candidate_table(tuple(candidates.texts))
+        return table.table(plan.with_roots(which), adapter)
+
+    def best(
+        self,
+        plan: Plan,
+        candidates: NumeralTable,
+        beside: Beside | None = None,
+        adapter: DigitAdapter | None = None,
+    ) -> np.ndarray:
+        """The likeliest candidate before each numeral of a plan: int64 [N]."""
+        return self._best_candidate(tuple(candidates.texts)).find(plan, beside, adapter)
+
+    def writer(self, plan: Plan, index: int, adapter: DigitAdapter | None = None) -> NumeralWriter:
+        """What the model would write before a numeral of a plan, symbol by symbol."""
+        return NumeralWriter(self.scorer, self._pieces, plan, index, adapter)
+
+    @cached_property
+    def _pieces(self) -> NumeralPieces:
+        return NumeralPieces(self.tokens)
 
     def follows(self, plan: Plan, index: int, numerals: Sequence[str], text: str) -> np.ndarray:
         """log p(a text | what stands before a plan's numeral, another numeral there, ended): [C].
@@ -156,6 +212,30 @@ class PretrainedLM:
             log_stop = torch.log1p(-torch.stack(goes_on).exp().sum(0).clamp(max=SURELY))
             total = found.view(len(numerals), -1).sum(1) - log_stop
         return total.cpu().numpy()
+
+
+class Layouts:
+    """The paragraphs of a split, each laid out when it is first asked for.
+
+    They stay so as far as there is room; the others are laid out again where they come again.
+    """
+
+    def __init__(self, lm: PretrainedLM, paragraphs: Sequence[Paragraph]) -> None:
+        self._lm = lm
+        self._paragraphs = paragraphs
+        self._cached: dict[int, LaidOut] = {}
+        self._room = CACHED_NODES
+
+    def of(self, which: Sequence[int]) -> list[LaidOut]:
+        missing = [index for index in which if index not in self._cached]
+        new = self._lm.lay_out([self._paragraphs[index] for index in missing])
+        found = dict(zip(missing, new, strict=True))
+        for index, laid_out in found.items():
+            size = sum(len(plan.tokens) for plan in laid_out.windows)
+            if size <= self._room:
+                self._cached[index] = laid_out
+                self._room -= size
+        return [self._cached.get(index) or found[index] for index in which]
 
 
 def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:

@@ -107,6 +107,8 @@ class Planner:
 
     def plans(self, paragraphs: Sequence[Paragraph]) -> list[list[Plan]]:
         """The windows of each paragraph."""
+        if not paragraphs:  # of which tokenizers make an error
+            return []
         paragraphs = [_as_spelled(paragraph) for paragraph in paragraphs]
         encoded = self._encode([paragraph.text for paragraph in paragraphs])
         rows = zip(paragraphs, encoded["input_ids"], encoded["offset_mapping"], strict=True)

@@ -23,7 +23,7 @@ from numerate.numeral_table import NumeralTable
 from numerate.packing import ranges
 from numerate.pretrained.details import DetailStore, as_half
 from numerate.pretrained.digits import DigitAdapter
-from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.language_model import Layouts, PretrainedLM, read_paragraphs
 from numerate.pretrained.mapped import put
 from numerate.pretrained.plan import Paragraph, Plan
 from numerate.runs.folder import read_json
@@ -102,6 +102,7 @@ class SplitStore:
         self.store = store
         self.name = name
         self.paragraphs: list[Paragraph] = read_paragraphs(store.dataset.split(name))
+        self.layouts = Layouts(store.model, self.paragraphs)
         lengths = [len(paragraph.starts) + 1 for paragraph in self.paragraphs]
         numerals = [len(paragraph.numerals) for paragraph in self.paragraphs]
         self.target_starts = np.cumsum([0, *lengths])
@@ -153,8 +154,7 @@ class SplitStore:
         arrays += self.details.arrays if detailed else []
         waiting, what = wanted[~done[wanted]], f"reading {self.name}"
         for some in self._portions(waiting, what, progress, PARAGRAPHS):
-            chosen = [self.paragraphs[index] for index in some]
-            scores = self.store.model.score(chosen, detailed=detailed)
+            scores = self.store.model.score(self.layouts.of(some), detailed=detailed)
             for index, score in zip(some, scores, strict=True):
                 numerals = slice(*self.numeral_starts[index : index + 2])
                 put(self.targets, slice(*self.target_starts[index : index + 2]), score.targets)
@@ -186,8 +186,12 @@ class SplitStore:
         """
         key = _key(candidates, adapter)
         table = self.array(key, np.float32, (len(self.numerals), len(candidates)))
-        scorer = self.store.model.candidate_table(candidates, adapter)
-        self._rank(table, key, paragraphs, progress, lambda plan, _: scorer.table(plan))
+        lm = self.store.model
+
+        def find(plan: Plan, _: np.ndarray) -> np.ndarray:
+            return lm.table(plan, candidates, adapter=adapter)
+
+        self._rank(table, key, paragraphs, progress, find)
         return table
 
     def has_table(
@@ -230,13 +234,11 @@ class SplitStore:
         done = self._marks(f"{key}-done")
         wanted = np.arange(len(self.paragraphs)) if paragraphs is None else np.asarray(paragraphs)
         waiting = wanted[~done[wanted]]
-        planner = self.store.model.planner
         what = f"ranking candidates in {self.name}"
         for some in self._portions(waiting, what, progress, RANKED):
-            planned = planner.plans([self.paragraphs[index] for index in some])
-            for index, plans in zip(some, planned, strict=True):
+            for index, laid_out in zip(some, self.layouts.of(some), strict=True):
                 begin = int(self.numeral_starts[index])
-                for plan in plans:
+                for plan in laid_out.windows:
                     rows = np.arange(begin, begin + len(plan.roots))
                     put(found, rows, of_plan(plan, rows))
                     begin += len(rows)

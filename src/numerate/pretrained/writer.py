@@ -16,8 +16,8 @@ from torch import Tensor
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
 from numerate.pretrained.branches import Branches
 from numerate.pretrained.digits import DigitAdapter
-from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Plan
+from numerate.pretrained.scorer import Scorer
 from numerate.pretrained.spelling import MAX_EXACT, NumeralTokens, goes_on, written_forms
 
 DIGITS = SYMBOLS[:POINT]
@@ -72,17 +72,17 @@ class NumeralWriter:
 
     def __init__(
         self,
-        lm: PretrainedLM,
+        scorer: Scorer,
         pieces: NumeralPieces,
         plan: Plan,
         index: int,
         adapter: DigitAdapter | None = None,
     ) -> None:
         root, self._space = plan.roots[index]
-        self._scorer = lm.scorer
+        self._scorer = scorer
         self._pieces = pieces
         self._adapter = adapter
-        self._branches = Branches(lm.scorer, plan.tokens[: root + 1])
+        self._branches = Branches(scorer, plan.tokens[: root + 1])
         following = self._following_pieces(self._branches.states[-1:])[0]
         self._nodes = [_Node(1.0, following)]  # the end of the context, and what is read after it
         self._at = {"": [0]}  # which nodes have just written a text
