@@ -30,6 +30,7 @@ LAYERS: list[set[str]] = [
     {"vocabulary"},
     {"runs"},
     {"packing", "tensor_file", "numeral_table", "batching"},
+    {"spelling"},
     {"heads"},
     {"model"},
     {"pretrained"},

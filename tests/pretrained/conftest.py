@@ -27,8 +27,8 @@ from transformers import (
 )
 
 from numerate.corpus.tokenizer import tokenize
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.pretrained.backbone import Backbone, open_backbone
-from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Paragraph
 
@@ -202,7 +202,7 @@ def paragraph(text: str) -> Paragraph:
 def shaken(lm: PretrainedLM) -> DigitAdapter:
     """An adapter that moves every digit."""
     torch.manual_seed(1)
-    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
+    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, ensemble_size=3).eval()
     with torch.no_grad():
         for weight in adapter.parameters():
             weight.normal_(0, 0.5)

@@ -19,16 +19,16 @@ from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.subject import Settings
 from numerate.heads.combination import CombinationHead
+from numerate.heads.digit_adapter import DigitAdapter, DigitBatch
 from numerate.numeral_table import POINT, NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.corpora import StateCorpus
-from numerate.pretrained.digits import DigitAdapter, DigitBatch
 from numerate.pretrained.head_model import HEADS
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Store
-from numerate.pretrained.trees import Trees
 from numerate.runs.folder import read_json
+from numerate.spelling.forest import Trees
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -107,7 +107,7 @@ def test_untrained_offsets_leave_the_digits_as_they_are(
         assert None in trees, "the list 1,23 has no tree of its own"
         batch = DigitBatch.of(Trees.of(trees), scores.details)
         assert batch is not None
-        fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0, networks=3).eval()
+        fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0, ensemble_size=3).eval()
         same = fresh.log_prob(scores.numerals, batch, lm.scorer.classes)
         moved = shaken(lm).log_prob(scores.numerals, batch, lm.scorer.classes)
     torch.testing.assert_close(same, scores.numerals, rtol=1e-5, atol=1e-5)
@@ -146,7 +146,7 @@ def test_networks_say_together_the_mean_of_what_each_says(tiny_models: dict[str,
     lm = opened(tiny_models["single"])
     adapter, classes = shaken(lm), lm.scorer.classes
     alone = []
-    for index in range(adapter.networks):
+    for index in range(adapter.ensemble_size):
         one = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
         mine = slice(8 * index, 8 * index + 8)
         weights = adapter.state_dict()
@@ -244,7 +244,7 @@ def test_members_learn_where_they_have_no_share(
     assert batch.digits is not None
     assert isinstance(head, CombinationHead)
     assert adapter is not None
-    assert adapter.networks > 1
+    assert adapter.ensemble_size > 1
     with torch.no_grad():
         loss = float(run.head(batch))
         assert loss == pytest.approx(-float(run.head.log_prob(batch).sum()), rel=1e-9)

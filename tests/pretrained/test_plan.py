@@ -11,7 +11,7 @@ from numerate.corpus.rules import ReadingRules
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Paragraph, Planner
-from numerate.pretrained.spelling import REACH
+from numerate.spelling.numeral_tokens import REACH
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
 Models = dict[str, PretrainedLM]

@@ -11,13 +11,8 @@ from tests.pretrained.conftest import make_tokenizer, paragraph
 
 from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.spelling import (
-    NumeralTokens,
-    goes_on,
-    may_group,
-    spelled_form,
-    written_forms,
-)
+from numerate.spelling.numeral_tokens import NumeralTokens
+from numerate.spelling.written import goes_on, may_group, spelled_form, written_forms
 
 KINDS = ("single", "glued", "metaspace", "mixed")
 Models = dict[str, PretrainedLM]

@@ -7,10 +7,10 @@ import pytest
 import torch
 from tests.pretrained.conftest import paragraph
 
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral import is_numeral
 from numerate.numeral_table import END, NumeralTable
 from numerate.plausibility.digit_tree import DigitTree
-from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.writer import NumeralWriter
 
@@ -94,7 +94,7 @@ def test_a_model_that_takes_no_masks_writes_the_same(language_models: Models, mo
 def test_adapted_digits_are_written_as_they_are_scored(kind: str, language_models: Models) -> None:
     lm = language_models[kind]
     torch.manual_seed(1)
-    adapter = DigitAdapter(lm.scorer.state_size, 16, 0.0, networks=2).eval()
+    adapter = DigitAdapter(lm.scorer.state_size, 16, 0.0, ensemble_size=2).eval()
     with torch.no_grad():
         for weight in adapter.parameters():
             weight.normal_(0, 0.5)

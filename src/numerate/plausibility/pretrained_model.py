@@ -20,13 +20,13 @@ from numerate.corpus.tokenizer import Token, tokenize
 from numerate.evaluation.perplexity import numeral_shares
 from numerate.evaluation.score import exactly
 from numerate.heads.combination import CombinationHead
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.digit_tree import DigitTree
 from numerate.plausibility.number_model import AFTER, NextNumeral, Reading
 from numerate.plausibility.reference import Reference
 from numerate.plausibility.search import Given, numerals_of_head
 from numerate.pretrained.backbone_run import BackboneRun
-from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import LaidOut, ParagraphScores, PretrainedLM
 from numerate.pretrained.plan import Paragraph, Plan
 from numerate.pretrained.store import SplitStore, Store

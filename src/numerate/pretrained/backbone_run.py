@@ -13,19 +13,19 @@ from torch import Tensor
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import RunError
+from numerate.heads.digit_adapter import DigitBatch, NodeDetails
 from numerate.heads.mixture_fit import Components
 from numerate.model.stored import StoredParts
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.digits import DigitBatch, NodeDetails
 from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.language_model import LaidOut, ParagraphScores, PretrainedLM
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.store import SplitStore, Store, default_cache, remembered_cache
-from numerate.pretrained.trees import Trees
 from numerate.pretrained.tuning import add_adapters
 from numerate.runs.contents import BackboneRecord
 from numerate.runs.folder import WEIGHTS
+from numerate.spelling.forest import Trees
 
 AT_ONCE = 1024  # numerals that the head scores at a time
 

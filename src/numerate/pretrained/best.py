@@ -13,20 +13,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.packing import ranges
 from numerate.pretrained.branches import Branches
-from numerate.pretrained.digits import DigitAdapter
-from numerate.pretrained.forest import SURELY
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.scorer import ROWS, Scorer
-from numerate.pretrained.spelling import (
+from numerate.spelling.numeral_tokens import (
     COMMA_DIGIT,
     DIGIT,
     POINT_DIGIT,
     SPACE_DIGIT,
     NumeralTokens,
-    written_forms,
 )
+from numerate.spelling.sums import SURELY
+from numerate.spelling.written import written_forms
 
 AT_ONCE = {"cpu": 16, "cuda": 64}  # nodes of a place that are read in one pass
 _SUMS = (DIGIT, SPACE_DIGIT, POINT_DIGIT, COMMA_DIGIT)

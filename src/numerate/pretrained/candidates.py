@@ -12,12 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.pretrained.digits import DigitAdapter
-from numerate.pretrained.forest import on_device, spell_out
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.scorer import NEVER, Nodes, Scorer
-from numerate.pretrained.spelling import NumeralTokens, SpellingTree, written_forms
-from numerate.pretrained.trees import Trees
+from numerate.spelling.forest import Trees, on_device
+from numerate.spelling.numeral_tokens import NumeralTokens, SpellingTree
+from numerate.spelling.sums import spell_out
+from numerate.spelling.written import written_forms
 
 STATES = {"cpu": 4096, "cuda": 32768}  # nodes read at a time
 # Candidates in a tree. Who sees whom grows with the square of its nodes; a GPU has some room for

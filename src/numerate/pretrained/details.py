@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from numerate.heads.digit_adapter import DigitBatch, NodeDetails
 from numerate.packing import move, ranges
-from numerate.pretrained.digits import MASSES, DigitBatch, NodeDetails
 from numerate.pretrained.language_model import ParagraphScores
 from numerate.pretrained.mapped import put
-from numerate.pretrained.spelling import SpellingTree
-from numerate.pretrained.trees import Trees
+from numerate.spelling.forest import Trees
+from numerate.spelling.numeral_tokens import SpellingTree
+from numerate.spelling.token_classes import MASSES
 
 if TYPE_CHECKING:
     from numerate.pretrained.store import SplitStore

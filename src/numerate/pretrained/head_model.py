@@ -13,16 +13,17 @@ from torch import Tensor, nn
 
 from numerate.errors import NumerateError
 from numerate.heads.combination import CombinationHead
+from numerate.heads.digit_adapter import DigitAdapter, DigitBatch
+from numerate.heads.dropout import ByteDropout
 from numerate.heads.mixture_fit import Components
 from numerate.model.language_model import build_head
 from numerate.model.stored import ModelConfig, StoredModel
 from numerate.numeral_table import NumeralBatch, NumeralTable
-from numerate.pretrained.digits import DigitAdapter, DigitBatch, TokenClasses
-from numerate.pretrained.dropout import ByteDropout
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.scorer import Scores
 from numerate.pretrained.tuning import trained_weights
+from numerate.spelling.token_classes import TokenClasses
 from numerate.vocabulary import Vocabulary
 
 HEADS = ("h-softmax", "h-softmax+rnn", "d-rnn", "mog", "combination")

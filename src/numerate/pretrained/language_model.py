@@ -10,23 +10,17 @@ from torch import Tensor
 
 from numerate.corpus.dataset import Split
 from numerate.errors import BackboneError
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone
 from numerate.pretrained.best import Beside, BestCandidate
 from numerate.pretrained.branches import Branches
 from numerate.pretrained.candidates import CandidateTable
-from numerate.pretrained.digits import DigitAdapter
-from numerate.pretrained.forest import SURELY
 from numerate.pretrained.plan import Paragraph, Plan, Planner
 from numerate.pretrained.scorer import Scorer, Scores
-from numerate.pretrained.spelling import (
-    DIGIT,
-    POINT_DIGIT,
-    REACH,
-    NumeralTokens,
-    SpellingTree,
-)
 from numerate.pretrained.writer import NumeralPieces, NumeralWriter
+from numerate.spelling.numeral_tokens import DIGIT, POINT_DIGIT, REACH, NumeralTokens, SpellingTree
+from numerate.spelling.sums import SURELY
 
 WINDOW = 1024  # tokens of a window, where the model can take more
 LEAST_WINDOW = 2 * REACH

@@ -14,13 +14,8 @@ from typing import Any
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
-from numerate.pretrained.spelling import (
-    REACH,
-    NumeralTokens,
-    SpellingTree,
-    spelled_form,
-    written_forms,
-)
+from numerate.spelling.numeral_tokens import REACH, NumeralTokens, SpellingTree
+from numerate.spelling.written import spelled_form, written_forms
 
 _WHITE = np.array([code for code in range(sys.maxunicode + 1) if chr(code).isspace()])
 

@@ -17,11 +17,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from numerate.errors import BackboneError
-from numerate.pretrained.digits import MASSES, NodeDetails, TokenClasses
-from numerate.pretrained.forest import Forest, Request, on_device, plant, renumber, spell_out
+from numerate.heads.digit_adapter import NodeDetails
 from numerate.pretrained.plan import Plan
-from numerate.pretrained.spelling import TEXT_END, NumeralTokens
-from numerate.pretrained.trees import Trees
+from numerate.spelling.forest import Forest, Request, Trees, on_device, plant, renumber
+from numerate.spelling.numeral_tokens import TEXT_END, NumeralTokens
+from numerate.spelling.sums import spell_out
+from numerate.spelling.token_classes import MASSES, TokenClasses
 
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
 ALL_CLASSES = -1  # a request for every class of tokens at once

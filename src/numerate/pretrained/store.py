@@ -19,10 +19,10 @@ from torch import nn
 from numerate.atomic import first_file, write_file
 from numerate.corpus.dataset import Dataset
 from numerate.errors import BackboneError, one_line
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import NumeralTable
 from numerate.packing import ranges
 from numerate.pretrained.details import DetailStore, as_half
-from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.language_model import Layouts, PretrainedLM, read_paragraphs
 from numerate.pretrained.mapped import put
 from numerate.pretrained.plan import Paragraph, Plan

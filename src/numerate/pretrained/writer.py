@@ -13,12 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
 from numerate.pretrained.branches import Branches
-from numerate.pretrained.digits import DigitAdapter
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.scorer import Scorer
-from numerate.pretrained.spelling import MAX_EXACT, NumeralTokens, goes_on, written_forms
+from numerate.spelling.numeral_tokens import MAX_EXACT, NumeralTokens
+from numerate.spelling.written import goes_on, written_forms
 
 DIGITS = SYMBOLS[:POINT]
 LEAST_STOP = 1e-12  # of the mass of a numeral: none goes on for certain

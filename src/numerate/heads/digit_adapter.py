@@ -7,35 +7,21 @@ Untrained, the offsets are zero and the digits are the model's own.
 """
 
 import math
-import re
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from numerate.heads.dropout import ByteDropout
 from numerate.packing import move
-from numerate.pretrained.dropout import ByteDropout
-from numerate.pretrained.forest import Forest, on_device, spell_out
-from numerate.pretrained.spelling import (
-    COMMA_DIGIT,
-    DIGIT,
-    POINT_DIGIT,
-    SPACE_DIGIT,
-    NumeralTokens,
-)
-from numerate.pretrained.trees import Trees
+from numerate.spelling.forest import Forest, Trees, on_device
+from numerate.spelling.numeral_tokens import COMMA_DIGIT, DIGIT, POINT_DIGIT, SPACE_DIGIT
+from numerate.spelling.sums import spell_out
+from numerate.spelling.token_classes import MASSES, MOVE_OF, OFFSETS, OTHERS, TokenClasses
 
-OFFSETS = 12  # ten digits, the point, the comma
-# Classes of tokens by how they begin: a digit, a space and a digit, a point, a comma.
-POINTS, COMMAS, OTHERS = 20, 21, 22
-MASSES = OTHERS + 2  # of each class but the others, then of point–digit and comma–digit tokens
-_MOVE_OF = [*range(10), *range(10), 10, 11, OFFSETS]  # a class's offset; the others have none
 _OF_KIND = {DIGIT: slice(0, 10), SPACE_DIGIT: slice(10, 20)}
 _ONE_OF_KIND = {POINT_DIGIT: (22, 10), COMMA_DIGIT: (23, 11)}  # its mass, its offset
-_BEGIN = re.compile(r"( ?)([0-9])|[.,]")
-LEAST = -60.0  # the logarithm of no mass at all
 UNLIKELY = -15.0  # a network is not told how much less likely than that
 
 
@@ -67,60 +53,30 @@ class DigitBatch:
         return cls(move(found, device), on_device(trees.take(found).forest(), device), details)
 
 
-class TokenClasses:
-    """How each token of a vocabulary begins."""
-
-    def __init__(self, tokens: NumeralTokens, size: int) -> None:
-        self.of = np.full(size, OTHERS, dtype=np.int64)
-        for index, text in tokens.texts.items():
-            found = _BEGIN.match(text)
-            if found and found[2]:
-                self.of[index] = int(found[2]) + 10 * len(found[1])
-            elif found:
-                self.of[index] = POINTS if found[0] == "." else COMMAS
-        self.ids = np.flatnonzero(self.of < OTHERS)
-        self.kinds = [tokens.kinds[POINT_DIGIT], tokens.kinds[COMMA_DIGIT]]
-        self._moves: dict[torch.device, Tensor] = {}
-
-    def masses(self, log_p: Tensor, rows: Tensor) -> Tensor:
-        """log p of each class, after the states of some rows: [·, V] → float64 [R, MASSES]."""
-
-        def probs(ids: np.ndarray) -> Tensor:
-            return log_p[rows[:, None], _to(ids, log_p)].double().exp()
-
-        members = probs(self.ids)
-        found = members.new_zeros(len(rows), OTHERS)
-        found = found.index_add(1, _to(self.of[self.ids], log_p), members)
-        pairs = [probs(kind).sum(1) for kind in self.kinds]
-        return torch.cat([found, torch.stack(pairs, dim=1)], dim=1).log().clamp(min=LEAST)
-
-    def moves(self, device: torch.device) -> Tensor:
-        """Which offset moves each token, the last for those that none does: [V]."""
-        if device not in self._moves:
-            self._moves[device] = move(np.array(_MOVE_OF)[self.of], device)
-        return self._moves[device]
-
-
 class DigitAdapter(nn.Module):
     """States and masses to offsets. It begins with none: the language model's own digits.
 
-    Several networks stand side by side. Each learns from every numeral, and errs in its own way;
+    An ensemble of networks, side by side. Each learns from every numeral, and errs in its own way;
     what counts is the mean of their distributions at every step, in which errors cancel out.
     """
 
-    def __init__(self, state_size: int, hidden: int, dropout: float, networks: int = 1) -> None:
+    def __init__(
+        self, state_size: int, hidden: int, dropout: float, ensemble_size: int = 1
+    ) -> None:
         super().__init__()
-        self.networks = networks
+        self.ensemble_size = ensemble_size
         self.norm = nn.LayerNorm(state_size, elementwise_affine=False)  # `first` has scales
         self.dropout = ByteDropout(dropout)
-        self.first = nn.Linear(state_size + MASSES, networks * hidden)
+        self.first = nn.Linear(state_size + MASSES, ensemble_size * hidden)
         bound = hidden**-0.5
-        self.second = nn.Parameter(torch.empty(networks, hidden, hidden).uniform_(-bound, bound))
-        self.second_bias = nn.Parameter(torch.zeros(networks, 1, hidden))
-        self.last = nn.Parameter(torch.zeros(networks, hidden, OFFSETS))
-        self.last_bias = nn.Parameter(torch.zeros(networks, 1, OFFSETS))
+        self.second = nn.Parameter(
+            torch.empty(ensemble_size, hidden, hidden).uniform_(-bound, bound)
+        )
+        self.second_bias = nn.Parameter(torch.zeros(ensemble_size, 1, hidden))
+        self.last = nn.Parameter(torch.zeros(ensemble_size, hidden, OFFSETS))
+        self.last_bias = nn.Parameter(torch.zeros(ensemble_size, 1, OFFSETS))
         self.move_of: Tensor
-        self.register_buffer("move_of", torch.tensor(_MOVE_OF), persistent=False)
+        self.register_buffer("move_of", torch.tensor(MOVE_OF), persistent=False)
 
     def log_prob(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:
         """log p(numeral | a numeral), the model's `own` where there is no tree: [N]."""
@@ -133,9 +89,9 @@ class DigitAdapter(nn.Module):
         """The same, and of each network by itself: [N], [N, K]."""
         moves = self._moves(batch.details.states, batch.details.masses)
         together = _log_prob(own, batch, _mean(moves), classes)
-        if self.networks == 1:
+        if self.ensemble_size == 1:
             return together, together[:, None]
-        each = own[:, None].expand(-1, self.networks)
+        each = own[:, None].expand(-1, self.ensemble_size)
         return together, _log_prob(each, batch, moves, classes)
 
     def spell_out(
@@ -168,7 +124,7 @@ class DigitAdapter(nn.Module):
     def _offsets(self, states: Tensor, masses: Tensor) -> Tensor:  # [M, OFFSETS, K]
         known = masses.clamp(min=UNLIKELY).to(states.dtype) / -UNLIKELY
         read = torch.cat([self.dropout(self.norm(states)), known], dim=1)
-        hidden = self.dropout(F.gelu(self.first(read))).unflatten(1, (self.networks, -1))
+        hidden = self.dropout(F.gelu(self.first(read))).unflatten(1, (self.ensemble_size, -1))
         hidden = torch.baddbmm(self.second_bias, hidden.transpose(0, 1), self.second)  # [K, M, H]
         hidden = self.dropout(F.gelu(hidden))
         return torch.baddbmm(self.last_bias, hidden, self.last).permute(1, 2, 0)
@@ -206,7 +162,3 @@ def _spell_out(
             sums.append(add(details.masses[rows, mass], moves[rows, offset]))
     spelled = spell_out(forest, values, sums, None)
     return spelled.numerals, spelled.gates
-
-
-def _to(values: np.ndarray, like: Tensor) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(like.device)

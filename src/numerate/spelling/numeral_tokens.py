@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from numerate.numeral import fold, normalise
+from numerate.spelling.written import goes_on, is_digit
 
 MAX_EXACT = (
     12  # characters without commas; longer numerals are spelled as the tokenizer spells them
 )
 REACH = 48  # no spelling, with what could carry it on, has more tokens
-_SPELLED = re.compile(r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 _NUMERAL_PIECE = re.compile(r" ?[0-9.,]*")
 KINDS = ("0", " 0", ".0", ",0", "end")  # tokens that begin so, 0 for any digit; the text's end
 DIGIT, SPACE_DIGIT, POINT_DIGIT, COMMA_DIGIT, TEXT_END = range(len(KINDS))
@@ -55,44 +54,6 @@ class SpellingTree:
     start_terms: np.ndarray
     end_terms: np.ndarray
     closing_terms: np.ndarray
-
-
-def written_forms(numeral: str) -> tuple[str, ...]:
-    """A numeral as text may write it: plain, and in thousands groups."""
-    whole, point, decimals = numeral.partition(".")
-    if len(whole) < 4:
-        return (numeral,)
-    return numeral, f"{int(whole):,}" + point + decimals
-
-
-def spelled_form(written: str, numeral: str) -> str:
-    """A numeral as it stands in text, in a form that can be spelled: the same, if it can.
-
-    `.05` becomes `0.05`; `1’000`, and `1.000` beside a decimal comma, become `1,000`.
-    """
-    written = fold(written)
-    if _SPELLED.fullmatch(written) and normalise(written) == numeral:
-        return written
-    marks = sum(not _is_digit(character) for character in written)
-    return written_forms(numeral)[-1] if marks > ("." in numeral) else numeral
-
-
-def may_group(written: str) -> bool:
-    """Whether a comma and digits after it would belong to the numeral."""
-    return bool(re.fullmatch(r"[1-9][0-9]{0,2}(?:,[0-9]{3})*", written))
-
-
-def goes_on(written: str, text: str) -> bool | None:
-    """Whether text after a numeral carries it on; None where only what follows can tell."""
-    mark = text[0]
-    may = {".": "." not in written, ",": may_group(written)}.get(mark, _is_digit(mark))
-    if not may or _is_digit(mark):
-        return may
-    return _is_digit(text[1]) if len(text) > 1 else None
-
-
-def _is_digit(character: str) -> bool:
-    return "0" <= character <= "9"
 
 
 class NumeralTokens:
@@ -133,7 +94,7 @@ class NumeralTokens:
         if size and size == len(text):
             self.pieces.setdefault(text, index)
         for cut in range(1, min(size + 1, len(text))):
-            if _is_digit(text[cut - 1]) and not _is_digit(text[cut]):
+            if is_digit(text[cut - 1]) and not is_digit(text[cut]):
                 self.overhangs.setdefault(text[:cut], []).append((text[cut:], index))
 
     def spell(self, text: str) -> list[int]:

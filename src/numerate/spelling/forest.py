@@ -1,12 +1,10 @@
-"""Sums over spellings: from the states of nodes to probabilities of numerals.
+"""Spelling trees side by side, numbered through: what is asked of a model at their nodes.
 
-A numeral's probability is Σ over its ends of p(path to the end) · p(it does not go on there).
-It goes on with a digit, with a point and a digit, or with a comma and a digit where a thousands
-group is possible. That a numeral begins at all is a sum of the same form over tokens that begin
-with a digit, with or without the space before it.
+Trees are packed one after another, so that a forest of any of them is a gather.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
@@ -14,10 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.packing import flatten, move
-from numerate.pretrained.spelling import COMMA_DIGIT, DIGIT, KINDS, POINT_DIGIT
+from numerate.packing import flatten, move, ranges
+from numerate.spelling.numeral_tokens import (
+    COMMA_DIGIT,
+    DIGIT,
+    KINDS,
+    POINT_DIGIT,
+    SpellingTree,
+)
 
-SURELY = 1 - 1e-12  # no numeral goes on for certain
 Array = TypeVar("Array", np.ndarray, Tensor)  # while it is laid out, and on the device
 Request = tuple[int, Array]  # a kind of token, and the nodes after which it is asked for
 
@@ -132,61 +135,74 @@ def _cut(array: Array, sizes: tuple[int, ...]) -> list[Array]:
     return [array[..., begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]
 
 
+class _Rows:
+    """The rows of several tables, and where each table begins."""
+
+    def __init__(self, tables: Sequence[np.ndarray]) -> None:
+        self.rows = np.concatenate(tables)
+        self.bounds = np.cumsum([0, *map(len, tables)])
+
+    def counts(self, which: np.ndarray) -> np.ndarray:
+        found: np.ndarray = self.bounds[which + 1] - self.bounds[which]
+        return found
+
+    def of(self, which: np.ndarray, *firsts: np.ndarray | None) -> np.ndarray:
+        """The rows of some tables, one table after another, numbered through."""
+        owners = np.repeat(np.arange(len(which)), self.counts(which))
+        rows = self.rows[ranges(self.bounds[which], self.bounds[which + 1])]
+        return renumber(rows, owners, *firsts)
+
+
 @dataclass(frozen=True, slots=True)
-class Spelled:
-    costs: Tensor  # float64 [M] log p of each node's token after its parent
-    log_stop: Tensor  # float64 [ends] log p(the numeral does not go on)
-    numerals: Tensor  # float64 [N] log p(the numeral, ended)
-    gates: Tensor  # float64 [places] log p(a numeral begins)
+class Trees:
+    """The trees of a list of numerals; none for those that cannot be adapted.
 
-
-def spell_out(
-    forest: Forest[Tensor], values: Tensor, sums: list[Tensor], chains: tuple[int, int] | None
-) -> Spelled:
-    """From log p of the forest's edges and requests to those of its numerals.
-
-    With `chains` [B, L], the first nodes of each row of L follow one another. Without them, values
-    may have a second dimension: several models' at once.
+    Numerals come again and share their trees, so each tree is packed once.
     """
-    steps = len(forest.below)
-    costs = values.new_zeros(forest.nodes, *values.shape[1:])
-    costs = costs.index_copy(0, forest.below, values[:steps])
-    paths = costs.view(chains).cumsum(1).flatten() if chains else torch.zeros_like(costs)
-    for nodes, parents in forest.by_level():
-        paths = paths.index_copy(0, nodes, paths[parents] + costs[nodes])
 
-    def from_base(terms: Tensor) -> Tensor:
-        return paths[terms[2]] - paths[terms[1]]
+    which: np.ndarray  # [N] the tree of each numeral; the first one is empty, and means none
+    nodes: _Rows  # parent, token, depth
+    starts: _Rows
+    ends: _Rows
+    closings: _Rows
 
-    log_stop = _log_stop(forest, costs, sums[len(KINDS) :])
-    gates = segment_logsumexp(
-        from_base(forest.starts) + torch.cat(sums[: len(KINDS)]), forest.starts[0], forest.places
-    )
-    numerals = segment_logsumexp(
-        torch.cat([from_base(forest.ends) + log_stop, from_base(forest.closings) + values[steps:]]),
-        torch.cat([forest.ends[0], forest.closings[0]]),
-        forest.numerals,
-    )
-    return Spelled(costs, log_stop, numerals, gates)
+    @classmethod
+    def of(cls, trees: Iterable[SpellingTree | None]) -> "Trees":
+        distinct: dict[int, tuple[int, SpellingTree]] = {}
+        which = []
+        for tree in trees:
+            found = tree and distinct.setdefault(id(tree), (len(distinct) + 1, tree))
+            which.append(found[0] if found else 0)
+        packed = [tree for _, tree in distinct.values()]
+        none = np.empty((0, 5), dtype=np.int64)
+        return cls(
+            np.array(which, dtype=np.int64),
+            _Rows([none[:, :3], *(np.stack([t.parents, t.tokens, t.depths], 1) for t in packed)]),
+            _Rows([none[:, :4], *(tree.start_terms for tree in packed)]),
+            _Rows([none, *(tree.end_terms for tree in packed)]),
+            _Rows([none[:, :4], *(tree.closing_terms for tree in packed)]),
+        )
 
+    def take(self, numerals: np.ndarray) -> "Trees":
+        return replace(self, which=self.which[numerals])
 
-def _log_stop(forest: Forest[Tensor], costs: Tensor, sums: list[Tensor]) -> Tensor:
-    digit, after_point, after_comma, glued_point, glued_comma = sums
-    goes_on = digit.exp()
-    for (ends, nodes), after, glued in (
-        (forest.points, after_point, glued_point),
-        (forest.commas, after_comma, glued_comma),
-    ):
-        mark = costs[nodes] + after
-        goes_on = goes_on.index_add(0, ends, mark.exp() + glued.exp())
-    return torch.log1p(-goes_on.clamp(max=SURELY))
+    def found(self) -> np.ndarray:
+        """The numerals that have a tree."""
+        return np.flatnonzero(self.which)
 
-
-def segment_logsumexp(values: Tensor, segments: Tensor, count: int) -> Tensor:
-    """log Σ exp of the values of each segment: [·, …] → [count, …]."""
-    shape = (count, *values.shape[1:])
-    rows = segments.view(-1, *[1] * (values.dim() - 1)).expand_as(values)
-    most = values.new_full(shape, -torch.inf)
-    most = most.scatter_reduce(0, rows, values.detach(), "amax").clamp(min=-1e300)
-    total = values.new_zeros(shape).index_add(0, segments, (values - most[segments]).exp())
-    return total.log() + most
+    def forest(self, numerals: int = 1) -> Forest[np.ndarray]:
+        """The trees side by side, each with so many numerals for one place."""
+        which, places = self.which, np.arange(len(self.which))
+        sizes = self.nodes.counts(which)
+        firsts = np.cumsum(sizes) - sizes
+        parents, tokens, depths = self.nodes.of(which, firsts, None, None).T
+        return plant(
+            parents,
+            tokens,
+            depths,
+            self.starts.of(which, places, firsts, firsts, None),
+            self.ends.of(which, places * numerals, firsts, firsts, firsts, firsts),
+            self.closings.of(which, places * numerals, firsts, firsts, None),
+            numerals=len(which) * numerals,
+            places=len(which),
+        )

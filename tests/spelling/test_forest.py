@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from numerate.pretrained.digits import MASSES, DigitBatch, NodeDetails
-from numerate.pretrained.forest import on_device, spell_out
-from numerate.pretrained.spelling import (
+from numerate.heads.digit_adapter import DigitBatch, NodeDetails
+from numerate.spelling.forest import Trees, on_device
+from numerate.spelling.numeral_tokens import (
     COMMA_DIGIT,
     DIGIT,
     KINDS,
@@ -16,7 +16,8 @@ from numerate.pretrained.spelling import (
     End,
     SpellingTree,
 )
-from numerate.pretrained.trees import Trees
+from numerate.spelling.sums import spell_out
+from numerate.spelling.token_classes import MASSES
 
 CPU = torch.device("cpu")
 NUMERALS = 2  # of each tree

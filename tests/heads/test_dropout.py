@@ -4,7 +4,7 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
-from numerate.pretrained.dropout import ByteDropout
+from numerate.heads.dropout import ByteDropout
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.5])
