@@ -32,11 +32,11 @@ def tokens_per_second(dataset: Path, model: str, seconds: float) -> float:
     import numpy as np
     import torch
     from accelerate import Accelerator
+    from numerate.model.language_model import NEEDS_COMPONENTS, LanguageModel, ModelConfig
 
     from numerate.batching import load_corpora
     from numerate.corpus.dataset import Dataset
     from numerate.heads.mixture_fit import fit_granularities
-    from numerate.model.language_model import NEEDS_COMPONENTS, LanguageModel, ModelConfig
     from numerate.training.loop import Trainer
     from numerate.training.options import TrainingOptions
     from numerate.training.run import training_numbers

@@ -20,11 +20,11 @@ import time
 from pathlib import Path
 
 import torch
+from numerate.plausibility.model import NumerateModel
 
 import numerate
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
-from numerate.plausibility.model import NumerateModel
 from numerate.runs.folder import CONFIG, read_json
 
 MOST_CHECKING, MOST_LOADING = 0.5, 2.0  # seconds

@@ -10,9 +10,10 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+from numerate.plausibility.model import NumerateModel
+
 import numerate
 from numerate.corpus.dataset import Dataset
-from numerate.plausibility.model import NumerateModel
 
 LENGTHS = (40, 100, 250, None)  # words from the beginning; None: all
 MOST = 500  # documents of a dataset

@@ -24,12 +24,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numerate.evaluation.candidates import candidate_numerals
 from torch import Tensor
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.plan import Paragraph

@@ -19,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.model.language_model import LanguageModel
 from torch import Tensor
 
 from numerate.batching import Corpus, bucketed_batches, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.score import TABLE_ROWS, Targets, numeral_tables, rank_tables
 from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
-from numerate.model.language_model import LanguageModel
 from numerate.numeral_table import NumeralTable
 from numerate.runs.folder import CONFIG, read_json
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numerate.plausibility.number_model import NumberModel, Reading
 
 import numerate
 from numerate.corpus.dataset import Dataset
@@ -25,7 +26,6 @@ from numerate.plausibility.benchmark.benchmark import (
     qualities,
 )
 from numerate.plausibility.grid import Grid, Written
-from numerate.plausibility.number_model import NumberModel, Reading
 from numerate.runs.folder import CONFIG, read_json
 
 LN10 = np.log(10)

@@ -19,12 +19,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from accelerate import Accelerator
+from numerate.model.language_model import MODELS, LanguageModel, ModelConfig
 from torch import nn
 
 from numerate.batching import Corpus, bucketed_batches, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.heads.mixture_fit import fit_granularities
-from numerate.model.language_model import MODELS, LanguageModel, ModelConfig
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
 from numerate.training.run import training_numbers

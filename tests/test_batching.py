@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numerate.model.language_model import LanguageModel, ModelConfig
 
 from numerate.batching import Corpus, bucketed_batches, load_corpora, shuffled_batches
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError
-from numerate.model.language_model import LanguageModel, ModelConfig
 from numerate.vocabulary import Vocabulary
 
 TEXTS = {

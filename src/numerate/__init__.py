@@ -13,7 +13,7 @@ from numerate.threads import wait_asleep
 if TYPE_CHECKING:
     from numerate.corpus.prepare import prepare
     from numerate.evaluation.evaluate import evaluate
-    from numerate.plausibility.distribution import NumeralDistribution
+    from numerate.model.numeral_distribution import NumeralDistribution
     from numerate.plausibility.load import load
     from numerate.training.run import train
 
@@ -21,7 +21,7 @@ __version__ = "0.2.0"
 __all__ = ["NumeralDistribution", "evaluate", "load", "prepare", "train"]
 
 _HOMES = {
-    "NumeralDistribution": "numerate.plausibility.distribution",
+    "NumeralDistribution": "numerate.model.numeral_distribution",
     "evaluate": "numerate.evaluation.evaluate",
     "load": "numerate.plausibility.load",
     "prepare": "numerate.corpus.prepare",

@@ -134,7 +134,29 @@ class Corpus:
         self.offsets = encoded.offsets
         self.lengths = encoded.lengths
         self.sources = np.arange(len(self.lengths))
+        self.split: Encodable | None = split
         self._find_numerals()
+
+    @classmethod
+    def of_columns(
+        cls,
+        vocabulary: Vocabulary,
+        table: NumeralTable,
+        *,
+        words: np.ndarray,
+        is_numeral: np.ndarray,
+        rows: np.ndarray,
+        lengths: np.ndarray,
+    ) -> "Corpus":
+        """Paragraphs that are of no split."""
+        corpus = cls.__new__(cls)
+        corpus.name, corpus.vocabulary, corpus.table, corpus.split = "", vocabulary, table, None
+        corpus.words, corpus.is_numeral, corpus.rows = words, is_numeral, rows
+        corpus.lengths = lengths
+        corpus.offsets = np.concatenate([[0], np.cumsum(lengths)])
+        corpus.sources = np.arange(len(lengths))
+        corpus._find_numerals()
+        return corpus
 
     def _find_numerals(self) -> None:
         self.target_is_numeral = np.insert(self.is_numeral, self.offsets[1:], False)
@@ -268,8 +290,7 @@ def load_corpora(dataset: Dataset, vocabulary: Vocabulary) -> dict[str, Corpus]:
     types = {
         type for name in SPLITS for type in dataset.split(name).encode().types if is_numeral(type)
     }
-    texts = sorted(types, key=lambda text: (-len(text), text))
-    table = NumeralTable(texts, vocabulary.numeral_ids())
+    table = NumeralTable.of_text(types, vocabulary.numeral_ids())
     return {name: Corpus(dataset.split(name), vocabulary, table) for name in SPLITS}
 
 

@@ -5,7 +5,7 @@ ones; a batch is a list of rows of the table, laid out for recurrent networks th
 or write digits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -88,6 +88,11 @@ class NumeralTable:
         self.device = torch.device("cpu")
         self._on_device: dict[str, Tensor] = {}
         self._constants: WeakKeyDictionary[nn.Module, tuple[object, Tensor]] = WeakKeyDictionary()
+
+    @classmethod
+    def of_text(cls, texts: Iterable[str], numeral_ids: dict[str, int]) -> "NumeralTable":
+        """The distinct numerals of a text, the longest first: what recurrent networks want."""
+        return cls(sorted(set(texts), key=lambda text: (-len(text), text)), numeral_ids)
 
     def __len__(self) -> int:
         return len(self.texts)

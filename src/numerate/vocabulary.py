@@ -47,6 +47,11 @@ class Vocabulary:
             (UNKNOWN_NUMERAL, *(type for type in kept if is_numeral(type))),
         )
 
+    @classmethod
+    def nothing(cls) -> "Vocabulary":
+        """Of a model that has none."""
+        return cls((UNKNOWN_WORD, END), (UNKNOWN_NUMERAL,))
+
     def word_ids(self) -> dict[str, int]:
         return {word: index for index, word in enumerate(self.words)}
 

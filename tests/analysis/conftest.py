@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numerate.evaluation.subject import Settings
+from numerate.model.names import MODELS
 from tests.pretrained.conftest import save
 
 from numerate.analysis.runs import Run, open_runs
 from numerate.corpus.prepare import prepare
-from numerate.evaluation.subject import Settings
-from numerate.model.names import MODELS
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train

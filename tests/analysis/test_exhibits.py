@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.model.output import FlatOutput
 from sklearn.metrics.pairwise import cosine_similarity
 
 from numerate.analysis.calibration import calibration
@@ -22,13 +24,11 @@ from numerate.analysis.numeral_embeddings import numeral_similarities
 from numerate.analysis.runs import Run
 from numerate.analysis.strategies import EXAMPLES, LEAST_OCCURRENCES, strategy_shares
 from numerate.analysis.training_curves import training_curves
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.score import numeral_tables
 from numerate.heads.combination import CombinationHead
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import GRANULARITIES
-from numerate.model.output import FlatOutput
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
 from numerate.report.look import WIDTH, look

@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numerate.analysis.headed_run import HeadedRun
+from numerate.evaluation.subject import Settings
+from numerate.pretrained.backbone_run import BackboneRun
 from tests.analysis.conftest import BACKBONE, HEADED, LIMIT
 
 from numerate.analysis.components import component_weights, gaussian_components
 from numerate.analysis.contexts import dev_contexts, picked_contexts, typed_context
 from numerate.analysis.digit_embeddings import digit_similarities
 from numerate.analysis.errors_by_magnitude import errors_by_magnitude
-from numerate.analysis.headed_run import HeadedRun
 from numerate.analysis.next_numeral import next_numeral
 from numerate.analysis.runs import Run, open_runs
 from numerate.analysis.strategies import strategy_shares
 from numerate.corpus.dataset import some_paragraphs
 from numerate.errors import NumerateError, RunError
-from numerate.evaluation.subject import Settings
 from numerate.numeral_table import NumeralTable
-from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.language_model import read_paragraphs
 from numerate.pretrained.plan import Paragraph
 

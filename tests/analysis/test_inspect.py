@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numerate.evaluation.subject import Settings
+from numerate.model.names import MODELS, WHAT_THEY_ARE
 from playwright.sync_api import Browser
 from tests.analysis.conftest import BACKBONE, LIMIT
 from typer.testing import CliRunner, Result
@@ -18,8 +20,6 @@ from numerate.cli import app
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import evaluate
-from numerate.evaluation.subject import Settings
-from numerate.model.names import MODELS, WHAT_THEY_ARE
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from numerate.model.language_model import LanguageModel
 from tests.datasets import replace_rows
 
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.model.language_model import LanguageModel
 from numerate.numeral import is_numeral
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train

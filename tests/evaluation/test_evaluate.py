@@ -13,6 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.model.language_model import MODELS, LanguageModel
+from numerate.model.output import HierarchicalOutput
 from sklearn.metrics import (
     accuracy_score,
     mean_absolute_error,
@@ -27,12 +30,9 @@ from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import describe
 from numerate.corpus.prepare import prepare
 from numerate.evaluation import score
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.figures import CLASSES
-from numerate.model.language_model import MODELS, LanguageModel
-from numerate.model.output import HierarchicalOutput
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.training.options import TrainingOptions

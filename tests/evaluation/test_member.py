@@ -6,6 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numerate.evaluation.member import split_reference
+from numerate.model.language_model import LanguageModel
+from numerate.model.output import HierarchicalOutput
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
@@ -13,10 +16,7 @@ from numerate.corpus.prepare import prepare
 from numerate.errors import RunError
 from numerate.evaluation.command import evaluate_runs
 from numerate.evaluation.evaluate import evaluate
-from numerate.evaluation.member import split_reference
 from numerate.heads.combination import CombinationHead
-from numerate.model.language_model import LanguageModel
-from numerate.model.output import HierarchicalOutput
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from numerate.evaluation.candidates import candidate_numerals
+from numerate.model.language_model import LanguageModel, ModelConfig
 
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, Encoded
 from numerate.corpus.prepare import prepare
 from numerate.evaluation import score
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.score import (
     Predictions,
     Targets,
@@ -17,7 +18,6 @@ from numerate.evaluation.score import (
     token_log_probs,
 )
 from numerate.heads.mixture_fit import fit_granularities
-from numerate.model.language_model import LanguageModel, ModelConfig
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.training.run import training_numbers

@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numerate.model.language_model import LanguageModel, ModelConfig
+from numerate.model.names import MODELS
+from numerate.model.output import FlatOutput, HierarchicalOutput
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -16,9 +19,6 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.heads.mixture_fit import Components
-from numerate.model.language_model import LanguageModel, ModelConfig
-from numerate.model.names import MODELS
-from numerate.model.output import FlatOutput, HierarchicalOutput
 from numerate.numeral import is_numeral
 from numerate.numeral_table import END, SYMBOLS, NumeralTable
 from numerate.vocabulary import UNKNOWN_NUMERAL, UNKNOWN_WORD, Vocabulary

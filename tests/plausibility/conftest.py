@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numerate.model.names import MODELS
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import NextNumeral
 
 import numerate
 from numerate.corpus.prepare import prepare
-from numerate.model.names import MODELS
 from numerate.numeral import is_numeral
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import NextNumeral
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

@@ -5,10 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate
-
 from numerate.plausibility.gap import Gap
 from numerate.plausibility.model import NumerateModel
+from tests.plausibility.test_command import numerate
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from numerate.model.names import MODELS
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import AFTER
 
 from numerate.corpus.dataset import Dataset
-from numerate.model.names import MODELS
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import (
     LEVEL,
@@ -20,8 +22,6 @@ from numerate.plausibility.assess import (
 )
 from numerate.plausibility.finding import REASONS
 from numerate.plausibility.grid import Grid, Written
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import AFTER
 from numerate.plausibility.slips import meant
 from numerate.plausibility.wording import UNUSUAL
 

@@ -5,7 +5,6 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
-
 from numerate.plausibility.blend import Blend
 from numerate.plausibility.distribution import draw_named
 from numerate.plausibility.known_numerals import KnownNumerals

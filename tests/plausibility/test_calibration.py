@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numerate.plausibility.model import NumerateModel
 
 import numerate
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.plausibility.calibration import MOST_POINTS, Calibration
 from numerate.plausibility.load import load
-from numerate.plausibility.model import NumerateModel
 from numerate.runs.folder import CALIBRATION, REFERENCE
 
 

@@ -5,13 +5,13 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from numerate.plausibility.distribution import NumeralDistribution
+from numerate.plausibility.known_numerals import KnownNumerals
+from numerate.plausibility.model import NumerateModel
 
 from numerate.errors import NumerateError
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.known_numerals import KnownNumerals
-from numerate.plausibility.model import NumerateModel
 
 TEXT = "the ejection fraction is"
 KINDS = ("softmax", "h-softmax+rnn", "d-rnn", "mog", "combination")  # of distributions

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numerate.plausibility.model import NumerateModel
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DomainWarning
 from numerate.plausibility.domain import FEWEST, SHORTEST, TRAITS, Domain, Traits, join_traits
-from numerate.plausibility.model import NumerateModel
 
 PROSE = (
     "It was late in the autumn of 1873 when the old captain sold his 2 boats and walked home "

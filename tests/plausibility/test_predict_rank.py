@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-
-from numerate.errors import NumerateError
 from numerate.model.names import MODELS
-from numerate.numeral_table import NumeralTable
-from numerate.plausibility import gap
 from numerate.plausibility.gap import split_at_gap
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.number_model import Reading
 from numerate.plausibility.run_model import RunModel
+
+from numerate.errors import NumerateError
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility import gap
 
 CLAIMS = ["the ejection fraction is 55 %", "the ejection fraction is 999.999 %"]
 

@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numerate.plausibility.gap import after_numeral, apart_from_numeral, before_numeral
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import AFTER
+from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
 from tests.plausibility.test_command import numerate as command
 from tests.pretrained.conftest import paragraph, save
 from tests.pretrained.test_backbone import with_own_code
@@ -22,11 +26,7 @@ from numerate.errors import BackboneError, NumerateError
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.calibration import calibrate
-from numerate.plausibility.gap import after_numeral, apart_from_numeral, before_numeral
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import AFTER
 from numerate.plausibility.plain_texts import plain_candidates
-from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
 from numerate.pretrained.files import digest
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.scorer import Scorer

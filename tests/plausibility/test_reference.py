@@ -3,10 +3,11 @@
 import json
 from pathlib import Path
 
+from numerate.plausibility.reference import Reference
+
 import numerate
 from numerate.corpus.prepare import prepare
 from numerate.corpus.rules import OLDER, ReadingRules
-from numerate.plausibility.reference import Reference
 from numerate.runs.folder import REFERENCE
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train

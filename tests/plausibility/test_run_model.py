@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 import torch
-
-from numerate.errors import NumerateError
 from numerate.model.names import MODELS
-from numerate.numeral_table import NumeralTable
-from numerate.plausibility.calibration import calibrate
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.run_model import RunModel
+
+from numerate.errors import NumerateError
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.calibration import calibrate
 
 TEXTS = [
     "The ejection fraction is 55 %, the end diastolic volume 143.5 ml.",

@@ -6,14 +6,14 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
-
-from numerate.heads.base import NumeralHead
 from numerate.model.names import MODELS
 from numerate.model.output import HierarchicalOutput
-from numerate.numeral_table import NumeralTable
 from numerate.plausibility.digit_tree import DigitTree, legal_symbols
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.search import next_numeral
+
+from numerate.heads.base import NumeralHead
+from numerate.numeral_table import NumeralTable
 
 CONTEXTS = ["the ejection fraction is", "end diastolic volume of", "age"]
 

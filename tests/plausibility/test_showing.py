@@ -6,15 +6,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-
-from numerate.corpus.dataset import Dataset
-from numerate.numeral_table import NumeralTable
 from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.finding import Finding
-from numerate.plausibility.findings import Findings
 from numerate.plausibility.known_numerals import KnownNumerals
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.rank import Claim, Ranking
+
+from numerate.corpus.dataset import Dataset
+from numerate.numeral_table import NumeralTable
+from numerate.plausibility.finding import Finding
+from numerate.plausibility.findings import Findings
 from numerate.vocabulary import Vocabulary
 
 

@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numerate.evaluation.subject import Settings
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.corpora import StateCorpus
+from numerate.pretrained.head_model import HEADS
 from tests.pretrained.conftest import paragraph, shaken
 
 from numerate.batching import load_corpora
@@ -17,14 +21,10 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
-from numerate.evaluation.subject import Settings
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_adapter import DigitAdapter, DigitBatch
 from numerate.numeral_table import POINT, NumeralTable
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.backbone_run import BackboneRun
-from numerate.pretrained.corpora import StateCorpus
-from numerate.pretrained.head_model import HEADS
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Store
 from numerate.runs.folder import read_json

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numerate.pretrained.backbone_run import BackboneRun
+from numerate.pretrained.corpora import StateCorpus
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.heads.combination import CombinationHead
-from numerate.pretrained.backbone_run import BackboneRun
-from numerate.pretrained.corpora import StateCorpus
 from numerate.runs.folder import read_json
 from numerate.training import shares
 from numerate.training.command import train_with_progress

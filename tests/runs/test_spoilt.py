@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numerate.model.language_model import LanguageModel
 from typer.testing import CliRunner
 
 from numerate.analysis import inspect as inspection
@@ -17,7 +18,6 @@ from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.remembered import read_evaluation
 from numerate.evaluation.tables import result_tables
-from numerate.model.language_model import LanguageModel
 from numerate.plausibility.load import load
 from numerate.reproduce.plan import Plan
 from numerate.runs.folder import OURS, RunFolder

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
+from numerate.plausibility.model import NumerateModel
 
 import numerate
 from numerate.corpus.prepare import prepare
-from numerate.plausibility.model import NumerateModel
 from numerate.server.api import create_app
 from numerate.server.command import bind, http_config
 from numerate.server.limits import Limits

@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from numerate.plausibility.model import ALARMS, NumerateModel
 from tests.server.conftest import Serving
 
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.model import ALARMS, NumerateModel
 from numerate.plausibility.wording import VERDICTS, explain, level_of
 
 PROSE = (

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from numerate.numeral_table import NumeralTable
 from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.known_numerals import KnownNumerals
+
+from numerate.numeral_table import NumeralTable
 from numerate.server.bars import Bars, linear_bars, log_bars
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from numerate.plausibility.model import NumerateModel
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 from tests.server.test_api import PROSE
 
-from numerate.plausibility.model import NumerateModel
 from numerate.server.guard import Access
 
 EXAMPLE = "LV ejection fraction is 61% with volumes of 150 and 58 mL."

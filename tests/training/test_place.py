@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numerate.model.language_model import LanguageModel
 
 from numerate import atomic
 from numerate.atomic import InUseError, filling_beside, locked
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError, NumerateError, RunError
-from numerate.model.language_model import LanguageModel
 from numerate.runs.folder import RunFolder
 from numerate.training.options import TrainingOptions
 from numerate.training.run import RunResult, train

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import torch
+from numerate.model.language_model import MODELS, LanguageModel
 from tests.datasets import replace_rows
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError, FailureError, NumerateError, RunError
-from numerate.model.language_model import MODELS, LanguageModel
 from numerate.runs.folder import RunFolder
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numerate.model.language_model import LanguageModel
 
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.model.language_model import LanguageModel
 from numerate.runs.folder import read_json
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from numerate.analysis.run import Run
-from numerate.heads.combination import CombinationHead
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture import MixtureHead
 from numerate.numeral_table import NumeralTable
@@ -33,12 +32,11 @@ def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
     """
     found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for run in runs:
-        for label, head in run.heads().items():
-            if isinstance(head, MixtureHead):
-                transformed = randomised_transform(
-                    head, run.dev_states, run.dev.table, run.dev_rows, np.random.default_rng(seed)
-                )
-                found[label] = (transformed, _responsibility(run, head))
+        for label, head in run.heads_of(MixtureHead).items():
+            transformed = randomised_transform(
+                head, run.dev_states, run.dev.table, run.dev_rows, np.random.default_rng(seed)
+            )
+            found[label] = (transformed, _responsibility(run, head))
     if not found:
         raise NothingToShowError("calibration: no run with a distribution on the number line (mog)")
     rows: list[tuple[Cell, ...]] = []
@@ -111,15 +109,16 @@ def randomised_transform(
 
 def _responsibility(run: Run, head: MixtureHead) -> np.ndarray:
     """The probability that this head wrote each dev numeral, given the numeral: [N]."""
-    if not isinstance(run.head, CombinationHead):
+    if head is run.head:
         return np.ones(len(run.dev_rows))
-    member = run.head.heads().index(head)
+    member = list(run.head.members_by_name().values()).index(head)
     found = []
     with torch.no_grad():
         for start in range(0, len(run.dev_rows), BLOCK):
-            hidden = run.dev_states[start : start + BLOCK]
+            context = run.dev_context[start : start + BLOCK]
             numerals = run.dev.table.batch(run.dev_rows[start : start + BLOCK])
-            own = run.head.log_weights(hidden)[:, member] + head.log_prob(hidden, numerals)
+            weights = run.head.mixture_weights(context)[:, member].double().log()
+            own = weights + head.log_prob(context, numerals)
             found.append(own.double().cpu().numpy())
     shares: np.ndarray = np.exp(np.concatenate(found) - run.dev_log_probs())
     return shares

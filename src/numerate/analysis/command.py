@@ -6,7 +6,7 @@ from rich.text import Text
 
 from numerate.analysis.inspect import FIGURES, inspect_runs
 from numerate.errors import printable
-from numerate.evaluation.subject import Settings
+from numerate.model.opening import Settings
 from numerate.notices import notice_console
 
 

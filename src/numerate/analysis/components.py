@@ -12,7 +12,7 @@ from numerate.heads.mixture import MixtureHead
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import COLOURS, INK, look, new_figure
 from numerate.tables import ResultTable, format_figure
-from numerate.training.run import training_numbers
+from numerate.training.run import training_numerals
 
 BINS = 60
 HEAVIEST = 10  # components named in the table of a context
@@ -25,7 +25,7 @@ def gaussian_components(run: Run) -> Exhibit:
     whole range, fine ones single numbers that are frequent.
     """
     head = _mixture(run)
-    values, counts = training_numbers(run.corpora["train"])
+    values, counts = training_numerals(run.corpora["train"]).numbers()
     means, sds, sizes = (
         tensor.cpu().numpy() for tensor in (head.means, head.sds, head.granularity)
     )
@@ -80,11 +80,11 @@ def component_weights(run: Run, context: Context, *, name: str | None = None) ->
     """The weight of every component in one context, and of every granularity."""
     head = _mixture(run)
     with torch.no_grad():
-        weights = head.log_weights(context.situation(run).hidden)[0].exp().cpu().numpy()
+        weights = head.log_weights(context.place(run).hidden)[0].exp().cpu().numpy()
     means, sds, sizes = (
         tensor.cpu().numpy() for tensor in (head.means, head.sds, head.granularity)
     )
-    values, counts = training_numbers(run.corpora["train"])
+    values, counts = training_numerals(run.corpora["train"]).numbers()
     threshold = _threshold(values, counts)
     order = np.argsort(-weights, kind="stable")
     rows: list[tuple[Cell, ...]] = [
@@ -146,9 +146,8 @@ def component_weights(run: Run, context: Context, *, name: str | None = None) ->
 
 
 def _mixture(run: Run) -> MixtureHead:
-    for head in run.heads().values():
-        if isinstance(head, MixtureHead):
-            return head
+    for head in run.heads_of(MixtureHead).values():
+        return head
     raise NothingToShowError(f"Gaussian components: {run.label} has none")
 
 

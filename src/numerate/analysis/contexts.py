@@ -7,13 +7,14 @@ from itertools import zip_longest
 import numpy as np
 import torch
 
-from numerate.analysis.run import Run, Situation
+from numerate.analysis.run import Run
+from numerate.backbones.contract import Targets
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.distribution import quantiles
-from numerate.evaluation.score import Targets
+from numerate.heads.base import Context as Place
+from numerate.model.candidates import candidate_numerals
 
 DRAWN = 64  # numerals of each kind among which contexts are picked
 INTERESTING = 5.0  # ratio of the ends of the interval that holds 90 % of a prediction
@@ -26,13 +27,13 @@ class Context:
     """Text before a numeral; of the dev split, also which numeral it is and how it goes on."""
 
     before: str
-    place: int | None = None  # among the numerals of the dev split
+    dev_place: int | None = None  # among the numerals of the dev split
     truth: str | None = None
     after: str = ""
 
-    def situation(self, run: Run) -> Situation:
+    def place(self, run: Run) -> Place:
         """Where the run stands after this text."""
-        return run.after(self.before) if self.place is None else run.at(self.place)
+        return run.after(self.before) if self.dev_place is None else run.at(self.dev_place)
 
     def ending(self, length: int = 60) -> str:
         """The last words, for a title."""
@@ -104,7 +105,7 @@ def dev_contexts(dataset: Dataset, corpus: Corpus, places: list[int]) -> list[Co
         found.append(
             Context(
                 before=_sentence_before(text[: starts[token]]),
-                place=place,
+                dev_place=place,
                 truth=corpus.table.texts[targets.rows[place]],
                 after=_sentence_after(text[ends[token] :]),
             )

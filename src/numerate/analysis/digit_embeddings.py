@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from numerate.analysis.run import DigitTable, Run
+from numerate.analysis.run import Run
 from numerate.analysis.similarity import cosine_similarities, draw_similarities
-from numerate.heads.digit_rnn import DigitRNNHead
+from numerate.heads.base import DigitTable
 from numerate.numeral_table import SYMBOLS
 from numerate.report.exhibit import Exhibit, Table
 from numerate.report.look import drawn, look, new_figure
@@ -26,8 +26,10 @@ def digit_similarities(run: Run) -> Exhibit:
     the digit to come.
     """
     matrices = {
-        title: _Similarities(symbols, cosine_similarities(weight.double().cpu().numpy()))
-        for title, (symbols, weight) in _digit_tables(run).items()
+        title: _Similarities(
+            table.symbols, cosine_similarities(table.weight.double().cpu().numpy())
+        )
+        for title, table in _digit_tables(run).items()
     }
     rows = [
         (title, a, b, float(matrix[i, j]))
@@ -50,18 +52,9 @@ def digit_similarities(run: Run) -> Exhibit:
 
 def _digit_tables(run: Run) -> dict[str, DigitTable]:
     """By title; the twelfth symbol means the start or the end."""
-    tables = run.digit_tables()
-    for name, head in run.heads().items():
-        place = f" ({name.partition(' in ')[0]})" if head is not run.head else ""
-        if isinstance(head, DigitRNNHead):
-            tables[f"written before{place}"] = DigitTable((*SYMBOLS, "start"), head.inputs.weight)
-            tables[f"to be written{place}"] = DigitTable((*SYMBOLS, "end"), head.outputs)
-    composed = run.numeral_embedding
-    if composed is not None and composed.encoder is not None:
-        weight = composed.encoder.symbols.weight
-        tables["read at the output"] = DigitTable((*SYMBOLS, "end"), weight)
     return {
-        title: DigitTable(table.symbols, table.weight.detach()) for title, table in tables.items()
+        title: DigitTable(table.symbols, table.weight.detach())
+        for title, table in run.digit_tables().items()
     }
 
 

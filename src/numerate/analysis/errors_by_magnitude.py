@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from numerate.analysis.run import Run
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.number_line import number_line_errors, right_orders_of_magnitude
 from numerate.evaluation.score import rank_tables
+from numerate.model.candidates import candidate_numerals
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import INK, legend_above, line_styles, look, new_figure
 from numerate.tables import ResultTable, format_figure

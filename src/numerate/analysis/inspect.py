@@ -30,11 +30,9 @@ from numerate.analysis.strategies import strategy_shares
 from numerate.analysis.training_curves import training_curves
 from numerate.atomic import write_file
 from numerate.errors import NumerateError
-from numerate.evaluation.subject import Settings
-from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
-from numerate.model.names import MODELS
+from numerate.model.opening import Settings
 from numerate.records import Shape, read_record, write_record
 from numerate.report.exhibit import KINDS, Cell, Exhibit, NothingToShowError
 from numerate.report.look import INK
@@ -100,7 +98,7 @@ def inspect_runs(
         remembered=remembered,
         leave_out=leave_out,
     )
-    runs.sort(key=lambda run: (run.backbone or "", MODELS.index(run.name)))  # as in the paper
+    runs.sort(key=lambda run: (run.backbone or "", run.head.paper_row or 100))  # as in the paper
     out.mkdir(parents=True, exist_ok=True)
     figures: dict[str, list[str]] = {}  # by section
     tables: dict[str, list[str]] = {}
@@ -171,7 +169,7 @@ def _predictions(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[E
 
 
 def _strategies(runs: Sequence[Run]) -> Iterator[Exhibit]:
-    combinations = [run for run in runs if isinstance(run.head, CombinationHead)]
+    combinations = [run for run in runs if run.head.members_by_name()]
     if not combinations:
         raise NothingToShowError("strategy use: no combination among the runs")
     yield from map(strategy_shares, combinations)
@@ -179,16 +177,14 @@ def _strategies(runs: Sequence[Run]) -> Iterator[Exhibit]:
 
 def _digits(runs: Sequence[Run]) -> Iterator[Exhibit]:
     yield learnt_digits(runs)
-    if not any(isinstance(run.head, DigitRNNHead) for run in runs):
+    if not any(run.label in run.heads_of(DigitRNNHead) for run in runs):
         raise NothingToShowError("significant digits under a model: no d-rnn among the runs")
 
 
 def _components(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
     """Components of one run, since all fit them to the same numbers; weights of one run from
     scratch and of one over each pretrained model."""
-    mixtures = [
-        run for run in runs if any(isinstance(head, MixtureHead) for head in run.heads().values())
-    ]
+    mixtures = [run for run in runs if run.heads_of(MixtureHead)]
     if not mixtures:
         raise NothingToShowError("Gaussian components: neither mog nor combination among the runs")
     mixtures.sort(key=lambda run: run.name != "mog")

@@ -26,11 +26,13 @@ def learnt_digits(runs: Sequence[Run]) -> Exhibit:
     counted = [DigitShares.of("dev numerals", dict(zip(texts, counts.tolist(), strict=True)))]
     notes = [f"Of {run.bench.extent}."]
     for run in runs:
-        if isinstance(run.head, DigitRNNHead):
+        for head in run.heads_of(DigitRNNHead).values():
+            if head is not run.head:
+                continue
             places = np.arange(len(run.dev_rows))
             if len(places) > MOST_CONTEXTS:
                 places = np.linspace(0, len(places) - 1, MOST_CONTEXTS).round().astype(np.int64)
-            mass = digit_mass(run.head, run.dev_states[places])
+            mass = digit_mass(head, run.dev_states[places])
             counted.append(DigitShares(run.label, mass.digits, 1.0, of_model=True))
             notes.append(_note(run.label, mass))
     return significant_digit_shares(counted, notes=" ".join(notes))

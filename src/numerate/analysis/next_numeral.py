@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context
-from numerate.analysis.run import Run, Situation
-from numerate.evaluation.candidates import candidate_numerals, covering_decimals
+from numerate.analysis.run import Run
 from numerate.evaluation.distribution import quantiles
+from numerate.heads.base import Context as Place
+from numerate.model.candidates import candidate_numerals, covering_decimals
 from numerate.numeral import MAX_DIGITS, count_digits
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import COLOURS, INK, drawn, legend_above, look, new_figure
 
-SHOWN = ("h-softmax", "d-rnn", "mog", "combination")
 MOST = 1000  # numerals of one precision; of more, as many are taken at even distances
 FEW = 250  # the same where a pretrained model has to read every one
 WIDEST = 300.0  # so many times its lower end, or 1, and the number line is logarithmic
@@ -43,11 +43,11 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
     precision between the tails of the models' own predictions, so curves are not those of a
     fixed list of candidates. A closed vocabulary has its own numerals alone.
     """
-    shown = sorted(filter(_can_be_shown, runs), key=lambda run: SHOWN.index(run.name))
+    shown = sorted(filter(_can_be_shown, runs), key=lambda run: run.head.paper_row or 100)
     if not shown:
-        raise NothingToShowError("next numeral: none of " + ", ".join(SHOWN))
+        raise NothingToShowError("next numeral: no run with a head that is drawn")
     candidates = candidate_numerals(shown[0].corpora["train"]).to(shown[0].dev.table.device)
-    places = [context.situation(run) for run in shown]
+    places = [context.place(run) for run in shown]
     low, high = _range(shown, places, context, candidates)
     decimals = covering_decimals(shown[0].corpora["train"])
     logarithmic = high / max(low, 1.0) > WIDEST
@@ -84,19 +84,19 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
 def _can_be_shown(run: Run) -> bool:
     """One of the heads of the paper's figure, with a numeral to its name."""
     knows_any = run.open_vocabulary or len(run.vocabulary.numerals) > 1
-    return run.name in SHOWN and knows_any
+    return run.head.drawn and knows_any
 
 
 def _range(
     runs: Sequence[Run],
-    places: Sequence[Situation],
+    places: Sequence[Place],
     context: Context,
     candidates: NumeralTable,
 ) -> tuple[float, float]:
     """The part of the number line that matters to one of the models, or to the truth."""
     ends = []
     for run, place in zip(runs, places, strict=True):
-        scores = place.table(candidates)
+        scores = run.table_in(place, candidates)
         if not run.open_vocabulary:
             known = torch.from_numpy(candidates.known > 0).to(scores.device)
             scores = scores.masked_fill(~known, -torch.inf)
@@ -142,8 +142,8 @@ def _spread(first: int, last: int, logarithmic: bool, most: int) -> list[int]:
     return list(range(first, last + 1, distance))
 
 
-def _predict(run: Run, place: Situation, grid: NumeralTable) -> _Prediction:
-    scores = place.table(grid)[0].cpu().numpy()
+def _predict(run: Run, place: Place, grid: NumeralTable) -> _Prediction:
+    scores = run.table_in(place, grid)[0].cpu().numpy()
     if run.open_vocabulary:
         return _Prediction(run, scores, None)
     unknown = scores[grid.known == 0]

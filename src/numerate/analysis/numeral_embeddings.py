@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from numerate.analysis.run import Run
 from numerate.analysis.similarity import cosine_similarities, draw_similarities
+from numerate.heads.softmax import SoftmaxHead
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
 from numerate.report.look import look, new_figure, wrapped
 from numerate.vocabulary import UNKNOWN_NUMERAL
@@ -59,10 +60,11 @@ def numeral_similarities(runs: Sequence[Run], *, most: int = MOST) -> Exhibit:
 
 def _output_embeddings(run: Run) -> np.ndarray | None:
     """[numerals, D] as the output layer scores with; row 0 is the unknown's."""
-    if run.numeral_embedding is None:
+    head = run.heads_of(SoftmaxHead).get(run.label)
+    if head is None:
         return None
     with torch.no_grad():
-        return run.numeral_embedding().double().cpu().numpy()  # type: ignore[no-any-return]
+        return head.weight().double().cpu().numpy()
 
 
 def _draw(matrices: dict[str, np.ndarray], texts: list[str]) -> Figure:

@@ -1,28 +1,28 @@
-"""A trained run opened for a look inside: all that an exhibit asks, whatever reads the text."""
+"""A trained run opened for a look inside: all that an exhibit asks."""
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 from torch import Tensor
 
+from numerate.backbones.contract import Reading, Tables, exactly
 from numerate.batching import Corpus
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.evaluation.perplexity import adjusted_log_probs
-from numerate.evaluation.score import Tables, Targets
-from numerate.heads.base import NumeralHead
-from numerate.heads.combination import CombinationHead
-from numerate.heads.softmax import NumeralEmbedding, SoftmaxHead
-from numerate.model.stored import StoredModel
+from numerate.corpus.tokenizer import tokenize
+from numerate.heads.base import Context, DigitTable, NumeralHead
+from numerate.model.gap import before_numeral
+from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral_table import NumeralTable
+from numerate.perplexity import adjusted_log_probs
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
+
+Kind = TypeVar("Kind", bound=NumeralHead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,87 +57,43 @@ class Bench:
         )
 
 
-class Situation(NamedTuple):
-    """One place in a text, before a numeral."""
-
-    hidden: Tensor  # [1, D] what the head sees there
-    table: Callable[[NumeralTable], Tensor]  # → float64 [1, C] log p(candidate | a numeral comes)
-
-
-class DigitTable(NamedTuple):
-    """Embeddings of symbols."""
-
-    symbols: tuple[str, ...]
-    weight: Tensor  # [symbols, D]
-
-
 @dataclass(frozen=True, eq=False)
-class Run(ABC):
-    """One trained model; how it reads text is for the two kinds of runs to say."""
+class Run:
+    """One trained model, and what it says of the dev split."""
 
     label: str  # the model's name, with the folder's where several have one name
     folder: Path
     record: TrainedConfig
     bench: Bench
-
-    @property
-    @abstractmethod
-    def network(self) -> StoredModel:
-        """With the configuration and the vocabulary."""
-
-    @property
-    @abstractmethod
-    def backbone(self) -> str | None:
-        """The name of the pretrained model it stands on, if there is one."""
-
-    @property
-    @abstractmethod
-    def head(self) -> NumeralHead | None:
-        """What puts a distribution on numerals; the flat softmax has no such part."""
-
-    @property
-    @abstractmethod
-    def open_vocabulary(self) -> bool:
-        """Whether it can write any numeral."""
-
-    @property
-    @abstractmethod
-    def ranks_slowly(self) -> bool:
-        """Whether a pretrained model has to read every candidate."""
-
-    @abstractmethod
-    def digit_tables(self) -> dict[str, DigitTable]:
-        """Embeddings of digits outside the head, by what they are for."""
-
-    @property
-    @abstractmethod
-    def dev_states(self) -> Tensor:
-        """What the head sees before each numeral of the dev split: [N, D]."""
-
-    @abstractmethod
-    def dev_log_probs(self) -> np.ndarray:
-        """log p(this numeral | a numeral comes) of each of them: float64 [N]."""
-
-    @abstractmethod
-    def tables(self, candidates: NumeralTable, places: np.ndarray) -> Tables:
-        """log p of every candidate before some of them."""
-
-    @abstractmethod
-    def at(self, place: int) -> Situation:
-        """Before one of them."""
-
-    @abstractmethod
-    def after(self, text: str) -> Situation:
-        """After a text of the user's."""
+    model: NumeralLM
 
     @property
     def name(self) -> str:
-        """Of the model: one of the paper's seven."""
-        return self.network.config.model
+        """Of the head."""
+        return self.model.config.model
+
+    @property
+    def backbone(self) -> str | None:
+        """The name of the pretrained model it stands on, if there is one."""
+        return self.model.backbone.title
+
+    @property
+    def head(self) -> NumeralHead:
+        return self.model.head
+
+    @property
+    def open_vocabulary(self) -> bool:
+        """Whether it can write any numeral."""
+        return self.model.open_vocabulary
+
+    @property
+    def ranks_slowly(self) -> bool:
+        """Whether a pretrained model has to read every candidate."""
+        return self.head.uses_digits
 
     @property
     def vocabulary(self) -> Vocabulary:
-        return self.network.vocabulary
+        return self.model.vocabulary
 
     @property
     def slug(self) -> str:
@@ -156,25 +112,68 @@ class Run(ABC):
     def dev(self) -> Corpus:
         return self.bench.dev
 
-    @cached_property
+    @property
     def dev_rows(self) -> np.ndarray:
         """The numerals of the dev split as rows of the corpora's table: [N]."""
-        return Targets.of(self.dev).rows
+        return self.dev.rows
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Of the dev split."""
+        return self.model.read(self.dev)
 
     @property
-    def numeral_embedding(self) -> NumeralEmbedding | None:
-        """What a softmax over numerals scores with."""
-        return self.head.embedding if isinstance(self.head, SoftmaxHead) else None
+    def dev_context(self) -> Context:
+        """Before each numeral of the dev split: [N]."""
+        return self.reading.context
+
+    @property
+    def dev_states(self) -> Tensor:
+        """What the head sees there: [N, D]."""
+        return self.dev_context.hidden
+
+    def dev_log_probs(self) -> np.ndarray:
+        """log p(this numeral | a numeral comes) of each of them: float64 [N]."""
+        return self.model.numeral_log_probs(self.reading)
+
+    def tables(self, candidates: NumeralTable, places: np.ndarray) -> Tables:
+        """log p of every candidate before some of them."""
+        return self.model.tables(self.dev_context, candidates, places)
+
+    def at(self, place: int) -> Context:
+        """Before one of them."""
+        return self.dev_context[place : place + 1]
+
+    def after(self, text: str) -> Context:
+        """After a text of the user's."""
+        before = before_numeral(text)
+        return self.model.backbone.after([before], [tokenize(before, self.dataset.reading)])
+
+    def table_in(self, context: Context, candidates: NumeralTable) -> Tensor:
+        """log p(candidate | a numeral comes): float64 [N, C]."""
+        with exactly():
+            return self.head.log_prob_table(context, candidates.to(self.model.device)).double()
 
     def heads(self) -> dict[str, NumeralHead]:
         """The head by the run's label, and the members of a combination by their names in it."""
-        if self.head is None:
-            return {}
-        found = {self.label: self.head}
-        if isinstance(self.head, CombinationHead):
-            members = zip(self.head.members, self.head.heads(), strict=True)
-            found |= {f"{name} in {self.label}": member for name, member in members}
-        return found
+        members = self.head.members_by_name().items()
+        return {self.label: self.head} | {f"{name} in {self.label}": m for name, m in members}
+
+    def heads_of(self, kind: type[Kind]) -> dict[str, Kind]:
+        """Those of one strategy, for exhibits that are about it."""
+        return {name: head for name, head in self.heads().items() if isinstance(head, kind)}
+
+    def digit_tables(self) -> dict[str, DigitTable]:
+        """All embeddings of digits that the model has, by what they are for."""
+        tables: dict[str, DigitTable] = {
+            title: table
+            for title, table in self.model.backbone.digit_tables().items()
+            if self.head.uses_digits or not title.endswith("(lm)")
+        }
+        for name, head in self.heads().items():
+            place = f" ({name.partition(' in ')[0]})" if head is not self.head else ""
+            tables |= {f"{title}{place}": table for title, table in head.digit_tables().items()}
+        return tables
 
     @property
     def oov_numerals(self) -> int:
@@ -201,7 +200,7 @@ class Run(ABC):
         charges = adjusted_log_probs(
             np.zeros(len(split.types)),
             is_numeral,
-            is_numeral | (is_word & (self.backbone is None)),  # to a pretrained model all are known
+            is_numeral | (is_word & (not self.model.backbone.open_words)),
             *(max(1, size) for size in self._oov),
             open_vocabulary=self.open_vocabulary,
         )

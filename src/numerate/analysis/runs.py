@@ -9,22 +9,22 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from numerate.analysis.headed_run import HeadedRun
-from numerate.analysis.own_run import OwnRun
 from numerate.analysis.run import Bench, Run
 from numerate.atomic import recover
+from numerate.backbones.causal import CausalBackbone
+from numerate.backbones.contract import Targets
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
 from numerate.errors import DatasetError, NumerateError, RunError
-from numerate.evaluation.guards import refuse_foreign_vocabulary, refuse_training_documents
-from numerate.evaluation.head_on_states import HeadOnStates
-from numerate.evaluation.score import Targets
-from numerate.evaluation.subject import Settings
 from numerate.model.device import usable_device
-from numerate.model.language_model import LanguageModel
-from numerate.model.stored import StoredParts
-from numerate.pretrained.backbone_run import BackboneRun
-from numerate.pretrained.store import Store
+from numerate.model.opening import (
+    Opened,
+    Settings,
+    open_model,
+    refuse_foreign_vocabulary,
+    refuse_training_documents,
+)
+from numerate.model.stored import StoredModel
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
@@ -77,46 +77,52 @@ def open_runs(
     known = those_that_open(paths, _About.read)
     first, one = next(iter(known.items()))
     opened = RunFolder(first).open_dataset(dataset)
-    ids = set(opened.split("dev").read(["document"])["document"].to_pylist())
 
     def suited(path: Path) -> _About:
         about = known[path]
         _refuse_another_kind(first, one, path, about, one_dataset=dataset is None)
-        refuse_training_documents(path, opened, "dev", ids)
-        refuse_foreign_vocabulary(path, about.record, opened, one.vocabulary)
-        stored = RunFolder(path)  # read now, so that a report fails before anything of it is made
+        stored = RunFolder(path)
+        refuse_training_documents(stored, opened, "dev")
+        refuse_foreign_vocabulary(stored, about.record, opened, one.vocabulary)
+        # Read now, so that a report fails before anything of it is made.
         stored.history(), stored.environment(), stored.metrics()
         return about
 
     abouts = those_that_open(known, suited)
-    headed: list[BackboneRun] = []
+    beside: list[Opened] = []
 
-    def load(path: Path) -> LanguageModel | BackboneRun:
+    def load(path: Path) -> Opened:
         """Of runs over one frozen model, that model is loaded once."""
-        if abouts[path].record.backbone is None:
-            return LanguageModel.load(path).to(target)
-        trust = settings.trust_remote_code
-        headed.append(BackboneRun.load(path, target, trust_remote_code=trust, beside=headed))
-        return headed[-1]
+        beside.append(open_model(path, device=target, settings=settings, beside=beside))
+        return beside[-1]
 
     models = those_that_open(abouts, load)
-    bench = _bench(opened, one.vocabulary, headed, target, limit)
-    stores: dict[int, Store] = {}  # by language model
-    runs: list[Run] = []
-    labels = _labels([_name(model) for model in models.values()], list(models))
-    for label, (path, model) in zip(labels, models.items(), strict=True):
-        record = abouts[path].record
-        if isinstance(model, LanguageModel):
-            runs.append(OwnRun(label, path, record, bench, model))
-            continue
-        if id(model.lm) not in stores:
-            kept = [run.cache for run in headed if run.lm is model.lm and run.cache]
-            cache = settings.cache or next(iter(kept), None)
-            stores[id(model.lm)] = model.store(cache, opened)
-        detailed = any(other.lm is model.lm and other.head.adapter for other in headed)
-        reader = HeadOnStates(model, stores[id(model.lm)], settings.progress, detailed)
-        runs.append(HeadedRun(label, path, record, bench, reader))
-    return runs
+    bench = _bench(opened, one.vocabulary, list(models.values()), target, limit)
+    _share_caches(list(models.values()), opened, settings)
+    labels = _labels([found.model.name for found in models.values()], list(models))
+    return [
+        Run(label, path, abouts[path].record, bench, found.model)
+        for label, (path, found) in zip(labels, models.items(), strict=True)
+    ]
+
+
+def _share_caches(models: Sequence[Opened], dataset: Dataset, settings: Settings) -> None:
+    """Runs over one pretrained model read a dataset once, with all that any of them needs."""
+    by_model: dict[int, list[CausalBackbone]] = {}
+    adapting = set()
+    for opened in models:
+        backbone = opened.model.backbone
+        if isinstance(backbone, CausalBackbone):
+            by_model.setdefault(id(backbone.lm), []).append(backbone)
+            if opened.model.head.digit_adapter() is not None:
+                adapting.add(id(backbone.lm))
+    for key, backbones in by_model.items():
+        cached = [backbone.remembered for backbone in backbones if backbone.remembered]
+        first = backbones[0]
+        first.use(dataset, settings.cache or next(iter(cached), None), settings.progress)
+        for backbone in backbones:
+            backbone.store, backbone.progress = first.store, first.progress
+            backbone.reads_nodes = key in adapting
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +137,13 @@ class _About:
         recover(path)
         if not os.path.isdir(path):
             raise RunError(f"{path}: cannot be found, expected the folder of a run")
-        return cls(RunFolder(path).trained(), StoredParts.read(path).vocabulary)
+        return cls(RunFolder(path).trained(), StoredModel.read(path).vocabulary)
 
 
 def _bench(
     dataset: Dataset,
     vocabulary: Vocabulary,
-    headed: Sequence[BackboneRun],
+    models: Sequence[Opened],
     device: torch.device,
     limit: int | None,
 ) -> Bench:
@@ -145,7 +151,7 @@ def _bench(
     corpora = load_corpora(dataset, vocabulary)
     corpora["train"].table.to(device)
     whole = corpora["dev"]
-    if limit is None and headed:
+    if limit is None and any(opened.lm for opened in models):
         limit = READ
     corpora["dev"] = whole.take(some_paragraphs(len(whole), limit))
     count = len(corpora["dev"].rows)
@@ -153,7 +159,7 @@ def _bench(
         some = "the dev split" if limit is None else f"{len(corpora['dev'])} dev paragraphs"
         raise DatasetError(f"{dataset.folder}: no numeral in {some} to look at")
     ranked = np.arange(count)
-    if any(run.head.needs_lm for run in headed):
+    if any(opened.model.head.uses_digits for opened in models):
         ranked = _some_numerals(corpora["dev"], whole, RANKED.get(device.type, RANKED["cpu"]))
     return Bench(dataset, corpora, ranked)
 
@@ -169,10 +175,6 @@ def _some_numerals(dev: Corpus, whole: Corpus, most: int) -> np.ndarray:
     reached = np.cumsum(np.bincount(owners, minlength=len(whole))[order])
     size = max(np.searchsorted(reached, most, "right"), np.argmax(reached > 0) + 1)
     return np.flatnonzero(np.isin(owners, order[:size]))
-
-
-def _name(model: LanguageModel | BackboneRun) -> str:
-    return model.config.model if isinstance(model, LanguageModel) else model.name
 
 
 def _labels(names: list[str], paths: list[Path]) -> list[str]:

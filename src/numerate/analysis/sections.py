@@ -11,7 +11,6 @@ from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.remembered import read_evaluation
 from numerate.evaluation.summary import summary
 from numerate.evaluation.tables import result_tables
-from numerate.model.names import WHAT_THEY_ARE
 from numerate.report.page import Section, escape, facts, table
 from numerate.runs.folder import RunFolder
 from numerate.tables import ResultTable
@@ -57,7 +56,7 @@ def results_section(runs: Sequence[Run]) -> Section | None:
 
 def models_section(runs: Sequence[Run]) -> Section:
     """A line on what each model is."""
-    body = facts({run.name: WHAT_THEY_ARE[run.name] for run in runs})
+    body = facts({run.name: run.head.summary for run in runs})
     if any(run.backbone for run in runs):
         body += (
             "<p>A model over a pretrained one reads that one's states instead of the text; the "
@@ -103,12 +102,16 @@ def options_section(runs: Sequence[Run]) -> Section:
 def _options(run: Run) -> dict[str, Any]:
     record = run.record
     chosen: dict[str, Any] = {
-        name: getattr(record, name) for name in ("model", "hidden", "dropout", "truncate")
+        "model": record.model,
+        "hidden": record.hidden,
+        "dropout": record.dropout,
+        "truncate": run.model.config.options.truncate,
     }
     if record.backbone is not None:
         about = record.backbone
         chosen |= {"backbone": about.path, "backbone_hash": about.digest[:12]}
-        chosen |= {"finetune": about.finetune, "networks": about.networks}
+        ensemble = run.head.digit_adapter() and run.model.config.options.ensemble_size
+        chosen |= {"finetune": about.finetune, "ensemble_size": ensemble}
     chosen |= {**record.training, "best_epoch": record.best_epoch}
     return {name: value for name, value in chosen.items() if value is not None}
 

@@ -1,12 +1,10 @@
 """Which strategy writes which numeral? The members' shares under the combination."""
 
 import numpy as np
-import torch
 from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context, dev_contexts
 from numerate.analysis.run import Run
-from numerate.heads.combination import CombinationHead
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import STYLES, look, new_figure
 from numerate.tables import ResultTable
@@ -23,12 +21,10 @@ def strategy_shares(run: Run) -> Exhibit:
     The share is the member weight α of the context, before the numeral is seen: what the paper
     calls the selection probability. Examples are from different documents.
     """
-    head = run.head
-    if not isinstance(head, CombinationHead):
+    members = list(run.head.members_by_name())
+    if not members:
         raise NothingToShowError(f"strategy use: {run.label} is no combination")
-    members = list(head.names)
-    with torch.no_grad():
-        shares = head.log_weights(run.dev_states).exp().double().cpu().numpy()  # [N, M]
+    shares = run.model.mixture_weights(run.dev_context)  # [N, M]
     texts, counts, means = _by_numeral(run, shares)
     frequent = np.flatnonzero(counts >= LEAST_OCCURRENCES)
     rows: list[tuple[Cell, ...]] = [

@@ -33,7 +33,7 @@ from numerate.cli.options import (
     WordVectors,
 )
 from numerate.errors import check_choice
-from numerate.model.names import MODELS, check_model_name
+from numerate.heads.registry import check_head_name, head_names
 from numerate.threads import use_threads
 from numerate.training.options import TrainingOptions
 
@@ -47,8 +47,16 @@ def train(
     dataset: DatasetFolder,
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
     model: Annotated[
-        str, typer.Option(help="One of: " + ", ".join(MODELS) + ".", metavar="NAME")
+        str, typer.Option(help="One of: " + ", ".join(head_names()) + ".", metavar="NAME")
     ] = "combination",
+    members: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="combination: of which models, comma-separated or repeated.",
+            metavar="NAME,…",
+            show_default="the paper's three, with a backbone also lm",
+        ),
+    ] = None,
     epochs: Epochs = USUAL.epochs,
     batch_size: BatchSize = USUAL.batch_size,
     learning_rate: Annotated[
@@ -83,11 +91,11 @@ def train(
         str,
         typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
     ] = "none",
-    networks: Annotated[
+    ensemble_size: Annotated[
         int,
         typer.Option(
-            help="So many networks adapt a frozen backbone's digits in a combination; "
-            "several are better and slower."
+            help="So many networks adapt a frozen backbone's digits for lm; several are better "
+            "and slower."
         ),
     ] = 1,
     cache: Cache = None,
@@ -104,8 +112,9 @@ def train(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run.")] = False,
 ) -> None:
-    """Train one of the seven models on a dataset, or a head over a pretrained model."""
-    check_model_name(model)
+    """Train a model on a dataset, or a head over a pretrained model."""
+    for name in (model, *_listed(members)):
+        check_head_name(name)
     usual = OVER_BACKBONE if backbone else FROM_SCRATCH
     use_threads(threads)
     from numerate.training.command import train_with_progress
@@ -133,7 +142,8 @@ def train(
         vectors=vectors,
         backbone=backbone,
         finetune=finetune,
-        networks=networks,
+        ensemble_size=ensemble_size,
+        members=_listed(members),
         cache=cache,
         trust_remote_code=trust_remote_code,
         device=device,
@@ -253,7 +263,7 @@ def reproduce(
     plan = Plan(
         dataset,
         out,
-        models=tuple(name for part in models for name in part.split(",")) if models else MODELS,
+        models=_listed(models),
         options=TrainingOptions(
             epochs=epochs,
             batch_size=batch_size,
@@ -283,3 +293,7 @@ def reproduce(
 
 def _given(value: float | None, usual: float) -> float:
     return usual if value is None else value
+
+
+def _listed(names: list[str] | None) -> tuple[str, ...]:
+    return tuple(name.strip() for part in names or () for name in part.split(","))

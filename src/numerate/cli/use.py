@@ -11,6 +11,7 @@ from numerate.cli.options import (
     RUN_OR_CONFIGURED,
     Cache,
     DatasetFolder,
+    Device,
     ForceDomain,
     Limit,
     MovedDataset,
@@ -47,6 +48,7 @@ def predict(
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
     format: OutputFormat = "table",
 ) -> None:
     """Print which numerals a model expects next, or in the gap ___ of a text."""
@@ -56,7 +58,7 @@ def predict(
     run, texts, _ = run_and_rest(arguments, here, usage)
     if len(texts) > 1:
         raise NumerateError(f"got {len(texts)} texts, expected one, in quotation marks: {usage}")
-    source = ModelSource(run, dataset, cache, trust_remote_code)
+    source = ModelSource(run, dataset, cache, trust_remote_code, device)
     predict_numeral(source, texts[0], top=top, interval=interval, plot=plot, format=format)
 
 
@@ -75,13 +77,15 @@ def rank(
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
     format: OutputFormat = "table",
 ) -> None:
     """Order claims by the probability of their numerals, and say what makes the difference."""
     from numerate.plausibility.asking import rank_claims
 
     run, claims, _ = run_and_rest(arguments, here, "numerate rank RUN CLAIM…")
-    rank_claims(ModelSource(run, dataset, cache, trust_remote_code), claims, by=by, format=format)
+    source = ModelSource(run, dataset, cache, trust_remote_code, device)
+    rank_claims(source, claims, by=by, format=format)
 
 
 @command
@@ -119,6 +123,7 @@ def check(
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
 ) -> None:
     """Report every numeral that is implausible where it stands."""
     from numerate.plausibility.command import check_files, configuration_for
@@ -126,7 +131,7 @@ def check(
     usage = "numerate check RUN FILE…"
     run, files, configured = run_and_rest(arguments, configuration_for, usage)
     status = check_files(
-        ModelSource(run, dataset, cache, trust_remote_code),
+        ModelSource(run, dataset, cache, trust_remote_code, device),
         files,
         alarms=first_given(alarms, configured.alarms, ALARMS),
         input_format=input_format,
@@ -154,12 +159,13 @@ def check_benchmark(
     limit: Limit = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
     format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
 ) -> None:
     """Put known errors into held-out text and print how many of them checking finds."""
     from numerate.plausibility.command import benchmark_checking
 
-    source = ModelSource(run, dataset, cache, trust_remote_code)
+    source = ModelSource(run, dataset, cache, trust_remote_code, device)
     benchmark_checking(source, softmax=softmax, split=split, seed=seed, limit=limit, format=format)
 
 
@@ -182,6 +188,7 @@ def serve(
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
 ) -> None:
     """Serve a page in the browser, and a JSON API, that check texts with a model."""
     from numerate.server.command import serve as serve_run
@@ -189,5 +196,5 @@ def serve(
     run = run or here().run
     if run is None:
         raise NumerateError(f"no run: expected numerate serve RUN, or run = … in {OWN_FILE}")
-    source = ModelSource(run, dataset, cache, trust_remote_code)
+    source = ModelSource(run, dataset, cache, trust_remote_code, device)
     serve_run(source, host=host, port=port, token=token, force_domain=force_domain)

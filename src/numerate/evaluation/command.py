@@ -6,10 +6,9 @@ from numerate.errors import NumerateError
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
-from numerate.evaluation.member import split_reference
-from numerate.evaluation.subject import Settings
 from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
-from numerate.model.stored import StoredParts
+from numerate.model.opening import Settings, split_reference
+from numerate.model.stored import StoredModel
 from numerate.notices import say
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.progress import PassProgress
@@ -91,4 +90,4 @@ def _print(
 def _vocabulary_of(runs: list[str]) -> Vocabulary | None:
     """That of the first run of our own: all are to rank the same candidates."""
     own = (split_reference(run)[0] for run in runs if parse_reference(run) is None)
-    return next((StoredParts.read(run).vocabulary for run in own), None)
+    return next((StoredModel.read(run).vocabulary for run in own), None)

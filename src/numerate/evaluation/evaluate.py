@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import numerate
+from numerate.backbones.contract import Targets
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Split, some_paragraphs
 from numerate.errors import DatasetError, RunError
-from numerate.evaluation.candidates import candidate_numerals
 from numerate.evaluation.figures import (
     Figures,
     by_numeral,
@@ -21,11 +21,11 @@ from numerate.evaluation.figures import (
     token_classes,
 )
 from numerate.evaluation.number_line import number_line_errors
-from numerate.evaluation.perplexity import adjusted_log_probs, perplexity, without_improbable
-from numerate.evaluation.score import Targets, predict_best, rank_tables
-from numerate.evaluation.subject import Settings, open_subject
-from numerate.model.device import usable_device
+from numerate.evaluation.score import predict_best, rank_tables
+from numerate.model.candidates import candidate_numerals
+from numerate.model.opening import Settings, open_model
 from numerate.packing import ranges
+from numerate.perplexity import adjusted_log_probs, perplexity, without_improbable
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
 
@@ -123,10 +123,11 @@ def evaluate(
     """
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
-    target_device = usable_device(device)
-    subject = open_subject(run, dataset, split, target_device, settings or Settings())
-    opened = subject.dataset
-    corpora = load_corpora(opened, subject.vocabulary)
+    subject = open_model(run, device=device, settings=settings)
+    model = subject.model
+    opened = subject.on(dataset, split)
+    vocabulary = subject.vocabulary(opened)
+    corpora = load_corpora(opened, vocabulary)
     if not len(corpora["train"].rows):
         raise DatasetError(f"{opened.folder}: no numeral in the train split, so no candidates")
     corpus = corpora[split]
@@ -138,20 +139,19 @@ def evaluate(
         ids = [ids[index] for index in corpus.sources]
         if not len(corpus.rows):
             raise DatasetError(f"{opened.folder}: no numeral in these {len(corpus)} paragraphs")
-    corpus.table.to(target_device)
+    corpus.table.to(model.device)
     types = [
         type
         for name in (SPLITS if oov_set == "all" else ("train",))
         for type in opened.split(name).encode().types
     ]
-    oov_words, oov_numerals = map(len, subject.vocabulary.unknown(types))
-    targets = Targets.of(corpus)
-    if subject.open_words:
-        targets = targets.knowing_words()
+    oov_words, oov_numerals = map(len, vocabulary.unknown(types))
+    targets = model.targets(corpus)
     # Ranks of ids, not order of appearance: the bootstrap draws documents by number.
     _, ranks = np.unique(np.array(ids, dtype=object), return_inverse=True)
     documents = ranks[targets.paragraphs]
-    log_probs = subject.log_probs(corpus)
+    reading = model.read(corpus)
+    log_probs = model.log_probs(reading)
     # A test token may be of a type that a training-only OOV set does not have.
     adjusted = adjusted_log_probs(
         log_probs,
@@ -159,20 +159,20 @@ def evaluate(
         targets.is_unknown,
         max(1, oov_words),
         max(1, oov_numerals),
-        open_vocabulary=subject.open_numerals,
+        open_vocabulary=model.open_vocabulary,
     )
-    candidates = candidate_numerals(corpora["train"]).to(target_device)
-    best = None if everything else subject.best(corpus, candidates)
+    candidates = candidate_numerals(corpora["train"]).to(model.device)
+    best = None if everything else model.best(reading, candidates)
     if best is not None:
         predictions = predict_best(best, corpus.table, targets.rows, candidates)
     else:
         predictions = rank_tables(
-            subject.tables(corpus, candidates),
+            model.tables(reading.context, candidates),
             corpus.table,
             targets.rows,
             candidates,
             oov_numerals,
-            open_vocabulary=subject.open_numerals,
+            open_vocabulary=model.open_vocabulary,
             distribution=everything,
         )
     truth = corpus.table.values[targets.rows]
@@ -191,8 +191,8 @@ def evaluate(
     if opened.has_oracle:
         oracle = _oracle(_oracle_log_probs(opened.split(split), corpus), targets, adjusted)
     return Evaluation(
-        name=subject.name,
-        folder=subject.folder,
+        name=model.name,
+        folder=Path(subject.reference),
         dataset=opened.manifest["content_hash"],
         split=split,
         limit=limit,

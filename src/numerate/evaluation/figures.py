@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from numerate.backbones.contract import Targets
 from numerate.evaluation.bootstrap import Interval, bootstrap_mean, bootstrap_median
 from numerate.evaluation.number_line import (
     absolute_errors,
     absolute_log10_errors,
     right_orders_of_magnitude,
 )
-from numerate.evaluation.perplexity import perplexity
-from numerate.evaluation.score import Predictions, Targets
+from numerate.evaluation.score import Predictions
+from numerate.perplexity import perplexity
 
 CLASSES = ("words", "numerals", "all")
 

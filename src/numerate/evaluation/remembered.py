@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from numerate.backbones.contract import Targets
 from numerate.evaluation.evaluate import Evaluation
-from numerate.evaluation.score import Targets
 from numerate.runs.folder import RunFolder
 
 # The tables that a choice of metrics has; one of an older version may lack some.

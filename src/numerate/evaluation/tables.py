@@ -9,7 +9,7 @@ from typing import Any
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.figures import CLASSES, Figures
-from numerate.evaluation.perplexity import IMPROBABLE
+from numerate.perplexity import IMPROBABLE
 from numerate.tables import (
     HIGH,
     LOW,

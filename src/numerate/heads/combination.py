@@ -1,99 +1,155 @@
-"""Several strategies at once, each with a share that depends on the context."""
+"""Several strategies at once, each with a weight that depends on the context."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from numerate.heads.base import NumeralHead
+from numerate.errors import NumerateError
+from numerate.heads.base import (
+    Config,
+    Context,
+    HeadOptions,
+    NextNumeral,
+    NumeralHead,
+    TrainingNumerals,
+    log_prob_row,
+)
+from numerate.heads.blend import Blend
+from numerate.heads.registry import head_class, usual_members
 from numerate.numeral_table import NumeralBatch, NumeralTable
 
 
 class CombinationHead(NumeralHead):
-    """A softmax-gated mixture of heads. Only the members that exist have a share.
+    """A softmax-gated mixture of any heads. Only the members that exist have a weight.
 
-    A `given` member is not a head: the caller brings its log-probabilities. While it is trained,
-    every member learns from every numeral as if it were alone, unless `plain`.
+    While it is trained, every member learns from every numeral as if it were alone, unless `plain`.
     """
 
-    def __init__(
-        self, size: int, members: dict[str, NumeralHead], given: tuple[str, ...] = ()
-    ) -> None:
-        super().__init__()
-        if not given and not any(member.open_vocabulary for member in members.values()):
-            raise ValueError("a combination needs a member with an open vocabulary: got none")
-        self.open_vocabulary = True
-        self.members = nn.ModuleDict(members)
-        self.given = given
-        self.plain = False  # trained by the likelihood of the mixture and nothing else
-        self.weights = nn.Parameter(torch.zeros(len(members) + len(given), size))  # Aᵀ
+    summary = (
+        "Several of these together, with mixture weights that depend on the context: any numeral "
+        "can be written."
+    )
+    paper_row = 7
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The members in the order of their shares."""
-        return (*self.members, *self.given)
+    def __init__(self, size: int, members: Mapping[str, NumeralHead]) -> None:
+        super().__init__()
+        if not any(member.open_vocabulary for member in members.values()):
+            raise ValueError("a combination needs a member with an open vocabulary: got none")
+        if sum(member.uses_digits for member in members.values()) > 1:
+            raise ValueError(
+                "a combination has one member at most with the language model's digits"
+            )
+        self.members = nn.ModuleDict(members)
+        self.plain = False  # trained by the likelihood of the mixture and nothing else
+        self.weights = nn.Parameter(torch.zeros(len(members), size))  # Aᵀ
+
+    @classmethod
+    def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
+        """Of the members that the options name, or of the usual ones."""
+        names = options.members or usual_members(with_digits=data.state_size is not None)
+        for name in names:
+            kind = head_class(name)
+            if kind.flat or kind is cls or names.count(name) > 1:
+                raise NumerateError(
+                    f"members: got {', '.join(names)}; {name!r} cannot be one of them"
+                    + (" twice" if names.count(name) > 1 else "")
+                )
+        fitted = {name: head_class(name).fit_member(data, size, options) for name in names}
+        members = {name: head for name, head in fitted.items() if head is not None}
+        if not any(member.open_vocabulary for member in members.values()):
+            raise NumerateError(
+                f"members: got {', '.join(names)}, expected one at least that can write any numeral"
+            )
+        return cls(size, members)
+
+    def config(self) -> Config:
+        return {"members": {name: head.config() for name, head in self.members_by_name().items()}}
+
+    @classmethod
+    def from_config(cls, size: int, config: Config) -> Self:
+        members = config["members"]
+        return cls(size, {n: head_class(n).from_config(size, c) for n, c in members.items()})
 
     def log_weights(self, hidden: Tensor) -> Tensor:  # [N, M]
         return F.log_softmax(hidden @ self.weights.T, dim=1)
 
-    def log_prob(self, hidden: Tensor, numerals: NumeralBatch, *given: Tensor) -> Tensor:
-        members = self.log_prob_of_each(self.halve_gradient(hidden), numerals, *given)
-        mixed = self.mix(hidden, members)
-        return self.teach(mixed, members[:, : len(self.members)])
+    def mixture_weights(self, context: Context) -> Tensor:
+        return self.log_weights(context.hidden).exp()
 
-    def halve_gradient(self, hidden: Tensor) -> Tensor:
-        """The same states, to which members that also learn alone give half of what they would.
-
-        States are shared with the words: with all of it, numerals gain more, and words lose 2 %;
-        with half, words lose nothing to speak of. docs/results.md has the figures.
-        """
+    def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
         if self.plain or not self.training:
-            return hidden
-        return hidden / 2 + (hidden / 2).detach()
+            return self.mix(context.hidden, self.log_prob_by_member(context, numerals))
+        # States are shared with the words: with all of the members' gradient, numerals gain more,
+        # and words lose 2 %; with half, words lose nothing to speak of (docs/results.md).
+        halved = replace(context, hidden=context.hidden / 2 + (context.hidden / 2).detach())
+        found = [member.log_prob_of_each(halved, numerals) for member in self._heads()]
+        members = torch.stack([together for together, _ in found], dim=1)
+        alone = torch.cat([each for _, each in found], dim=1)
+        return self.teach(self.mix(context.hidden, members), alone)
 
     def teach(self, mixed: Tensor, alone: Tensor) -> Tensor:
-        """The same values [N], from which those that said `alone` [N, K] learn too in training.
+        """The same values [N], from which those that said `alone` [N, K] learn too.
 
-        In a mixture a member learns from a numeral by its share of it. Who starts slowly, or
+        In a mixture a member learns from a numeral by its part of it. Who starts slowly, or
         beside one that knows much already, would never learn; so each also gets the gradient it
         would have by itself. What a closed member does not know teaches it nothing.
         """
-        if self.plain or not self.training:
-            return mixed
         known = torch.where(alone.isfinite(), alone, 0.0).sum(1)
         return mixed + (known - known.detach())
 
-    def log_prob_of_each(self, hidden: Tensor, numerals: NumeralBatch, *given: Tensor) -> Tensor:
+    def log_prob_by_member(self, context: Context, numerals: NumeralBatch) -> Tensor:
         """Of every member by itself, −inf where a closed one does not know a numeral: [N, M]."""
-        scores = [member.log_prob(hidden, numerals) for member in self.heads()]
-        return torch.stack([*scores, *given], dim=1)
+        scores = [member.log_prob(context, numerals) for member in self._heads()]
+        return torch.stack(scores, dim=1)
 
     def mix(self, hidden: Tensor, members: Tensor) -> Tensor:
-        """By their shares: [N, M] → [N]. A member's −inf has no share, and no gradient."""
+        """By their weights: [N, M] → [N]. A member's −inf has no part, and no gradient."""
         return torch.logsumexp(self.log_weights(hidden) + members, dim=1)
 
-    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable, *given: Tensor) -> Tensor:
-        scores = [member.log_prob_table(hidden, candidates) for member in self.heads()]
-        weights = self.log_weights(hidden)[:, None, :]  # [N, 1, M]
-        return torch.logsumexp(weights + torch.stack([*scores, *given], dim=2), dim=2)
+    def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
+        scores = [member.log_prob_table(context, candidates) for member in self._heads()]
+        weights = self.log_weights(context.hidden)[:, None, :]  # [N, 1, M]
+        return torch.logsumexp(weights + torch.stack(scores, dim=2), dim=2)
 
-    def beside_given(self, hidden: Tensor, candidates: NumeralTable) -> tuple[Tensor, Tensor]:
-        """Of a combination with one `given` member: its share, and the rest of every candidate.
+    def next_numeral(self, context: Context) -> NextNumeral:
+        with torch.no_grad():
+            weights = self.mixture_weights(context)[0].double().cpu().numpy()
+        members = [member.next_numeral(context) for member in self._heads()]
+        return Blend(weights, members, lambda texts: log_prob_row(self, context, texts))
 
-        [N] and [N, C], probabilities; a candidate has share · p(given) + rest.
-        """
-        shares = self.log_weights(hidden).double()
-        rest = shares.new_zeros(len(hidden), len(candidates))
-        for index, member in enumerate(self.heads()):
-            log_probs = member.log_prob_table(hidden, candidates).double()
-            rest += (shares[:, index, None] + log_probs).exp()
-        return shares[:, -1].exp(), rest
+    def beside_digits(
+        self, context: Context, candidates: NumeralTable
+    ) -> tuple[Tensor, Tensor] | None:
+        weights = self.log_weights(context.hidden).double()
+        rest = weights.new_zeros(len(context), len(candidates))
+        of_digits: Tensor | None = None
+        for index, member in enumerate(self._heads()):
+            if member.uses_digits:
+                of_digits = weights[:, index].exp()
+            else:
+                log_probs = member.log_prob_table(context, candidates).double()
+                rest += (weights[:, index, None] + log_probs).exp()
+        return None if of_digits is None else (of_digits, rest)
 
-    def alone(self, name: str) -> NumeralHead:
-        """One member by itself; a `given` one still has to be brought."""
-        if name in self.given:
-            only = CombinationHead(self.weights.shape[1], {}, given=(name,))
-            return only.to(self.weights.device)
-        return dict(zip(self.members, self.heads(), strict=True))[name]
+    def members_by_name(self) -> dict[str, NumeralHead]:
+        return dict(self.members.items())  # type: ignore[arg-type]
 
-    def heads(self) -> list[NumeralHead]:
-        return list(self.members.values())  # type: ignore[arg-type]
+    @property
+    def uses_digits(self) -> bool:
+        return any(member.uses_digits for member in self._heads())
+
+    def digit_adapter(self) -> Any:
+        found = (member.digit_adapter() for member in self._heads())
+        return next((adapter for adapter in found if adapter is not None), None)
+
+    def start_from_vectors(self, numerals: Mapping[str, np.ndarray]) -> None:
+        for member in self._heads():
+            member.start_from_vectors(numerals)
+
+    def _heads(self) -> list[NumeralHead]:
+        return list(self.members_by_name().values())

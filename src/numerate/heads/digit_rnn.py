@@ -1,6 +1,6 @@
 """Composition: an LSTM that writes a numeral digit by digit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,10 +8,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from numerate.heads.base import NumeralHead
+from numerate.heads.base import Context, DigitTable, NextNumeral, NumeralHead
 from numerate.heads.categorical import linear_log_prob
+from numerate.heads.digit_tree import DigitTree
 from numerate.heads.recurrent import new_lstm, run_lstm
-from numerate.numeral_table import END, START, SYMBOL_COUNT, NumeralBatch, NumeralTable
+from numerate.numeral_table import (
+    END,
+    START,
+    SYMBOL_COUNT,
+    SYMBOLS,
+    NumeralBatch,
+    NumeralTable,
+)
 
 STATES_AT_ONCE = 1 << 18  # hidden states a table holds at a time
 
@@ -19,24 +27,37 @@ STATES_AT_ONCE = 1 << 18  # hidden states a table holds at a time
 class DigitRNNHead(NumeralHead):
     """d-rnn. Its first hidden state is the model's state; its alphabet has 12 symbols only."""
 
+    summary = "First word or numeral, then the numeral digit by digit: any numeral can be written."
+    paper_row = 5
+    usual_member = True
+
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.open_vocabulary = True
         self.inputs = nn.Embedding(SYMBOL_COUNT, size)
         self.lstm = new_lstm(size)
         self.outputs = nn.Parameter(torch.randn(SYMBOL_COUNT, size) / size**0.5)
 
-    def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
+    def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
         inputs = self.inputs.weight.index_select(0, numerals.previous)
-        outputs = run_lstm(self.lstm, inputs, numerals.digits, hidden)
+        outputs = run_lstm(self.lstm, inputs, numerals.digits, context.hidden)
         return numerals.digits.sum(linear_log_prob(outputs, self.outputs, numerals.symbols))
 
-    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
+    def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         """Through the tree of prefixes: a prefix common to many candidates is scored once."""
         levels = list(_prefix_levels(candidates))
         widest = max(len(level.symbols) for level in levels)
         rows = max(1, STATES_AT_ONCE // widest)
-        return torch.cat([self._score_tree(part, levels) for part in torch.split(hidden, rows)])
+        parts = torch.split(context.hidden, rows)
+        return torch.cat([self._score_tree(part, levels) for part in parts])
+
+    def next_numeral(self, context: Context) -> NextNumeral:
+        return DigitTree(_Writer(self, context.hidden))
+
+    def digit_tables(self) -> dict[str, DigitTable]:
+        return {
+            "written before": DigitTable((*SYMBOLS, "start"), self.inputs.weight),
+            "to be written": DigitTable((*SYMBOLS, "end"), self.outputs),
+        }
 
     def write(self, hidden: Tensor, cell: Tensor, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """One symbol more in each of P states: the new states, log p of what follows [P, 12].
@@ -88,6 +109,32 @@ class DigitRNNHead(NumeralHead):
             state, cell = state[kept], cell[kept]
         order = torch.from_numpy(np.argsort(np.concatenate(places))).to(hidden.device)
         return torch.cat(leaves)[order].T  # [N, C]; leaves are in the order in which they end
+
+
+class _Writer:
+    """The network in one state [1, D]: what `DigitTree` asks of one that writes digits."""
+
+    def __init__(self, head: DigitRNNHead, state: Tensor) -> None:
+        self._head = head
+        self._state = state
+
+    def start(self) -> tuple[tuple[Tensor, Tensor], np.ndarray]:
+        states, following = self._write(self._state, torch.zeros_like(self._state), [START])
+        return states[0], following[0]
+
+    def write(
+        self, states: Sequence[tuple[Tensor, Tensor]], symbols: Sequence[int]
+    ) -> tuple[list[tuple[Tensor, Tensor]], np.ndarray]:
+        hidden, cell = map(torch.stack, zip(*states, strict=True))
+        return self._write(hidden, cell, symbols)
+
+    def _write(
+        self, hidden: Tensor, cell: Tensor, symbols: Sequence[int]
+    ) -> tuple[list[tuple[Tensor, Tensor]], np.ndarray]:
+        written = torch.tensor(symbols, device=hidden.device)
+        with torch.no_grad():
+            hidden, cell, following = self._head.write(hidden, cell, written)
+        return list(zip(hidden, cell, strict=True)), following.double().cpu().numpy()
 
 
 @dataclass(frozen=True, slots=True)

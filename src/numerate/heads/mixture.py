@@ -1,12 +1,22 @@
 """Magnitude: a mixture of Gaussians on the number line, rounded to the precision written."""
 
+from typing import Self
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from numerate.heads.base import NumeralHead
+from numerate.heads.base import (
+    Config,
+    Context,
+    HeadOptions,
+    NextNumeral,
+    NumeralHead,
+    TrainingNumerals,
+)
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
-from numerate.heads.mixture_fit import Components
+from numerate.heads.mixture_fit import Components, fit_granularities
+from numerate.heads.number_line_search import FINEST, NumberLine
 from numerate.heads.recurrent import new_lstm, run_lstm
 from numerate.numeral_table import NumeralBatch, NumeralTable
 from numerate.packing import Packing
@@ -48,9 +58,15 @@ class MixtureHead(NumeralHead):
     Everything on the number line is float64, whatever the precision of the network.
     """
 
+    summary = (
+        "First word or numeral, then a number of decimals and a place on the number line, from a "
+        "mixture of Gaussians: any numeral can be written."
+    )
+    paper_row = 6
+    usual_member = True
+
     def __init__(self, size: int, components: Components, *, truncate: bool = False) -> None:
         super().__init__()
-        self.open_vocabulary = True
         self.truncate = truncate
         self.register_buffer("means", torch.as_tensor(components.means, dtype=torch.float64))
         self.register_buffer("sds", torch.as_tensor(components.sds, dtype=torch.float64))
@@ -60,6 +76,18 @@ class MixtureHead(NumeralHead):
         self.granularity: Tensor
         self.weights = nn.Parameter(torch.zeros(len(components), size))  # Bᵀ
         self.precision = PrecisionLSTM(size)
+
+    @classmethod
+    def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
+        return cls(size, fit_granularities(*data.numbers()), truncate=options.truncate)
+
+    def config(self) -> Config:
+        return {"components": len(self.means), "truncate": self.truncate}
+
+    @classmethod
+    def from_config(cls, size: int, config: Config) -> Self:
+        """With room for components that are read from the weights."""
+        return cls(size, Components.empty(config["components"]), truncate=config["truncate"])
 
     def log_weights(self, hidden: Tensor) -> Tensor:  # [N, K] float64
         return F.log_softmax((hidden.to(self.weights.dtype) @ self.weights.T).double(), dim=1)
@@ -74,7 +102,8 @@ class MixtureHead(NumeralHead):
         version = (self.means._version, self.sds._version)
         return numerals.constant(self, version, compute)
 
-    def log_prob(self, hidden: Tensor, numerals: NumeralBatch) -> Tensor:
+    def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
+        hidden = context.hidden
         with torch.autocast(hidden.device.type, enabled=False):
             log_weights = self.log_weights(hidden)
             masses = self.log_masses(numerals.table).index_select(0, numerals.rows)  # [N, K]
@@ -90,13 +119,20 @@ class MixtureHead(NumeralHead):
         half_widths = 0.5 * 10.0 ** -precisions.double()
         return log_upper_mass(-half_widths[:, None], self.means, self.sds)
 
-    def log_prob_table(self, hidden: Tensor, candidates: NumeralTable) -> Tensor:
-        device = hidden.device
+    def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
+        hidden, device = context.hidden, context.hidden.device
+        candidates.to(device)
         precisions = torch.from_numpy(candidates.precisions).to(device)
         with torch.autocast(device.type, enabled=False):
             # One matrix product for all candidates; each is scaled by its own largest mass.
             value = _log_matmul(self.log_weights(hidden), self.log_masses(candidates))  # [N, C]
         return value + self.log_factors(hidden, int(candidates.precisions.max()))[:, precisions]
+
+    def next_numeral(self, context: Context) -> NextNumeral:
+        with torch.no_grad():
+            weights = self.log_weights(context.hidden)[0].cpu()
+            factors = self.log_factors(context.hidden, FINEST)[0].cpu()
+        return NumberLine(weights, self.means.cpu(), self.sds.cpu(), factors)
 
     def log_factors(self, hidden: Tensor, largest: int) -> Tensor:
         """What the mass of a numeral's interval is multiplied by, for each precision up to

@@ -62,6 +62,13 @@ class Components:
     def __len__(self) -> int:
         return len(self.means)
 
+    @classmethod
+    def empty(cls, count: int) -> "Components":
+        """Room for so many."""
+        if count < 1:
+            raise ValueError(f"components: got {count}, expected 1 or more")
+        return cls(np.zeros(count), np.ones(count), np.zeros(count), np.zeros(count, np.int64))
+
 
 def fit_granularities(
     values: Floats, counts: NDArray[np.int64], sizes: Sequence[int] = GRANULARITIES

@@ -1,158 +1,145 @@
 """Models as folders: configuration, vocabulary and weights, written whole and read with care."""
 
 import hashlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 import numerate
 from numerate.errors import NumerateError, RunError, one_line
-from numerate.heads.combination import CombinationHead
-from numerate.heads.mixture_fit import Components
-from numerate.model.names import check_model_name
+from numerate.heads.base import Config, HeadOptions, NumeralHead
+from numerate.heads.registry import head_class
+from numerate.model.config import ModelConfig
 from numerate.records import write_record
 from numerate.runs.contents import RunConfig
-from numerate.runs.folder import CONFIG, FORMAT, VERSION, VOCABULARY, WEIGHTS, RunFolder
+from numerate.runs.folder import CONFIG, FORMAT, OLDER, VERSION, VOCABULARY, WEIGHTS, RunFolder
 from numerate.tensor_file import load_tensors, save_tensors
 from numerate.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from numerate.model.numeral_lm import NumeralLM
+
 _WEIGHTS_FORMAT = "numerate model 1"
+_OLDER_NAMES = {
+    "output.numerals.": "head.embedding.",
+    "output.head.": "head.",
+    "output.words": "backbone.words.weight",
+    "output.gate": "backbone.words.gate",
+    "embedding.": "backbone.embedding.",
+    "project.": "backbone.project.",
+    "adapter.": "head.members.lm.adapter.",
+}
+
+
+def save(model: "NumeralLM", folder: Path, about: dict[str, Any], *, weights: bool) -> None:
+    """Each file appears whole or not at all; `about` is what the configuration shall also say."""
+    record = {
+        "format": FORMAT,
+        "version": VERSION,
+        "numerate": numerate.__version__,
+        "model": model.config.model,
+        "hidden": model.config.hidden,
+        "dropout": model.config.dropout,
+        "options": asdict(model.config.options),
+        "head": model.head.config(),
+        **about,
+    }
+    RunFolder(folder).write_vocabulary(model.vocabulary)
+    if weights:
+        of = {"vocabulary": _fingerprint(model.vocabulary)}
+        save_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT, model.weights(), of)
+    write_record(folder / CONFIG, record)  # last, since it says that the rest is there
 
 
 @dataclass(frozen=True, slots=True)
-class ModelConfig:
-    """What is needed to build the network again; the sizes are the paper's by default."""
-
-    model: str
-    hidden: int = 50
-    dropout: float = 0.1
-    truncate: bool = False
-
-    def __post_init__(self) -> None:
-        check_model_name(self.model)
-        if self.hidden < 1:
-            raise RunError(f"hidden size: got {self.hidden}, expected 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise RunError(f"dropout: got {self.dropout}, expected 0 or more and less than 1")
-
-
-class StoredModel(nn.Module, ABC):
-    """A model with a configuration and a vocabulary, as a folder holds it."""
-
-    config: ModelConfig
-    vocabulary: Vocabulary
-    records_steps = True  # whether a GPU may record a training step and replay it
-
-    @abstractmethod
-    def log_prob(self, batch: Any) -> Tensor:
-        """log p of the batch's targets, words first: [W + N]."""
-
-    @property
-    @abstractmethod
-    def combination(self) -> CombinationHead | None:
-        """Its numeral head, if that combines several."""
-
-    @abstractmethod
-    def by_member(self, batch: Any) -> tuple[Tensor, Tensor]:
-        """What a combination's gate sees of a batch's numerals, and each member's log p of them.
-
-        [N, D] and [N, M].
-        """
-
-    def parameter_groups(self) -> list[dict[str, Any]]:
-        """What is trained, and by which part of the learning rate."""
-        return [{"params": list(self.parameters()), "scale": 1.0}]
-
-    def save(
-        self, folder: Path, about: dict[str, Any] | None = None, *, weights: bool = True
-    ) -> None:
-        """Write config, vocabulary and weights; each file appears whole or not at all.
-
-        `about` is what the configuration file shall also say of the run.
-        """
-        components = {
-            name: len(buffer) for name, buffer in self.named_buffers() if name.endswith("means")
-        }
-        record = {
-            "format": FORMAT,
-            "version": VERSION,
-            "numerate": numerate.__version__,
-            **asdict(self.config),
-            "components": next(iter(components.values()), 0),
-            **(about or {}),
-        }
-        RunFolder(folder).write_vocabulary(self.vocabulary)
-        if weights:
-            of = {"vocabulary": _fingerprint(self.vocabulary)}
-            save_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT, self.weights(), of)
-        write_record(folder / CONFIG, record)  # last, since it says that the rest is there
-
-    def weights(self) -> dict[str, Tensor]:
-        """A copy of all weights and components, on the CPU."""
-        return {
-            name: tensor.detach().to("cpu", copy=True).contiguous()
-            for name, tensor in self.state_dict().items()
-        }
-
-
-Stored = TypeVar("Stored", bound=StoredModel)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredParts:
+class StoredModel:
     """What a folder says of its model, before the model is built."""
 
+    folder: Path
     record: RunConfig
     config: ModelConfig
     vocabulary: Vocabulary
 
     @classmethod
-    def read(cls, folder: Path) -> "StoredParts":
+    def read(cls, folder: Path) -> "StoredModel":
         run = RunFolder.open(folder)
         record = run.config()
         try:
-            config = ModelConfig(record.model, record.hidden, record.dropout, record.truncate)
+            options = HeadOptions(**asdict(record.options))
+            if record.truncate is not None:
+                options = HeadOptions(truncate=record.truncate)
+            config = ModelConfig(record.model, record.hidden, record.dropout, options)
         except NumerateError as error:
             raise RunError(f"{folder / CONFIG}: {error}") from None
-        return cls(record, config, run.vocabulary())
+        return cls(folder, record, config, run.vocabulary())
 
-    def build(self, folder: Path, make: Callable[[Components | None], Stored]) -> Stored:
-        """The model that `make` makes, with the weights of the folder.
+    def build(self, make: "Callable[[NumeralHead], NumeralLM]") -> "NumeralLM":
+        """The model that `make` makes of a head, with the weights of the folder.
 
         It is made without memory first: sizes that do not fit the weights could be any.
         """
-        tensors, metadata = load_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT)
+        tensors, metadata = load_tensors(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
         if metadata.get("vocabulary") != _fingerprint(self.vocabulary):
-            raise RunError(f"{folder / VOCABULARY}: not the vocabulary of these weights")
+            raise RunError(f"{self.folder / VOCABULARY}: not the vocabulary of these weights")
         for name, tensor in tensors.items():
             if not tensor.isfinite().all():
-                raise RunError(f"{folder / WEIGHTS}: weights are not finite: {name}")
-        means = [len(tensor) for name, tensor in tensors.items() if name.endswith("means")]
-        count = next(iter(means), 0)
-        if self.record.components != count:
-            raise RunError(
-                f"{folder / CONFIG}: components: got {self.record.components}, expected {count}, "
-                "as many as the weights have"
-            )
+                raise RunError(f"{self.folder / WEIGHTS}: weights are not finite: {name}")
+        head = self.record.head
+        if self.record.version == OLDER:
+            head = _older_head(self, tensors)
+            tensors = {self._newer_name(name): tensor for name, tensor in tensors.items()}
+        kind = head_class(self.config.model)
         try:
+            config = dict(head or {})
             with torch.device("meta"):
-                shell = make(_empty_components(count))
+                shell = make(kind.from_config(self.config.hidden, config))
             _refuse_misfits(shell, tensors)
-            model = make(_empty_components(count))
+            model = make(kind.from_config(self.config.hidden, config))
             model.load_state_dict(tensors)
-        except (TypeError, ValueError, RuntimeError) as error:
+        except NumerateError:
+            raise
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
             reason = one_line(error)
-            raise RunError(f"{folder / WEIGHTS}: weights do not fit: {reason}") from None
-        return model
+            raise RunError(f"{self.folder / WEIGHTS}: weights do not fit: {reason}") from None
+        return model.eval()
+
+    def _newer_name(self, name: str) -> str:
+        """Of a tensor of version 1, which had no common place for a head."""
+        for older, newer in _OLDER_NAMES.items():
+            if name.startswith(older):
+                return newer + name.removeprefix(older)
+        if self.record.backbone is not None and name.startswith("backbone."):
+            return f"backbone.tuned.{name.removeprefix('backbone.')}"
+        return name
 
 
-def _refuse_misfits(model: StoredModel, tensors: dict[str, Tensor]) -> None:
+def _older_head(stored: StoredModel, tensors: dict[str, Tensor]) -> Config:
+    """Of a run of version 1, which says only which of the paper's models it is."""
+    record, vocabulary = stored.record, list(stored.vocabulary.numerals[1:])
+    gaussians = {"components": record.components, "truncate": bool(record.truncate)}
+    if record.model == "d-rnn":
+        return {}
+    if record.model == "mog":
+        return gaussians
+    if record.model != "combination":
+        return {"numerals": vocabulary, "unknown": True}
+    members: dict[str, Config] = {"d-rnn": {}, "mog": gaussians}
+    if vocabulary:
+        members = {"h-softmax": {"numerals": vocabulary, "unknown": False}, **members}
+    if record.backbone is not None:
+        ensemble = record.backbone.networks if record.backbone.finetune == "none" else 0
+        if ensemble is None:
+            raise RunError(f"{stored.folder}: made by an earlier version; train it again")
+        size = len(tensors.get("project.0.weight", ())) if ensemble else 0
+        members["lm"] = {"ensemble_size": ensemble, "state_size": size}
+    return {"members": members}
+
+
+def _refuse_misfits(model: "NumeralLM", tensors: dict[str, Tensor]) -> None:
     expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     for name in sorted(expected.keys() | found.keys()):
@@ -164,10 +151,3 @@ def _refuse_misfits(model: StoredModel, tensors: dict[str, Tensor]) -> None:
 def _fingerprint(vocabulary: Vocabulary) -> str:
     text = "\0".join([*vocabulary.words, "", *vocabulary.numerals])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _empty_components(count: int) -> Components | None:
-    """Room for components that are read from the weights file."""
-    if not count:
-        return None
-    return Components(np.zeros(count), np.ones(count), np.zeros(count), np.zeros(count, np.int64))

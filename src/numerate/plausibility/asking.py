@@ -13,10 +13,10 @@ from rich.table import Table
 from numerate.atomic import write_file
 from numerate.corpus.readers.lines import decode
 from numerate.errors import NumerateError, check_choice, printable
+from numerate.model.numeral_distribution import NumeralDistribution
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.rank import Ranking
 from numerate.notices import plain_console
-from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.rank import Ranking
 from numerate.plausibility.source import ModelSource
 from numerate.pretrained.progress import PassProgress
 
@@ -67,7 +67,7 @@ def lines_of_input() -> Iterator[tuple[str, str]]:
         yield where, decode(line, where).strip()
 
 
-def _predict_lines(model: NumerateModel, *, top: int, level: float, format: str) -> None:
+def _predict_lines(model: NumeralLM, *, top: int, level: float, format: str) -> None:
     """One answer a line; an empty line has an empty answer, so that both stay side by side."""
     for where, text in lines_of_input():
         if not text:
@@ -84,7 +84,7 @@ def _predict_lines(model: NumerateModel, *, top: int, level: float, format: str)
             print(f"{_place_on_line(record)}; most likely {likely}", flush=True)
 
 
-def _predict(model: NumerateModel, text: str) -> NumeralDistribution:
+def _predict(model: NumeralLM, text: str) -> NumeralDistribution:
     """A gap over a pretrained model takes a minute: who waits is told how far it is."""
     with PassProgress("numerals") as progress:
         return model.predict(text, report=lambda *reached: progress("predicting", *reached))
@@ -102,7 +102,7 @@ def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str,
     }
 
 
-def _print_json(model: NumerateModel, text: str, record: dict[str, Any]) -> None:
+def _print_json(model: NumeralLM, text: str, record: dict[str, Any]) -> None:
     whole = {"model": model.name, "text": text, **record}
     print(json.dumps(whole, ensure_ascii=False), flush=True)
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from numerate.heads.base import Context
+from numerate.model.numeral_distribution import draw_named
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.distribution import draw_named
 from numerate.plausibility.grid import Grid, Written
-from numerate.plausibility.number_model import NumberModel, Reading, States
 from numerate.plausibility.slips import meant
 
 LEVEL = 0.95  # of the plausible range
@@ -48,25 +49,27 @@ class Strangeness:
     strange than all that do.
     """
 
-    def __init__(self, model: NumberModel, least: float = -np.inf) -> None:
+    def __init__(self, model: NumeralLM, least: float = -np.inf) -> None:
         self._model = model
         self._least = least
 
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: Sequence[str]) -> np.ndarray:
+    def __call__(
+        self, reading: TextReading, rows: np.ndarray, numerals: Sequence[str]
+    ) -> np.ndarray:
         """Of numerals [E] written where the numerals `rows` [E] of a reading stand."""
         if np.isneginf(self._least):
             return log_odds(self._model, reading, rows, numerals)
         sight = first_sight(numerals, log_probs_of(self._model, reading, rows, numerals))
         return self._second_look(reading, rows, numerals, sight)
 
-    def of(self, reading: Reading) -> np.ndarray:  # [N]
+    def of(self, reading: TextReading) -> np.ndarray:  # [N]
         """Of the numerals of a text as they stand."""
         numerals = [token.text for token in reading.numerals]
         sight = first_sight(numerals, reading.numeral_log_probs)
         return self._second_look(reading, np.arange(len(numerals)), numerals, sight)
 
     def _second_look(
-        self, reading: Reading, rows: np.ndarray, numerals: Sequence[str], sight: np.ndarray
+        self, reading: TextReading, rows: np.ndarray, numerals: Sequence[str], sight: np.ndarray
     ) -> np.ndarray:
         found = sight - NO_SECOND_LOOK
         chosen = np.flatnonzero(sight >= self._least)
@@ -83,17 +86,17 @@ def first_sight(numerals: Sequence[str], log_probs: np.ndarray) -> np.ndarray:
 
 
 def log_probs_of(
-    model: NumberModel, reading: Reading, rows: np.ndarray, numerals: Sequence[str]
+    model: NumeralLM, reading: TextReading, rows: np.ndarray, numerals: Sequence[str]
 ) -> np.ndarray:
     """log p of each numeral in its own context: one table for all of a reading's."""
     distinct = {text: column for column, text in enumerate(dict.fromkeys(numerals))}
-    table = model.log_probs(reading.states, NumeralTable(list(distinct)))
+    table = model.log_prob_table(reading.context, NumeralTable(list(distinct)))
     found: np.ndarray = table[rows, [distinct[text] for text in numerals]]
     return found
 
 
 def log_odds(
-    model: NumberModel, reading: Reading, rows: np.ndarray, numerals: Sequence[str]
+    model: NumeralLM, reading: TextReading, rows: np.ndarray, numerals: Sequence[str]
 ) -> np.ndarray:
     """The strangeness of numerals [E] written where the numerals `rows` [E] stand."""
     if not len(numerals):
@@ -116,18 +119,18 @@ def log_odds(
     return odds
 
 
-def expect(model: NumberModel, states: States, numerals: Sequence[str]) -> list[Expected]:
+def expect(model: NumeralLM, context: Context, numerals: Sequence[str]) -> list[Expected]:
     """What was expected where numerals stand, by the grid of candidates."""
-    grid = Grid(model.candidates, model.log_probs(states, model.candidates))
+    grid = Grid(model.candidates, model.log_prob_table(context, model.candidates))
     return _expected(grid, Written.of(numerals))
 
 
-def look_closer(model: NumberModel, state: States, numeral: str) -> Expected:
+def look_closer(model: NumeralLM, context: Context, numeral: str) -> Expected:
     """What was expected in one context, from the model itself: numerals that it draws there.
 
     The most likely is searched exactly. A model that can name none has nothing to draw from.
     """
-    numerals = model.next_numeral(state)
+    numerals = model.next_numeral(context)
     drawn = Counter(draw_named(numerals, DRAWS, np.random.default_rng(0)))
     grid = Grid(NumeralTable(list(drawn)), np.log([list(drawn.values())]))
     likely, _ = next(numerals.stream(), (drawn.most_common(1)[0][0], 0.0))

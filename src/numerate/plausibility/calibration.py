@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from numerate.errors import NumerateError, RunError
-from numerate.evaluation.perplexity import proper
+from numerate.model.numeral_lm import NumeralLM, TextReading
+from numerate.perplexity import proper
 from numerate.plausibility.assess import Strangeness, first_sight
 from numerate.plausibility.domain import DOMAIN_SHAPE, Domain, KnownTexts
-from numerate.plausibility.number_model import NumberModel, Reading
 from numerate.records import Shape, misfit
 
 SHAPE: Shape = {"strangeness": [float], "least": (float, None), "domain": DOMAIN_SHAPE}
@@ -69,7 +69,7 @@ class Calibration:
 
 
 def calibrate(
-    model: NumberModel, readings: Iterable[Reading], documents: Iterable[object] | None = None
+    model: NumeralLM, readings: Iterable[TextReading], documents: Iterable[object] | None = None
 ) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on.
 
@@ -78,12 +78,12 @@ def calibrate(
     known = KnownTexts()
     readings = known.heed(readings, documents)
     least = -np.inf
-    if model.second_looks < 1:
+    if model.backbone.second_looks < 1:
         readings = list(readings)
         sights = [first_sight([t.text for t in r.numerals], r.numeral_log_probs) for r in readings]
         everything = np.concatenate([np.zeros(0), *sights])
         if len(everything):
-            least = float(np.quantile(everything, 1 - model.second_looks, method="higher"))
+            least = float(np.quantile(everything, 1 - model.backbone.second_looks, method="higher"))
     statistic = Strangeness(model, least)
     found = [statistic.of(reading) for reading in readings]
     values = np.sort(proper(np.concatenate([np.zeros(0), *found])))

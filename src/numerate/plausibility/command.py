@@ -47,7 +47,9 @@ def check_files(
             documents.append(read_document(file, input_format))
             chosen.append(project)
     model = source.load()
-    model.calibration.check_alarms(alarms)  # done now, what is not done yet has its own progress
+    model.checker.calibration.check_alarms(
+        alarms
+    )  # done now, what is not done yet has its own progress
     with PassProgress() as progress:
         report = check_documents(
             model,

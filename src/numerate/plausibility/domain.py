@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from numerate.model.numeral_lm import TextReading
 from numerate.plausibility.assess import first_sight
-from numerate.plausibility.number_model import Reading
 from numerate.records import Shape
 
 REFUSED = 0.02  # of the texts that fit, by chance: each trait has its part of it
@@ -47,7 +47,7 @@ TRAITS = {
 DOMAIN_SHAPE: Shape = {f"{name}?": [[int, float, float]] for name in TRAITS}
 
 
-def traits_of(reading: Reading) -> Traits:
+def traits_of(reading: TextReading) -> Traits:
     is_word = np.ones(len(reading.tokens), dtype=np.bool_)
     is_word[reading.positions] = False
     sight = first_sight([token.text for token in reading.numerals], reading.numeral_log_probs)
@@ -154,8 +154,8 @@ class KnownTexts:
         self._documents: dict[object, list[Traits]] = {}
 
     def heed(
-        self, readings: Iterable[Reading], documents: Iterable[object] | None
-    ) -> Iterator[Reading]:
+        self, readings: Iterable[TextReading], documents: Iterable[object] | None
+    ) -> Iterator[TextReading]:
         for document, reading in zip(documents or count(), readings, strict=False):
             self._documents.setdefault(document, []).append(traits_of(reading))
             yield reading
@@ -171,7 +171,7 @@ class Comparison:
         self._domain = domain
         self._parts: list[Traits] = []
 
-    def heed(self, reading: Reading) -> None:
+    def heed(self, reading: TextReading) -> None:
         self._parts.append(traits_of(reading))
 
     def fit(self) -> Fit:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar, overload
 
+from numerate.model.showing import as_table
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.showing import as_table
 from numerate.plausibility.wording import explain, verdict
 
 SHOWN = 5  # numerals that are named in a line

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from numerate.evaluation.perplexity import proper
 from numerate.numeral_table import NumeralTable
+from numerate.perplexity import proper
 
 SMALLEST = 1e-4  # numbers below it, zero among them, are as good as equal to it
 _LEAST = 1e-12  # probability: a cost is at most 28 nats

@@ -1,106 +1,175 @@
-"""From the folder of a run to a model of which one asks about numbers."""
+"""From a run, or a pretrained language model, to a model of which one asks about numbers."""
 
 import hashlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from numerate import notices
-from numerate.corpus.dataset import Dataset
-from numerate.evaluation.guards import refuse_foreign_vocabulary, refuse_training_documents
-from numerate.model.language_model import LanguageModel
+from numerate.backbones.causal import CausalBackbone
+from numerate.backbones.texts import paragraphs_of
+from numerate.batching import Corpus, load_corpora
+from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
+from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
+from numerate.errors import BackboneError, NumerateError
+from numerate.model.numeral_lm import NumeralLM, TextReading
+from numerate.model.opening import Opened, Settings, open_model
+from numerate.model.reference import FREQUENT, Reference
 from numerate.plausibility.calibration import Calibration, calibrate
+from numerate.plausibility.checker import Checker
 from numerate.plausibility.kept import Say, keep
-from numerate.plausibility.load_pretrained import FEW_FREQUENT, calibrate_on_some, load_pretrained
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.passages import read_texts
-from numerate.plausibility.pretrained_model import HeadedModel
-from numerate.plausibility.reference import FREQUENT, Reference
-from numerate.plausibility.run_model import RunModel
-from numerate.pretrained.backbone import parse_reference
-from numerate.pretrained.backbone_run import BackboneRun
+from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
+from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.plan import Paragraph
+from numerate.pretrained.progress import PassProgress
 from numerate.pretrained.store import default_cache
-from numerate.runs.folder import CALIBRATION, REFERENCE, VOCABULARY, WEIGHTS, RunFolder
-from numerate.vocabulary import Vocabulary
+from numerate.records import misfit
+from numerate.runs.folder import CALIBRATION, REFERENCE, VOCABULARY, WEIGHTS
+
+START = "start.json"
+PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
+FEW_FREQUENT = 50  # training numerals in the grid: each costs a pretrained model some tokens
+T = TypeVar("T")
 
 
 def load(
     path: str | Path,
     dataset: str | Path | None = None,
     *,
+    device: str | None = None,
     cache: str | Path | None = None,
     trust_remote_code: bool = False,
     say: Say = notices.say,
-) -> NumerateModel:
+) -> NumeralLM:
     """Open a trained run, or `hf:PATH`, a pretrained language model.
 
     What a run must know of its dataset is found out once and kept in it; `dataset` is where the
     dataset is now, if it has moved. A pretrained model has none of its own: without `dataset`
     it predicts and ranks, but cannot check. What a pretrained model says of a dataset is kept in
-    `cache`; code that comes with one is run only if it is trusted. `say` is told what takes time.
-
-    Examples:
-        >>> import numerate
-        >>> lm = numerate.load("demo/runs/combination")
-        >>> lm.predict("Left ventricular ejection fraction is")
-        NumeralDistribution(median ..., 90 % in ...–...)
+    `cache`; code that comes with one is run only if it is trusted. `device` is where it computes,
+    by default the best there is; `say` is told what takes time.
     """
-    given = Path(cache) if cache else None
-    pretrained = parse_reference(str(path))
-    if pretrained is not None:
-        kept_in = given or default_cache()
-        return load_pretrained(pretrained, dataset, kept_in, say, trusted=trust_remote_code)
-    return _Run(Path(path), dataset, given, say).load(trusted=trust_remote_code)
+    settings = Settings(Path(cache) if cache else None, None, trust_remote_code)
+    opened = open_model(path, device=device, settings=settings)
+    return _Loading(opened, dataset, say).model()
 
 
-class _Run:
-    def __init__(
-        self, folder: Path, dataset: str | Path | None, cache: Path | None, say: Say
-    ) -> None:
-        self.folder = folder
-        self.cache = cache
-        self.run = RunFolder.open(folder)
-        self.record = self.run.trained()
-        self.say = say
-        self.given = dataset
-        self.hash = self.record.dataset.content_hash
-        if dataset is not None:
-            self.hash = Dataset.open(dataset).manifest["content_hash"]
+class _Loading:
+    def __init__(self, opened: Opened, dataset: str | Path | None, say: Say) -> None:
+        self.opened, self.given, self.say = opened, dataset, say
+        self.reads_slowly = opened.lm is not None
 
-    def load(self, *, trusted: bool) -> NumerateModel:
-        if self.record.backbone is not None:
-            run = BackboneRun.load(self.folder, "cpu", trust_remote_code=trusted)
-            headed = HeadedModel(run, self._reference(run.head.vocabulary, FEW_FREQUENT))
-            return NumerateModel(headed, lambda: self._calibration(headed))
-        model = LanguageModel.load(self.folder)
-        plain = RunModel(model, self._reference(model.vocabulary))
-        return NumerateModel(plain, lambda: self._calibration(plain))
+    def model(self) -> NumeralLM:
+        model = self.opened.model
+        if self.opened.run is None and self.given is None:
+            self._choose_start()
+            return model.use(_plain_reference(), Checker(model, self._refuse))
+        return model.use(self._reference(), Checker(model, self._calibration))
 
-    def _reference(self, vocabulary: Vocabulary, frequent: int = FREQUENT) -> Reference:
-        identity = {"version": 2, "dataset": self.hash, "vocabulary": self._digest(VOCABULARY)}
-
+    def _reference(self) -> Reference:
         def find_out() -> dict[str, Any]:
-            dataset = self.run.open_dataset(self.given)
-            refuse_foreign_vocabulary(self.folder, self.record, dataset, vocabulary)
-            return Reference.of(dataset, vocabulary, frequent).record()
+            dataset = self.opened.on(self.given)
+            frequent = FEW_FREQUENT if self.reads_slowly else FREQUENT
+            return Reference.of(dataset, self.opened.vocabulary(dataset), frequent).record()
 
-        return keep(self.folder, REFERENCE, identity, find_out, Reference.read, self.say)
+        return self._kept(REFERENCE, VOCABULARY, {"version": 2}, find_out, Reference.read)
 
-    def _calibration(self, model: RunModel | HeadedModel) -> Calibration:
-        identity = {"version": 4, "dataset": self.hash, "weights": self._digest(WEIGHTS)}
-
+    def _calibration(self) -> Calibration:
         def find_out() -> dict[str, Any]:
-            dataset = self.run.open_dataset(self.given)
-            split = dataset.split("dev").read(["text", "document"])
-            documents = split["document"].to_pylist()
-            refuse_training_documents(self.folder, dataset, "dev", set(documents))
-            if isinstance(model, HeadedModel):
-                store = model.store(self.cache, dataset)
-                return calibrate_on_some(model, store, self.folder, self.say).record()
-            self.say(f"calibrating {self.folder} on the dev split of {dataset.folder}, once")
-            texts = split["text"].to_pylist()
-            return calibrate(model, read_texts(model, texts), documents).record()
+            dataset = self.opened.on(self.given, "dev")
+            return self._calibrate(dataset).record()
 
-        return keep(self.folder, CALIBRATION, identity, find_out, Calibration.of, self.say)
+        identity: dict[str, Any] = {"version": 4}
+        if self.reads_slowly:
+            identity |= {"paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
+        return self._kept(CALIBRATION, WEIGHTS, identity, find_out, Calibration.of)
 
-    def _digest(self, name: str) -> str:
-        return hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+    def _calibrate(self, dataset: Dataset) -> Calibration:
+        """On the dev split, or on some of it where the model reads slowly. What has been read
+        before is cached: not after an interruption, nor after training is it read again."""
+        model = self.opened.model
+        dev = load_corpora(dataset, model.vocabulary)["dev"]
+        documents = dataset.split("dev").read(["document"])["document"].to_pylist()
+        limit = PARAGRAPHS if self.reads_slowly else None
+        chosen = some_paragraphs(len(dev), limit)
+        some = f"{len(chosen)} paragraphs of " if limit else ""
+        what = f"{some}the dev split of {dataset.folder}"
+        self.say(f"calibrating {self.opened.reference} on {what}, once")
+        with PassProgress() as progress:
+            if isinstance(model.backbone, CausalBackbone):
+                model.backbone.progress = progress
+                model.read(dev.take(chosen))
+            readings = read_corpus(model, dev.take(chosen))
+            return calibrate(
+                model, readings, None if limit else [documents[index] for index in chosen]
+            )
+
+    def _kept(
+        self,
+        name: str,
+        rests_on: str,
+        identity: dict[str, Any],
+        find_out: Callable[[], dict[str, Any]],
+        read: Callable[[dict[str, Any]], T],
+    ) -> T:
+        """In the folder of the run; of a pretrained model, with what it said of the dataset."""
+        run, record = self.opened.run, self.opened.record
+        if run is None or record is None:
+            self.opened.on(self.given)
+            backbone = self.opened.model.backbone
+            assert isinstance(backbone, CausalBackbone)
+            assert backbone.store is not None
+            return keep(backbone.store.folder, name, identity, find_out, read, self.say)
+        content = record.dataset.content_hash
+        if self.given is not None:
+            content = Dataset.open(self.given).manifest["content_hash"]
+        digest = hashlib.sha256((run.path / rests_on).read_bytes()).hexdigest()
+        of = {"dataset": content, rests_on.partition(".")[0]: digest}
+        return keep(run.path, name, {**identity, **of}, find_out, read, self.say)
+
+    def _choose_start(self) -> None:
+        """The symbol before a text, found out once for a pretrained model."""
+        lm = self.opened.lm
+        assert lm is not None
+        if lm.start is not None:
+            return
+        folder = (self.opened.settings.cache or default_cache()) / lm.digest[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+        identity = {"version": 1, "model": lm.digest}
+        lm.start = keep(folder, START, identity, lambda: _find_start(lm), _read_start, self.say)
+
+    def _refuse(self) -> Calibration:
+        raise NumerateError(
+            f"{self.opened.reference}: what is odd is told by a dataset's dev split, and a "
+            "pretrained model has no dataset of its own: --dataset"
+        )
+
+
+def read_corpus(model: NumeralLM, corpus: Corpus) -> Iterator[TextReading]:
+    """Its paragraphs as a model reads them, text by text; no more at a time than it reads well."""
+    for begin in range(0, len(corpus), model.backbone.texts_at_once):
+        end = min(begin + model.backbone.texts_at_once, len(corpus))
+        some = corpus.take(np.arange(begin, end))
+        paragraphs = paragraphs_of(some)
+        texts = [paragraph.text for paragraph in paragraphs]
+        tokens = [paragraph.tokens() for paragraph in paragraphs]
+        yield from model.text_readings(texts, tokens, model.read(some, going_on=True))
+
+
+def _find_start(lm: PretrainedLM) -> dict[str, Any]:
+    return {"start": lm.choose_start([Paragraph.of(text, tokenize(text)) for text in SENTENCES])}
+
+
+def _read_start(record: dict[str, Any]) -> int:
+    if wrong := misfit(record, {"start": int}):
+        raise BackboneError(wrong)
+    start: int = record["start"]
+    return start
+
+
+def _plain_reference() -> Reference:
+    candidates = plain_candidates()
+    median = float(np.median([float(text) for text in candidates]))
+    return Reference(DEFAULT_RULES, 0, 0, candidates, median)

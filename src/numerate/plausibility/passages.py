@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from numerate.plausibility.number_model import NumberModel, Reading
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.paragraphs import iter_paragraphs
 
 Report = Callable[[int], None]  # how many paragraphs of the text have been dealt with
@@ -15,20 +15,22 @@ class Passage:
 
     offset: int
     text: str
-    reading: Reading
+    reading: TextReading
 
 
-def read_texts(model: NumberModel, texts: Sequence[str]) -> Iterator[Reading]:
+def read_texts(model: NumeralLM, texts: Sequence[str]) -> Iterator[TextReading]:
     """One after another; no more are read at a time than the model reads well together."""
-    for begin in range(0, len(texts), model.paragraphs_at_once):
-        yield from model.read(texts[begin : begin + model.paragraphs_at_once])
+    for begin in range(0, len(texts), model.backbone.texts_at_once):
+        yield from model.read_texts(
+            texts[begin : begin + model.backbone.texts_at_once], going_on=True
+        )
 
 
 def read_passages(
-    model: NumberModel,
+    model: NumeralLM,
     text: str,
     report: Report | None = None,
-    heed: Callable[[Reading], None] | None = None,
+    heed: Callable[[TextReading], None] | None = None,
 ) -> Iterator[list[Passage]]:
     """Paragraphs that have numerals; `heed` is shown how all of them are read.
 
@@ -36,14 +38,14 @@ def read_passages(
     with the text, and who waits is told how far it is.
     """
     parts = list(iter_paragraphs(text))
-    for begin in range(0, len(parts), model.paragraphs_at_once):
+    for begin in range(0, len(parts), model.backbone.texts_at_once):
         if report:
             report(begin)
-        some = parts[begin : begin + model.paragraphs_at_once]
+        some = parts[begin : begin + model.backbone.texts_at_once]
         passages = [
             Passage(offset, part, reading)
             for (offset, part), reading in zip(
-                some, model.read([part for _, part in some]), strict=True
+                some, model.read_texts([part for _, part in some], going_on=True), strict=True
             )
         ]
         if heed:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from numerate.plausibility.model import NumerateModel
+    from numerate.model.numeral_lm import NumeralLM
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,9 @@ class ModelSource:
     dataset: Path | None = None  # where it is now, if it has moved; one for hf:PATH
     cache: Path | None = None  # of pretrained models; None: a folder of the user's
     trust_remote_code: bool = False
+    device: str | None = None  # None: the best there is
 
-    def load(self) -> "NumerateModel":
+    def load(self) -> "NumeralLM":
         from numerate.plausibility.load import load
 
         return load(
@@ -25,4 +26,5 @@ class ModelSource:
             self.dataset,
             cache=self.cache,
             trust_remote_code=self.trust_remote_code,
+            device=self.device,
         )

@@ -137,7 +137,7 @@ class PretrainedLM:
                 scores = self.scorer.score(some, detailed=detailed)
             found.update(zip(batch, _split(scores, some), strict=True))
         parts = iter(found[index] for index in range(len(plans)))
-        return [_join([next(parts) for _ in paragraph.windows]) for paragraph in paragraphs]
+        return [join_scores([next(parts) for _ in paragraph.windows]) for paragraph in paragraphs]
 
     def batches(self, plans: Sequence[Plan]) -> list[list[int]]:
         """Which windows are read together: those of similar size."""
@@ -257,7 +257,7 @@ def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:
     return [ParagraphScores(*part) for part in parts]
 
 
-def _join(windows: Sequence[ParagraphScores]) -> ParagraphScores:
+def join_scores(windows: Sequence[ParagraphScores]) -> ParagraphScores:
     names = [field.name for field in fields(ParagraphScores)]
     return ParagraphScores(*(np.concatenate([getattr(w, n) for w in windows]) for n in names))
 

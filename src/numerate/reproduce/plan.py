@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, RunError
-from numerate.model.names import MODELS, check_model_name
+from numerate.heads.registry import check_head_name, paper_heads
 from numerate.training.options import TrainingOptions
 
 
@@ -16,7 +16,7 @@ class Plan:
 
     dataset: Path
     out: Path
-    models: tuple[str, ...] = MODELS
+    models: tuple[str, ...] = ()  # by default the paper's seven
     options: TrainingOptions = field(default_factory=TrainingOptions)
     vocabulary: int = 1000
     hidden: int = 50
@@ -31,9 +31,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not self.models:
-            raise NumerateError(f"models: got none, expected some of {', '.join(MODELS)}")
+            object.__setattr__(self, "models", paper_heads())
         for model in self.models:
-            check_model_name(model)
+            check_head_name(model)
         if len(set(self.models)) < len(self.models):
             raise NumerateError(f"models: got one twice in {', '.join(self.models)}")
         if self.processes < 0:
@@ -87,7 +87,9 @@ class Plan:
             return False
         config = RunFolder(folder).config()
         finished = config.state == "finished"
-        found = {**asdict(config), **config.training}
+        found = {**asdict(config), **asdict(config.options), **config.training}
+        if config.truncate is not None:  # as runs of an earlier version say it
+            found["truncate"] = config.truncate
         found["dataset"] = config.dataset and config.dataset.content_hash
         for name, value in {"model": model, "dataset": content_hash, **self.settings}.items():
             may_change = not finished and name in {"epochs", "patience"}

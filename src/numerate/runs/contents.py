@@ -1,6 +1,7 @@
 """What the files of a run say, as types. Reading ignores what later versions may add."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from numerate.corpus.rules import ReadingRules
 from numerate.records import Unbounded
@@ -36,6 +37,15 @@ class BackboneRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenOptions:
+    """What was chosen about the head."""
+
+    truncate: bool = False
+    members: tuple[str, ...] = ()
+    ensemble_size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Shares:
     """How the shares of a combination's members were fitted."""
 
@@ -45,15 +55,17 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """`config.json`; what follows `components` is not known of a model that is no run."""
+    """`config.json`; what follows `numerate` is not known of a model that is no run."""
 
     format: str
     version: int
     model: str
     hidden: int
     dropout: float
-    truncate: bool
-    components: int
+    options: ChosenOptions = field(default_factory=ChosenOptions)
+    head: dict[str, Any] | None = None  # what it was made with; not of version 1
+    truncate: bool | None = None  # of version 1 alone
+    components: int | None = None
     numerate: str | None = None
     dataset: DatasetPlace | None = None
     training: dict[str, Option] = field(default_factory=dict)

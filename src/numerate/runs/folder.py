@@ -30,7 +30,7 @@ OURS = (
     *(METRICS, REFERENCE, CALIBRATION),
 )
 
-FORMAT, VERSION = "numerate model", 1
+FORMAT, VERSION, OLDER = "numerate model", 2, 1
 STATES = ("training", "finished", "interrupted", "failed", None)  # None: of a model that is no run
 
 Config = TypeVar("Config", bound=RunConfig)
@@ -63,9 +63,12 @@ class RunFolder:
     def _config(self, kind: type[Config]) -> Config:
         path = self.path / CONFIG
         about = read_json(path)
-        if about.get("format") != FORMAT or about.get("version") != VERSION:
+        if about.get("format") != FORMAT or about.get("version") not in (VERSION, OLDER):
             raise RunError(f"{path}: not the configuration of a model of this version")
         config = typed(kind, self._read(CONFIG, kind))
+        needed = "components" if config.version == OLDER else "head"
+        if getattr(config, needed) is None:
+            raise RunError(f"{path}: {needed} is missing")
         if config.state not in STATES:
             expected = ", ".join(filter(None, STATES))
             raise RunError(f"{path}: state: got {config.state!r}, expected one of {expected}")

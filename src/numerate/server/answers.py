@@ -4,22 +4,23 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from numerate.errors import NumerateError
+from numerate.model.numeral_distribution import NumeralDistribution
+from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import Numeral
 from numerate.plausibility.assess import LEVEL
-from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.server import schema
 from numerate.server.bars import linear_bars, log_bars
 
 
 def checked(
-    model: NumerateModel, asked: schema.CheckRequest, *, force_domain: bool = False
+    model: NumeralLM, asked: schema.CheckRequest, *, force_domain: bool = False
 ) -> schema.CheckAnswer:
-    look = model.assess if asked.details else model.glance
-    findings = look(asked.text, model.usual_alarms if asked.alarms is None else asked.alarms)
+    checker = model.checker
+    look = checker.assess if asked.details else checker.glance
+    findings = look(asked.text, checker.usual_alarms if asked.alarms is None else asked.alarms)
     fit = replace(findings.domain, forced=force_domain)
     reason = None if fit.calibrated else misfit("This text", fit)
     return schema.CheckAnswer(
@@ -38,9 +39,7 @@ def _checked(finding: Finding | Glance, fit: Fit) -> schema.Checked:
     return schema.Checked.model_validate(asdict(finding) | words)
 
 
-def predicted(
-    model: NumerateModel, asked: schema.PredictRequest, longest: int
-) -> schema.PredictAnswer:
+def predicted(model: NumeralLM, asked: schema.PredictRequest, longest: int) -> schema.PredictAnswer:
     """`longest` is how many tokens may stand around a gap."""
     if (asked.start is None) != (asked.end is None):
         raise NumerateError("start and end: expected both or neither")
@@ -49,7 +48,7 @@ def predicted(
         written = None
     else:
         numeral = _numeral_at(model, asked.text, asked.start, asked.end)
-        judged = model.judge_at(asked.text, asked.start)
+        judged = model.checker.judge_at(asked.text, asked.start)
         if judged is None:
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
         distribution, reason = judged
@@ -74,11 +73,11 @@ def predicted(
     )
 
 
-def _numeral_at(model: NumerateModel, text: str, start: int, end: int) -> Numeral:
+def _numeral_at(model: NumeralLM, text: str, start: int, end: int) -> Numeral:
     """As the model reads it: full-width, or with a decimal comma where its texts have one."""
     if not 0 <= start < end <= len(text):
         raise NumerateError(f"start and end: got {start} and {end}, expected a place in the text")
-    found = model.numeral_at(text, start)
+    found = model.checker.numeral_at(text, start)
     if found is None or found[1].end - found[1].start != end - start:
         raise NumerateError(f"start and end: no numeral stands from {start} to {end}")
     return Numeral.parse(found[1].text)
@@ -96,6 +95,6 @@ def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -
     )
 
 
-def ranked(model: NumerateModel, asked: schema.RankRequest) -> schema.RankAnswer:
+def ranked(model: NumeralLM, asked: schema.RankRequest) -> schema.RankAnswer:
     ranking = model.rank(asked.claims, asked.by)
     return schema.RankAnswer.model_validate(ranking)

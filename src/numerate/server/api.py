@@ -9,7 +9,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import numerate
-from numerate.plausibility.model import NumerateModel
+from numerate.model.numeral_lm import NumeralLM
 from numerate.server import schema
 from numerate.server.answers import checked, predicted, ranked
 from numerate.server.guard import Access, Guard
@@ -26,7 +26,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(
-    model: NumerateModel,
+    model: NumeralLM,
     *,
     name: str,
     examples: Sequence[str] = (),

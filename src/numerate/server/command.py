@@ -97,7 +97,6 @@ def _serve(
     import uvicorn
 
     from numerate.plausibility.examples import example_texts
-    from numerate.plausibility.pretrained_model import PretrainedModel
     from numerate.pretrained.backbone import parse_reference
     from numerate.server.api import create_app
     from numerate.server.guard import LOG
@@ -105,11 +104,12 @@ def _serve(
 
     model = source.load()
     run = source.run
-    is_large = isinstance(model.model, PretrainedModel)
-    limits = FOR_LARGE_MODELS if is_large else Limits()
+    limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     examples = (example_texts(Path(run), source.dataset) if access.loopback else []) or [EXAMPLE]
-    model.glance(examples[0], model.usual_alarms)  # what is computed once is computed now
+    model.checker.glance(
+        examples[0], model.checker.usual_alarms
+    )  # what is computed once is computed now
     log_to_stderr(LOG, logging.WARNING if is_quiet() else logging.INFO)
     app = create_app(
         model,

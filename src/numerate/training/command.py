@@ -27,21 +27,21 @@ def train_with_progress(
     finetune: str = "none",
     cache: Path | None = None,
     trust_remote_code: bool = False,
-    networks: int = 1,
+    ensemble_size: int = 1,
     **choices: Any,
 ) -> RunResult:
     if backbone is None and finetune != "none":
         raise NumerateError(f"finetune {finetune}: there is no --backbone to train")
-    if backbone is None and networks != 1:
-        raise NumerateError(f"networks {networks}: there is no --backbone whose digits they adapt")
+    if backbone is None and ensemble_size != 1:
+        reason = "there is no --backbone whose digits an ensemble adapts"
+        raise NumerateError(f"ensemble size {ensemble_size}: {reason}")
     with PassProgress() as progress, TerminalReporter(model) as terminal:
         if backbone is not None:
             path = parse_reference(backbone)
             if path is None:
                 raise NumerateError(f"backbone: got {backbone!r}, expected hf:PATH")
-            choices["backbone"] = BackboneChoice(
-                path, finetune, cache, trust_remote_code, progress, networks
-            )
+            choices["backbone"] = BackboneChoice(path, finetune, cache, trust_remote_code, progress)
+            choices["ensemble_size"] = ensemble_size
         reporters: list[Reporter] = []
         if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
             reporters.append(terminal)

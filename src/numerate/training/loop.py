@@ -18,7 +18,7 @@ from torch import Tensor
 from numerate.atomic import write_file
 from numerate.batching import Corpus
 from numerate.errors import FailureError
-from numerate.model.stored import StoredModel
+from numerate.model.numeral_lm import NumeralLM
 from numerate.runs.folder import CHECKPOINT, LOG
 from numerate.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from numerate.training.options import TrainingOptions
@@ -41,7 +41,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: StoredModel,
+        model: NumeralLM,
         corpora: dict[str, Corpus],
         options: TrainingOptions,
         accelerator: Accelerator,

@@ -1,19 +1,21 @@
 """What a run over a pretrained model trains: a head, on states computed once or anew."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from numerate.backbones.causal import CausalBackbone
+from numerate.backbones.causal_batches import StateCorpus, TextCorpus
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, check_choice
-from numerate.heads.mixture_fit import Components
-from numerate.model.stored import ModelConfig
+from numerate.heads.base import TrainingNumerals
+from numerate.heads.registry import head_class, head_names
+from numerate.model.config import ModelConfig
+from numerate.model.numeral_lm import NumeralLM
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.corpora import StateCorpus, TextCorpus
-from numerate.pretrained.head_model import HeadModel, check_head_name
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Progress, Store, default_cache
 from numerate.pretrained.tuning import FINETUNE, add_adapters
@@ -30,12 +32,9 @@ class BackboneChoice:
     cache: Path | None = None
     trust_remote_code: bool = False
     progress: Progress | None = None
-    networks: int = 1  # that adapt the language model's digits
 
     def __post_init__(self) -> None:
         check_choice("value of finetune", self.finetune, FINETUNE)
-        if self.networks < 1:
-            raise NumerateError(f"networks: got {self.networks}, expected 1 or more")
 
 
 def over_backbone(
@@ -43,21 +42,30 @@ def over_backbone(
     dataset: Dataset,
     corpora: dict[str, Corpus],
     config: ModelConfig,
-    components: Components | None,
+    data: TrainingNumerals,
     device: torch.device,
-) -> tuple[HeadModel, dict[str, Corpus], dict[str, Any]]:
+) -> tuple[NumeralLM, dict[str, Corpus], dict[str, Any]]:
     """The network, the corpora it is trained on, and what the run shall remember."""
-    check_head_name(config.model)
-    adapts = config.model == "combination" and choice.finetune == "none"  # the model's digits
-    if choice.networks > 1 and not adapts:
+    kind = head_class(config.model)
+    if kind.flat:
+        others = ", ".join(name for name in head_names() if not head_class(name).flat)
         raise NumerateError(
-            f"networks: got {choice.networks} for {config.model} with finetune {choice.finetune}; "
-            "they adapt digits in a combination over a frozen backbone"
+            f"model {config.model!r}: words and class gate are the pretrained model's own, "
+            f"expected one of {others}"
         )
+    frozen = choice.finetune == "none"
     opened = open_backbone(choice.path, device=device, trust_remote_code=choice.trust_remote_code)
     lm = PretrainedLM(opened)
+    data = replace(data, state_size=lm.scorer.state_size, frozen=frozen)
+    head = kind.fit(data, config.hidden, config.options)
+    adapts = head.digit_adapter() is not None
+    if config.options.ensemble_size > 1 and not adapts:
+        raise NumerateError(
+            f"ensemble size: got {config.options.ensemble_size} for {config.model} with finetune "
+            f"{choice.finetune}; an ensemble adapts the digits of a frozen backbone, for lm"
+        )
     found: dict[str, Corpus] = {}
-    if choice.finetune == "none":
+    if frozen:
         store = Store(choice.cache or default_cache(), lm, dataset)
         for name in SPLITS:
             split = store.split(name)
@@ -69,15 +77,7 @@ def over_backbone(
         add_adapters(opened.model, choice.finetune)
         for name in SPLITS:
             found[name] = TextCorpus(corpora[name], dataset.split(name), paragraphs[name], lm)
-    network = HeadModel(
-        config,
-        corpora["train"].vocabulary,
-        components,
-        lm.scorer.state_size,
-        lm.scorer.classes,
-        None if choice.finetune == "none" else lm,
-        choice.networks,
-    )
+    backbone = CausalBackbone(lm, config.hidden, config.dropout, tuned=not frozen)
     about = {
         "path": str(opened.path),
         "digest": opened.digest,
@@ -85,6 +85,5 @@ def over_backbone(
         "layers": lm.scorer.layers,
         "finetune": choice.finetune,
     }
-    if adapts:
-        about["networks"] = choice.networks
+    network = NumeralLM(config, corpora["train"].vocabulary, backbone, head)
     return network, found, {"backbone": about}

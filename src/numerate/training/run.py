@@ -1,7 +1,7 @@
 """A run from dataset to folder: vocabulary, components, vectors, training, saved model."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,15 +13,18 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.state import AcceleratorState
 
 from numerate.atomic import locked
+from numerate.backbones.lstm import LSTMBackbone
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
-from numerate.heads.mixture_fit import Components, fit_granularities
+from numerate.heads.base import HeadOptions, TrainingNumerals
+from numerate.heads.combination import CombinationHead
+from numerate.heads.registry import head_class
+from numerate.model.config import ModelConfig
 from numerate.model.device import usable_device
-from numerate.model.language_model import NEEDS_COMPONENTS, LanguageModel, ModelConfig
-from numerate.model.stored import StoredModel
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import from_scratch
 from numerate.model.vectors import load_vectors
-from numerate.pretrained.head_model import HeadModel
 from numerate.pretrained.store import remembered_cache
 from numerate.runs.folder import CHECKPOINT, CONFIG, RunFolder, read_json, writing_folder
 from numerate.training.checkpoint import difference
@@ -52,6 +55,8 @@ def train(
     hidden: int = 50,
     dropout: float = 0.1,
     truncate: bool = False,
+    members: Sequence[str] = (),
+    ensemble_size: int = 1,
     vectors: str | None = None,
     backbone: BackboneChoice | None = None,
     options: TrainingOptions | None = None,
@@ -77,7 +82,8 @@ def train(
         ('finished', 1)
     """
     options = options or TrainingOptions()
-    config = ModelConfig(model, hidden, dropout, truncate)
+    chosen = HeadOptions(truncate, tuple(members), ensemble_size)
+    config = ModelConfig(model, hidden, dropout, chosen)
     opened = Dataset.open(dataset, verified=True)
     folder = Path(out)
     check_place(folder, resume=resume, force=force)
@@ -87,12 +93,12 @@ def train(
     corpora = load_corpora(opened, words)
     _check_corpora(opened, corpora)
     torch.manual_seed(options.seed)
-    components = _components(model, corpora["train"])
-    network: LanguageModel | HeadModel
+    data = training_numerals(corpora["train"])
     coverage: str | None = None
     about: dict[str, Any] = {}
     if backbone is None:
-        network = LanguageModel(config, words, components)
+        head = head_class(model).fit(data, hidden, chosen)
+        network = from_scratch(config, words, head)
         coverage = _start_from_vectors(network, vectors, options.seed)
     else:
         if vectors is not None:
@@ -101,12 +107,13 @@ def train(
             told = RunFolder(writing_folder(folder)).config().cache
             backbone = replace(backbone, cache=remembered_cache(told))
         network, corpora, about = over_backbone(
-            backbone, opened, corpora, config, components, accelerator.device
+            backbone, opened, corpora, config, data, accelerator.device
         )
-    if network.combination is not None:
-        network.combination.plain = options.plain_mixture
+    if isinstance(network.head, CombinationHead):
+        network.head.plain = options.plain_mixture
+    made = {**asdict(config), "options": {**asdict(chosen), "members": list(chosen.members)}}
     identity = {
-        **asdict(config),
+        **made,
         **about,
         **{k: v for k, v in asdict(options).items() if k not in {"epochs", "patience"}},
         "vocabulary": vocabulary,
@@ -128,7 +135,7 @@ def train(
         accelerator.wait_for_everyone()
         place = writing_folder(folder)
         if resume and _state(place) == "finished":
-            result = _finished_before(place, {**asdict(config), **record}, coverage)
+            result = _finished_before(place, {**made, **record}, coverage)
         else:
             trainer = Trainer(network, corpora, options, accelerator, place, identity, reporter)
             result = _train(trainer, network, record, opened, resume, coverage)
@@ -150,7 +157,7 @@ def _finished_before(folder: Path, asked: dict[str, Any], coverage: str | None) 
 
 def _train(
     trainer: Trainer,
-    network: LanguageModel | HeadModel,
+    network: NumeralLM,
     record: dict[str, Any],
     dataset: Dataset,
     resume: bool,
@@ -163,8 +170,7 @@ def _train(
     if accelerator.is_main_process:
         column = dataset.split("train").read(["document"])["document"]
         RunFolder(folder).write_documents(list(dict.fromkeys(column.to_pylist())))
-        packages = ("torch", "transformers") if isinstance(network, HeadModel) else ("torch",)
-        record_environment(folder, accelerator.device, packages)
+        record_environment(folder, accelerator.device, network.backbone.packages)
     state = "failed"
     try:
         state = _until_interrupted(trainer.train, trainer.restore_best)
@@ -189,7 +195,7 @@ def _until_interrupted(work: Callable[[], None], tidy: Callable[[], None] | None
     return "finished"
 
 
-def _shares(network: StoredModel, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
+def _shares(network: NumeralLM, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
     documents = dataset.split("dev").read(["document"])["document"].to_numpy()
     return fit_shares(network, trainer.dev_corpus, documents, trainer.options.batch_size)
 
@@ -227,21 +233,21 @@ def _check_corpora(dataset: Dataset, corpora: dict[str, Corpus]) -> None:
         raise DatasetError(f"{dataset.folder}: no numeral in the train split")
 
 
-def training_numbers(corpus: Corpus) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values of a split's numerals, ascending, and how often each occurs."""
-    return np.unique(corpus.table.values[corpus.rows], return_counts=True)
+def training_numerals(corpus: Corpus) -> TrainingNumerals:
+    """Of a training split: what heads are fitted to."""
+    counts = np.bincount(corpus.rows, minlength=len(corpus.table))
+    return TrainingNumerals(corpus.table, counts, corpus.vocabulary.numerals[1:])
 
 
-def _components(model: str, corpus: Corpus) -> Components | None:
-    return fit_granularities(*training_numbers(corpus)) if model in NEEDS_COMPONENTS else None
-
-
-def _start_from_vectors(network: LanguageModel, source: str | None, seed: int) -> str | None:
+def _start_from_vectors(network: NumeralLM, source: str | None, seed: int) -> str | None:
     if source is None:
         return None
     words, numerals = network.vocabulary.words, network.vocabulary.numerals
     vectors = load_vectors(source, [*words, *numerals], network.config.hidden, seed=seed)
-    network.start_from_vectors(vectors.matrix[: len(words)], vectors.matrix[len(words) :])
+    backbone = network.backbone
+    assert isinstance(backbone, LSTMBackbone)
+    matrix = vectors.matrix
+    backbone.start_from_vectors(matrix[: len(words)], matrix[len(words) :], network.head)
     return vectors.describe()
 
 
@@ -266,7 +272,7 @@ def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
 
 def _write_state(
     folder: Path,
-    network: StoredModel,
+    network: NumeralLM,
     record: dict[str, Any],
     state: str,
     trainer: Trainer,

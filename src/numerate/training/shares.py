@@ -6,12 +6,13 @@ import numpy as np
 import torch
 
 from numerate.batching import Corpus
+from numerate.heads.combination import CombinationHead
 from numerate.heads.gate_fit import FOLDS, fit_gate
-from numerate.model.stored import StoredModel
+from numerate.model.numeral_lm import NumeralLM
 
 
 def fit_shares(
-    network: StoredModel, dev: Corpus, documents: np.ndarray, batch_size: int
+    network: NumeralLM, dev: Corpus, documents: np.ndarray, batch_size: int
 ) -> dict[str, Any]:
     """Give the members the shares that held-out numerals call for; what the run shall remember.
 
@@ -19,8 +20,8 @@ def fit_shares(
     the fit is the same whatever the device. A head that combines nothing has no shares, nor has
     one that was to be trained plainly any but the learnt ones.
     """
-    head = network.combination
-    if head is None or head.plain or len(np.unique(documents)) < FOLDS:
+    head = network.head
+    if not isinstance(head, CombinationHead) or head.plain or len(np.unique(documents)) < FOLDS:
         return {}
     numbers = torch.from_numpy(np.unique(documents, return_inverse=True)[1])  # [paragraphs]
     hidden, members, sources = [], [], []
@@ -29,8 +30,9 @@ def fit_shares(
         for paragraphs in dev.batches(batch_size):
             batch = dev.collate(paragraphs)
             if batch.numeral_count:
-                seen, each = network.by_member(batch)
-                hidden.append(seen.double().cpu())
+                context = network.backbone.contexts(batch)
+                each = head.log_prob_by_member(context, batch.numerals)  # type: ignore[arg-type]
+                hidden.append(context.hidden.double().cpu())
                 members.append(each.double().cpu())
                 sources.append(numbers[dev.numeral_paragraphs(paragraphs)])
     if not sources:

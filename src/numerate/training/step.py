@@ -15,7 +15,7 @@ from accelerate.utils import DistributedType
 from torch import Tensor
 
 from numerate.batching import Batch, Corpus, Layout
-from numerate.model.stored import StoredModel
+from numerate.model.numeral_lm import NumeralLM
 from numerate.packing import move
 from numerate.training.options import TrainingOptions
 
@@ -26,12 +26,12 @@ class TrainingStep:
     """Adam with clipped gradients on this process's part of a batch."""
 
     def __init__(
-        self, model: StoredModel, options: TrainingOptions, accelerator: Accelerator
+        self, model: NumeralLM, options: TrainingOptions, accelerator: Accelerator
     ) -> None:
         self.accelerator = accelerator
         self.clip = options.clip
         device = accelerator.device
-        recorded = _can_record(accelerator) and model.records_steps
+        recorded = _can_record(accelerator) and model.backbone.records_steps
         # One kernel for all parameters; a recorded step reads the rate from the device.
         rate = torch.tensor(options.learning_rate, device=device) if recorded else None
         optimizer = torch.optim.Adam(

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.number_model import Reading
+from numerate.plausibility.run_model import RunModel
 from sklearn.metrics import roc_auc_score
 
 from numerate.corpus.dataset import Dataset
@@ -22,9 +25,6 @@ from numerate.plausibility.benchmark.benchmark import (
 )
 from numerate.plausibility.benchmark.corruption import KINDS
 from numerate.plausibility.benchmark.detectors import BySurprisal, Distance
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import Reading
-from numerate.plausibility.run_model import RunModel
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,11 +1,11 @@
 """Documents checked some paragraphs at a time."""
 
 import pytest
+from numerate.plausibility.model import NumerateModel
+from numerate.plausibility.run_model import RunModel
 
 from numerate.plausibility.checking.check import check_documents
 from numerate.plausibility.checking.documents import CheckedDocument
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.run_model import RunModel
 
 TEXTS = [
     "The fraction is 55 %.\n\nNothing.\n\nThe volume is 140 ml, or 123456789.123 ml.",

@@ -14,6 +14,7 @@ import numpy as np
 
 from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.errors import DatasetError, NumerateError
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral import is_numeral
 from numerate.plausibility.benchmark.corruption import KINDS, corrupt
 from numerate.plausibility.benchmark.detectors import (
@@ -22,8 +23,6 @@ from numerate.plausibility.benchmark.detectors import (
     Detector,
     Distance,
 )
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import Reading
 from numerate.plausibility.passages import read_texts
 
 FALSE_ALARMS = 0.01
@@ -75,14 +74,17 @@ def make_errors(numerals: list[str], documents: np.ndarray, seed: int) -> Errors
 
 
 def detect(
-    detector: Detector, readings: Iterable[Reading], numerals: list[str], errors: Errors
+    detector: Detector, readings: Iterable[TextReading], numerals: list[str], errors: Errors
 ) -> Scores:
     """Score every numeral as it is, and every error, reading by reading; none is kept."""
     return detect_each([detector], readings, numerals, errors)[0]
 
 
 def detect_each(
-    detectors: Sequence[Detector], readings: Iterable[Reading], numerals: list[str], errors: Errors
+    detectors: Sequence[Detector],
+    readings: Iterable[TextReading],
+    numerals: list[str],
+    errors: Errors,
 ) -> list[Scores]:
     """What each of several detectors says, over one reading of the texts."""
     kinds = list(errors)
@@ -131,10 +133,10 @@ class BenchmarkResult:
 
 
 def run_benchmark(
-    model: NumerateModel,
+    model: NumeralLM,
     dataset: Dataset,
     *,
-    softmax: NumerateModel | None = None,
+    softmax: NumeralLM | None = None,
     split: str = "test",
     seed: int = 1,
     alarms: float = FALSE_ALARMS,
@@ -147,15 +149,15 @@ def run_benchmark(
     columns = dataset.split(split).read(["text", "document"])
     columns = columns.take(some_paragraphs(len(columns), limit))
     texts = columns["text"].to_pylist()
-    written = [[t.text for t in model.model.tokens(text) if t.is_numeral] for text in texts]
+    written = [[t.text for t in model.tokens(text) if t.is_numeral] for text in texts]
     numerals = [numeral for some in written for numeral in some]
     if not numerals:
         raise DatasetError(f"{dataset.folder}: no numeral in these {len(texts)} paragraphs")
     ids = np.unique(np.array(columns["document"].to_pylist(), dtype=object), return_inverse=True)[1]
     documents = np.repeat(ids, [len(some) for some in written])
     errors = make_errors(numerals, documents, seed)
-    readings = read_texts(model.model, texts)
-    ways = model.strangeness, AtFirstSight(model.model)
+    readings = read_texts(model, texts)
+    ways = model.checker.strangeness, AtFirstSight(model)
     found, sight = detect_each(ways, readings, numerals, errors)
     detectors = {
         model.name: qualities(found, errors),
@@ -166,10 +168,10 @@ def run_benchmark(
     far = Scores(distance(numerals), distances)
     detectors["distance from the median"] = qualities(far, errors)
     if softmax is not None:
-        theirs = read_texts(softmax.model, texts)
-        surprisals = detect(BySurprisal(softmax.model), theirs, numerals, errors)
+        theirs = read_texts(softmax, texts)
+        surprisals = detect(BySurprisal(softmax), theirs, numerals, errors)
         detectors[f"surprisal of {softmax.name}"] = qualities(surprisals, errors)
-    flagged = model.calibration.plausibility(found.right) <= alarms
+    flagged = model.checker.calibration.plausibility(found.right) <= alarms
     return BenchmarkResult(split, seed, len(numerals), float(flagged.mean()), detectors)
 
 

@@ -4,15 +4,15 @@ from typing import Protocol
 
 import numpy as np
 
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.assess import first_sight, log_probs_of
 from numerate.plausibility.grid import Written
-from numerate.plausibility.number_model import NumberModel, Reading
 
 
 class Detector(Protocol):
     """Scores numerals in the contexts of a reading, as `Strangeness` does; larger is odder."""
 
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+    def __call__(self, reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
         """`numerals` [E] written where the numerals `rows` [E] of the reading stand."""
         ...
 
@@ -20,20 +20,20 @@ class Detector(Protocol):
 class AtFirstSight:
     """Surprisal less ln 10 for each significant digit: without slips, and what follows."""
 
-    def __init__(self, model: NumberModel) -> None:
+    def __init__(self, model: NumeralLM) -> None:
         self._model = model
 
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+    def __call__(self, reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
         return first_sight(numerals, log_probs_of(self._model, reading, rows, numerals))
 
 
 class BySurprisal:
     """What a plain language model gives: minus the log-probability of the token."""
 
-    def __init__(self, model: NumberModel) -> None:
+    def __init__(self, model: NumeralLM) -> None:
         self._model = model
 
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+    def __call__(self, reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
         log_probs = log_probs_of(self._model, reading, rows, numerals)
         surprisal: np.ndarray = -log_probs - reading.gates[rows]
         return surprisal

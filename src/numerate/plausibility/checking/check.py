@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.checking.documents import CheckedDocument, Place
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.findings import Findings
-from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.wording import explain, level_of, misfit
 from numerate.pretrained.store import Progress
 
@@ -104,7 +104,7 @@ class Report:
 
 
 def check_documents(
-    model: NumerateModel,
+    model: NumeralLM,
     documents: list[CheckedDocument],
     alarms: float,
     *,
@@ -126,9 +126,9 @@ def check_documents(
 
     for document in documents:
         if everything:
-            found = model.assess(document.text, alarms, search=True, report=report)
+            found = model.checker.assess(document.text, alarms, search=True, report=report)
         else:
-            found = model.sift(document.text, alarms, report)
+            found = model.checker.sift(document.text, alarms, report)
         checked.append(Checked(document, found.forced() if force_domain else found))
         before += len(document.paragraphs)
     return Report(model.name, alarms, checked)

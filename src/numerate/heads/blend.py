@@ -11,8 +11,8 @@ from itertools import islice
 
 import numpy as np
 
-from numerate.evaluation.perplexity import proper
-from numerate.plausibility.number_model import NextNumeral
+from numerate.heads.base import NextNumeral
+from numerate.perplexity import proper
 
 FIRST, MOST = 4, 64  # numerals taken from a member at a time: twice as many each time
 MOST_SEEN = 2**15  # numerals scored in one search

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from numerate.evaluation.perplexity import proper
+from numerate.perplexity import proper
 
 
 class KnownNumerals:

@@ -4,14 +4,17 @@ import re
 import unicodedata
 from collections.abc import Callable
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from numerate.errors import NumerateError, TooLongError
+from numerate.heads.known_numerals import KnownNumerals
 from numerate.numeral import NARROW_SPACES
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.known_numerals import KnownNumerals
-from numerate.plausibility.number_model import NumberModel
+
+if TYPE_CHECKING:
+    from numerate.model.numeral_lm import NumeralLM
 
 BEST = 200  # of the most probable numerals before the gap that are tried, beside the grid
 LONGEST = 2_000  # tokens around a gap: they are read once for every candidate
@@ -59,7 +62,7 @@ class Gap:
 
     def __init__(
         self,
-        model: NumberModel,
+        model: "NumeralLM",
         before: str,
         after: str,
         longest: int = LONGEST,
@@ -73,8 +76,8 @@ class Gap:
             raise TooLongError(
                 f"text: got {self._length:,} tokens around the gap, expected at most {longest:,}"
             )
-        self.state = model.contexts([self._before])
-        best = [text for text, _ in islice(model.next_numeral(self.state).stream(), BEST)]
+        self.context = model.context_after([self._before])
+        best = [text for text, _ in islice(model.next_numeral(self.context).stream(), BEST)]
         candidates = list(dict.fromkeys([*best, *model.candidates.texts]))
         joint = self._joint(candidates, report)
         self._normaliser = float(np.logaddexp.reduce(joint))
@@ -86,14 +89,16 @@ class Gap:
 
     def _joint(self, numerals: list[str], report: Reached | None = None) -> np.ndarray:
         """log p(numeral, what follows | what comes before, a numeral): [C]."""
-        prior = self._model.log_probs(self.state, NumeralTable(numerals))[0]
-        at_once = max(1, min(self._model.paragraphs_at_once, READ_AT_ONCE // (self._length + 1)))
+        prior = self._model.log_prob_table(self.context, NumeralTable(numerals))[0]
+        at_once = max(
+            1, min(self._model.backbone.texts_at_once, READ_AT_ONCE // (self._length + 1))
+        )
         following: list[float] = []
         for start in range(0, len(numerals), at_once):
             if report:
                 report(start, len(numerals))
             some = numerals[start : start + at_once]
-            readings = self._model.read([f"{self._before}{n}{self._after}" for n in some])
+            readings = self._model.read_texts([f"{self._before}{n}{self._after}" for n in some])
             # The text may go on: its end does not count.
             following += [reading.log_probs[self._place + 1 : -1].sum() for reading in readings]
         if report:

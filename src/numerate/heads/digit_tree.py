@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from numerate.errors import NumerateError
-from numerate.evaluation.perplexity import proper
 from numerate.numeral import MAX_DIGITS, count_digits
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
+from numerate.perplexity import proper
 
 PREFIXES_AT_ONCE = 64
 LEAST_UNRESOLVED = 0.005  # mass on the number line that need not be placed exactly

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from numerate.errors import NumerateError, check_choice
-from numerate.plausibility.number_model import NumberModel, Reading
-from numerate.plausibility.showing import as_table
+from numerate.model.showing import as_table
+
+if TYPE_CHECKING:
+    from numerate.model.numeral_lm import NumeralLM, TextReading
 
 WAYS = ("numerals", "sentence")
 
@@ -66,13 +68,13 @@ class Ranking(Sequence[Claim]):
         return asdict(self)
 
 
-def rank(model: NumberModel, claims: Sequence[str], by: str = "numerals") -> Ranking:
+def rank(model: "NumeralLM", claims: Sequence[str], by: str = "numerals") -> Ranking:
     """Order claims by the probability of their numerals in context, or of all their tokens."""
     check_choice("way to rank", by, WAYS)
     if isinstance(claims, str) or not claims:
         raise NumerateError("claims: expected a list of one or more texts")
     scored = []
-    for place, (text, reading) in enumerate(zip(claims, model.read(claims), strict=True)):
+    for place, (text, reading) in enumerate(zip(claims, model.read_texts(claims), strict=True)):
         if not len(reading.positions):
             raise NumerateError(f"claim {place + 1}: no numeral in {text[:60]!r}")
         scored.append((place, text, _contributions(reading), _rest(reading)))
@@ -97,14 +99,14 @@ def rank(model: NumberModel, claims: Sequence[str], by: str = "numerals") -> Ran
     )
 
 
-def _contributions(reading: Reading) -> list[Contribution]:
+def _contributions(reading: "TextReading") -> list[Contribution]:
     return [
         Contribution(token.text, token.start, token.end, float(log_prob))
         for token, log_prob in zip(reading.numerals, reading.numeral_log_probs, strict=True)
     ]
 
 
-def _rest(reading: Reading) -> float:
+def _rest(reading: "TextReading") -> float:
     return float(reading.log_probs.sum() - reading.numeral_log_probs.sum())
 
 

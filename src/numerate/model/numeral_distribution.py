@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from numerate.errors import NumerateError
+from numerate.heads.base import NextNumeral
 from numerate.numeral import Numeral
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.number_model import NextNumeral
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ class NumeralDistribution:
         return f"NumeralDistribution(median {self.median():.6g}, {where})"
 
     def _repr_html_(self) -> str:
-        from numerate.plausibility.showing import as_picture
+        from numerate.model.showing import as_picture
 
         return as_picture(self.plot(), repr(self)) if self._numerals.total > 0 else repr(self)
 
@@ -157,7 +157,7 @@ class NumeralDistribution:
         )
 
     def plot(self) -> "Figure":
-        from numerate.plausibility.drawing import draw_distribution
+        from numerate.model.drawing import draw_distribution
 
         return draw_distribution(self)
 

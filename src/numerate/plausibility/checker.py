@@ -1,50 +1,32 @@
-"""What `numerate.load` gives: a model of which one asks about numbers."""
+"""Which numerals of a text are implausible where they stand? Asked of a calibrated model."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
-from numerate.errors import DomainWarning, NumerateError
-from numerate.numeral_table import NumeralTable
+from numerate.errors import DomainWarning
+from numerate.model.numeral_distribution import NumeralDistribution
+from numerate.model.numeral_lm import ALARMS, NumeralLM
 from numerate.plausibility.assess import Expected, Strangeness, expect, look_closer
 from numerate.plausibility.calibration import Calibration
-from numerate.plausibility.distribution import NumeralDistribution
 from numerate.plausibility.domain import Comparison
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.findings import Findings
-from numerate.plausibility.gap import LONGEST, Gap, Reached, before_numeral, split_at_gap
-from numerate.plausibility.number_model import NextNumeral, NumberModel, States
 from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.passages import Passage, Report, read_passages
-from numerate.plausibility.rank import Ranking, rank
 from numerate.plausibility.wording import level_of, misfit
 
-ALARMS = 0.01
 
+class Checker:
+    """Over one language model, and what is usual in texts that it knows."""
 
-class NumerateModel:
-    """Predict a numeral, rank claims, check a text: all over one language model."""
-
-    def __init__(self, model: NumberModel, calibrated: Callable[[], Calibration]) -> None:
+    def __init__(self, model: NumeralLM, calibrated: Callable[[], Calibration]) -> None:
         self.model = model
         self._calibrated = calibrated
         self._has_warned = False  # that a text is unlike what the model knows
-
-    def __repr__(self) -> str:
-        of = f" of {', '.join(self.members)}" if self.members else ""
-        return f"NumerateModel({self.name}{of})"
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        """The strategies of a combination; empty for other models."""
-        return self.model.members
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -61,26 +43,6 @@ class NumerateModel:
         """The rate of false alarms for those who name none: a small dev split allows no finer."""
         return max(ALARMS, self.calibration.finest)
 
-    def tokens(self, text: str) -> list[Token]:
-        """How the model cuts a text, and what it takes for numerals."""
-        return self.model.tokens(text)
-
-    def predict(
-        self, text: str, *, longest: int = LONGEST, report: Reached | None = None
-    ) -> NumeralDistribution:
-        """The distribution over the numeral that comes next, or stands in the gap `___`.
-
-        `longest` is how many tokens may stand around a gap with text after it, where every
-        candidate is read with it: `report` is told how far that is.
-        """
-        before, after = split_at_gap(text)
-        if not text.strip() or not (before + after).strip():
-            raise NumerateError("text: got none, expected some before or after the numeral")
-        if after.strip():
-            gap = Gap(self.model, before, after, longest, report)
-            return self._distribution(gap.state, gap.numerals, gap.score)
-        return self._predict_in(self.model.contexts([before_numeral(before)]))
-
     def judge_at(self, text: str, position: int) -> tuple[NumeralDistribution, str] | None:
         """By what `assess` judges the numeral that begins at a position; None without one.
 
@@ -91,9 +53,9 @@ class NumerateModel:
         if found is None:
             return None
         before, token = found
-        state = self.model.contexts([before])
-        (expected,) = expect(self.model, state, [token.text])
-        return self._predict_in(state), expected.reason
+        context = self.model.context_after([before])
+        (expected,) = expect(self.model, context, [token.text])
+        return self.model.distribution(context), expected.reason
 
     def numeral_at(self, text: str, position: int) -> tuple[str, Token] | None:
         """The numeral that begins at a position, and what stands before it in its paragraph."""
@@ -103,23 +65,6 @@ class NumerateModel:
                 if token.is_numeral and start + token.start == position:
                     return paragraph[: token.start], token
         return None
-
-    def _predict_in(self, state: States) -> NumeralDistribution:
-        def score(numerals: NumeralTable) -> np.ndarray:
-            row: np.ndarray = self.model.log_probs(state, numerals)[0]
-            return row
-
-        return self._distribution(state, self.model.next_numeral(state), score)
-
-    def _distribution(
-        self, state: States, numerals: NextNumeral, score: Callable[[NumeralTable], np.ndarray]
-    ) -> NumeralDistribution:
-        shares = dict(zip(self.members, map(float, self.model.shares(state)[0]), strict=True))
-        return NumeralDistribution(numerals, score, self.model.candidates, shares)
-
-    def rank(self, claims: Sequence[str], by: str = "numerals") -> Ranking:
-        """Claims, the most probable first, and what drives the order."""
-        return rank(self.model, claims, by)
 
     def check(
         self, text: str, alarms: float = ALARMS, *, force_domain: bool = False
@@ -135,7 +80,7 @@ class NumerateModel:
             return found.forced()
         if not (found.domain.calibrated or self._has_warned):
             self._has_warned = True
-            warnings.warn(misfit("the text", found.domain), DomainWarning, stacklevel=2)
+            warnings.warn(misfit("the text", found.domain), DomainWarning, stacklevel=3)
         return found
 
     def sift(
@@ -192,9 +137,8 @@ class NumerateModel:
             if not passages:
                 continue
             readings = [passage.reading for passage in passages]
-            states = self.model.join([reading.states for reading in readings])
             numerals = [token.text for reading in readings for token in reading.numerals]
-            expected = iter(expect(self.model, states, numerals))
+            expected = iter(expect(self.model, readings[0].within.context, numerals))
             for passage in passages:
                 for index, odds in enumerate(self._plausibility(passage)):
                     usual = next(expected)
@@ -221,7 +165,7 @@ class NumerateModel:
         token = reading.tokens[reading.positions[index]]
         sign, power = reading.signs_and_powers[index]
         if expected is None:
-            expected = look_closer(self.model, reading.states[index : index + 1], token.text)
+            expected = look_closer(self.model, reading.context[index : index + 1], token.text)
         return Finding(
             start=passage.offset + token.start,
             end=passage.offset + token.end,

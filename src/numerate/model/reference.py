@@ -13,7 +13,7 @@ from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.rules import ReadingRules
 from numerate.errors import DatasetError, RunError
-from numerate.evaluation.candidates import candidate_numerals
+from numerate.model.candidates import candidate_numerals
 from numerate.numeral import is_numeral
 from numerate.records import misfit, typed
 from numerate.vocabulary import Vocabulary

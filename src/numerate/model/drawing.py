@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from numerate.plausibility.distribution import SHOWN_LEVEL, NumeralDistribution
+from numerate.model.numeral_distribution import SHOWN_LEVEL, NumeralDistribution
 from numerate.report.look import COLOURS, look, new_figure
 
 SHOWN = 0.98  # of the probability lies within the figure

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.evaluation.perplexity import proper
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.numeral import MAX_DIGITS
+from numerate.perplexity import proper
 
 RANGES_AT_ONCE = 16
 MOST_RANGES = 2**16  # looked at in one search

@@ -1,0 +1,1 @@
+"""What reads text: paragraphs in, states before numerals and probabilities of words out."""

@@ -1,0 +1,235 @@
+"""A pretrained causal language model as a backbone: its states before numerals, and its digits.
+
+Words keep the language model's own distribution, and so does the class gate: only what a numeral
+is, given that one comes, is the head's.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from numerate.backbones.causal_batches import PretrainedBatch, StateBatch
+from numerate.backbones.contract import AFTER, Backbone, Reading, exactly
+from numerate.backbones.own_digits import OwnDigits, PlacedDigits, StoredDigits, TextDigits
+from numerate.backbones.texts import paragraphs_of
+from numerate.batching import Corpus
+from numerate.corpus.dataset import Dataset, Split
+from numerate.corpus.tokenizer import Token
+from numerate.heads.base import Context, DigitTable, NumeralHead
+from numerate.heads.dropout import ByteDropout
+from numerate.numeral_table import SYMBOLS, NumeralTable
+from numerate.pretrained.best import Beside
+from numerate.pretrained.language_model import PretrainedLM, join_scores
+from numerate.pretrained.plan import Paragraph, Plan
+from numerate.pretrained.store import Progress, Store, default_cache
+from numerate.pretrained.tuning import trained_weights
+
+RATE_OF_ADAPTERS, RATE_OF_ALL = 0.1, 0.01  # parts of the learning rate of the head
+AT_ONCE = 1024  # states projected at a time
+
+
+class CausalBackbone(Backbone):
+    """Frozen, its states are read once and cached; `tuned`, it is trained with the head."""
+
+    open_words = True
+    records_steps = False  # its batches have shapes of their own
+    packages = ("torch", "transformers")
+    texts_at_once = 8  # some seconds of a small model on two cores
+    second_looks = 0.1  # each costs some hundred tokens
+
+    def __init__(
+        self, lm: PretrainedLM, size: int | None, dropout: float = 0.0, *, tuned: bool = False
+    ) -> None:
+        """Without a `size`, heads see no states: those of a model as it comes need none."""
+        super().__init__()
+        self.lm = lm
+        self.title = lm.backbone.name
+        self.project: nn.Module | None = None
+        if size is not None:
+            self.project = nn.Sequential(
+                nn.LayerNorm(lm.scorer.state_size),
+                ByteDropout(dropout),
+                nn.Linear(lm.scorer.state_size, size),
+                nn.Tanh(),
+                ByteDropout(dropout),
+            )
+        self.tuned: nn.Module | None = lm.backbone.model if tuned else None
+        self.store: Store | None = None
+        self.progress: Progress | None = None
+        self.reads_nodes = False  # whether a model beside this one adapts digits: read once for all
+        self.remembered: Path | None = None  # where training cached what the model says
+
+    @property
+    def device(self) -> torch.device:
+        return self.lm.scorer.device
+
+    def use(self, dataset: Dataset, cache: Path | None, progress: Progress | None) -> None:
+        """What is said of this dataset is cached."""
+        self.progress = progress
+        self.store = Store(cache or self.remembered or default_cache(), self.lm, dataset)
+
+    def hidden(self, states: Tensor) -> Tensor:
+        """What a head sees of the language model's states: [N, S] → [N, D]."""
+        if self.project is None:
+            return states[:, :0]
+        projected: Tensor = self.project(states)
+        return projected
+
+    # Training
+
+    def log_prob(self, batch: PretrainedBatch, head: NumeralHead) -> Tensor:
+        read = batch.read(self.lm)
+        if read.numerals is None:  # then there is nothing to differentiate
+            nothing = sum(weight.sum() for weight in self.parameters() if weight.requires_grad)
+            return read.words + 0.0 * nothing
+        return torch.cat(
+            [read.words, read.gates + head.log_prob(self._context(read), read.numerals)]
+        )
+
+    def contexts(self, batch: PretrainedBatch) -> Context:
+        return self._context(batch.read(self.lm))
+
+    def _context(self, batch: StateBatch) -> Context:
+        return Context(self.hidden(batch.states), digits=batch.digits)
+
+    def parameter_groups(self, head: NumeralHead) -> list[dict[str, Any]]:
+        of_head = [] if self.project is None else [*self.project.parameters()]
+        groups: list[dict[str, Any]] = [{"params": [*of_head, *head.parameters()], "scale": 1.0}]
+        if self.tuned is not None:
+            tuned = [weight for weight in self.tuned.parameters() if weight.requires_grad]
+            is_all = len(tuned) == len(list(self.tuned.parameters()))
+            groups.append({"params": tuned, "scale": RATE_OF_ALL if is_all else RATE_OF_ADAPTERS})
+        return groups
+
+    def unstored(self) -> set[str]:
+        if self.tuned is None:
+            return set()
+        trained = trained_weights(self.tuned)
+        return {f"backbone.tuned.{name}" for name in self.tuned.state_dict() if name not in trained}
+
+    # Reading
+
+    def read(self, corpus: Corpus, head: NumeralHead, *, going_on: bool = False) -> Reading:
+        detailed = self.reads_nodes or head.digit_adapter() is not None
+        if isinstance(corpus.split, Split):
+            return self._read_split(corpus, detailed)
+        laid_out = self.lm.lay_out(paragraphs_of(corpus))
+        scores = self.lm.score(laid_out, detailed=detailed)
+        joined = join_scores(scores)
+        log_probs = joined.targets.copy()
+        log_probs[corpus.target_is_numeral] = joined.gates
+        digits = TextDigits(self.lm, laid_out, joined, np.arange(len(corpus.rows)))
+        return Reading(corpus, log_probs, self._seen(joined.states, digits), digits)
+
+    def _read_split(self, corpus: Corpus, detailed: bool) -> Reading:
+        """From what is cached; what the cache lacks is read first."""
+        assert self.store is not None, "a dataset is to be used first"
+        split = self.store.split(corpus.name)
+        split.fill(corpus.sources, self.progress, detailed=detailed)
+        places = split.numerals_of(corpus.sources)
+        log_probs = np.array(split.targets[split.targets_of(corpus.sources)])
+        log_probs[corpus.target_is_numeral] = split.gates[places]
+        digits = StoredDigits(self.lm, split, places, self.progress)
+        return Reading(corpus, log_probs, self._seen(split.states, digits, places), digits)
+
+    def _seen(
+        self, states: np.ndarray, digits: OwnDigits, places: np.ndarray | None = None
+    ) -> Context:
+        """What heads see of states [N, S], or of some of them."""
+        rows = np.arange(len(states)) if places is None else places
+        parts = [torch.empty(0, self.size, device=self.device)]
+        with exactly():
+            for begin in range(0, len(rows), AT_ONCE):
+                some = states[rows[begin : begin + AT_ONCE]].astype(np.float32)
+                parts.append(self.hidden(torch.from_numpy(some).to(self.device)))
+        return Context(torch.cat(parts), digits=digits)
+
+    @property
+    def size(self) -> int:
+        """Of what heads see."""
+        return 0 if self.project is None else self.project[2].out_features  # type: ignore[index]
+
+    def after(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> Context:
+        """It reads text as it stands, so the white space before a numeral matters: whoever has a
+        text without one at its end, as people type it, adds what a writer would leave."""
+        plans = []
+        for text, cut in zip(texts, tokens, strict=True):
+            some_numeral = Token("0", len(text), len(text) + 1, True)  # only its place counts
+            paragraph = Paragraph.of(text + "0", [*cut, some_numeral])
+            plans.append(self.lm.lay_out_before(paragraph, len(cut)))
+        digits = PlacedDigits(self.lm, [(plan, 0) for plan in plans])
+        if self.project is None:  # whoever sees no states has none read
+            return Context(torch.empty(len(plans), 0, device=self.device), digits=digits)
+        with exactly():
+            states = [self.lm.scorer.score([plan]).states.float() for plan in plans]
+            return Context(self.hidden(torch.cat(states)), digits=digits)
+
+    def following(
+        self, reading: Reading, head: NumeralHead, rows: np.ndarray, numerals: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        result = np.empty((2, len(rows)))
+        for row in np.unique(rows).tolist():
+            mine = np.flatnonzero(rows == row).tolist()
+            table = NumeralTable(list(dict.fromkeys(numerals[index] for index in mine)))
+            columns = {text: column for column, text in enumerate(table.texts)}
+            with exactly():
+                context = reading.context[row : row + 1]
+                found = head.log_prob_table(context, table.to(self.device))[0].double()
+            which = [columns[numerals[index]] for index in mine]
+            after = self._after(reading.memory, row, table.texts)
+            result[:, mine] = found.cpu().numpy()[which], after[which]
+        return result[0], result[1]
+
+    def _after(self, digits: OwnDigits, row: int, numerals: list[str]) -> np.ndarray:
+        """log p(the next tokens | what stands before, the numeral, which has ended): [C].
+
+        Of a numeral's spellings the tokenizer's own is read, and of what follows too.
+        """
+        laid_out, which = digits.laid_out(row)
+        paragraph = laid_out.paragraph
+        place = sorted(paragraph.numerals)[which]
+        last = min(place + AFTER, len(paragraph.ends) - 1)
+        if last == place or not self.lm.scorer.takes_masks:  # without masks it takes too long
+            return np.zeros(len(numerals))
+        text = paragraph.text[paragraph.ends[place] : paragraph.ends[last]]
+        plan, index = laid_out.places[which]
+        return self.lm.follows(plan, index, numerals, text)
+
+    def best(
+        self, reading: Reading, head: NumeralHead, candidates: NumeralTable
+    ) -> np.ndarray | None:
+        """Where the language model's digits have a part, they are searched best first."""
+        digits = reading.memory
+        if not head.uses_digits or not isinstance(digits, StoredDigits):
+            return None
+        split, sources = digits.split, reading.corpus.sources
+        adapter = head.digit_adapter()
+        if split.has_table(candidates, sources, adapter):
+            return None
+
+        def find(plan: Plan, numerals: np.ndarray) -> np.ndarray:
+            context = self._seen(split.states, digits, numerals)
+            weight, rest = head.beside_digits(context, candidates)  # type: ignore[misc]
+            beside = Beside(weight.cpu().numpy(), rest.cpu().numpy())
+            return self.lm.best(plan, candidates, beside, adapter)
+
+        found = split.best(candidates, find, sources, self.progress, head)
+        return np.asarray(found[digits.places])
+
+    def digit_tables(self) -> dict[str, Any]:
+        """Those of the pretrained model, which has no end of a numeral."""
+        model: Any = self.lm.backbone.model
+        ids = torch.tensor([self.lm.tokens.pieces[symbol] for symbol in SYMBOLS])
+
+        def digits(embedding: Any) -> DigitTable:
+            return DigitTable(tuple(SYMBOLS), embedding.weight[ids.to(embedding.weight.device)])
+
+        reads, writes = model.get_input_embeddings(), model.get_output_embeddings()
+        found = {"read at the input": digits(reads)}
+        if writes.weight is not reads.weight:
+            found["to be written (lm)"] = digits(writes)
+        return found

@@ -1,0 +1,146 @@
+"""What heads over a pretrained model are trained on: states read once, or text read at every step.
+
+The corpora stand where `batching.Corpus` stands, so that the same loop trains all models.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.backbones.own_digits import BatchDigits
+from numerate.batching import Corpus, Encodable, shuffled_batches
+from numerate.numeral_table import NumeralBatch
+from numerate.packing import move
+from numerate.pretrained.language_model import Layouts, PretrainedLM
+from numerate.pretrained.plan import Paragraph, Plan
+from numerate.pretrained.store import SplitStore
+
+
+class PretrainedBatch(ABC):
+    """Paragraphs as a head sees them, W words and N numerals, which may be in any order."""
+
+    word_count: int
+    numeral_count: int
+    numerals: NumeralBatch | None
+    weights = None  # all targets weigh the same
+
+    @abstractmethod
+    def read(self, lm: PretrainedLM) -> "StateBatch":
+        """What the language model says of it."""
+
+    def by_class(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        words, numerals = torch.split(tokens, [self.word_count, self.numeral_count])
+        return words, numerals
+
+
+@dataclass(frozen=True)
+class StateBatch(PretrainedBatch):
+    """Paragraphs that the language model has read."""
+
+    words: Tensor  # float64 [W] log p
+    gates: Tensor  # float64 [N] log p(a numeral comes)
+    states: Tensor  # [N, S]
+    digits: BatchDigits
+    numerals: NumeralBatch | None
+
+    @property
+    def word_count(self) -> int:  # type: ignore[override]
+        return self.words.shape[0]
+
+    @property
+    def numeral_count(self) -> int:  # type: ignore[override]
+        return self.gates.shape[0]
+
+    def read(self, lm: PretrainedLM) -> "StateBatch":
+        return self
+
+
+@dataclass(frozen=True)
+class PlanBatch(PretrainedBatch):
+    """Paragraphs that the language model has yet to read, since it is being trained itself."""
+
+    plans: list[Plan]
+    is_numeral: Tensor  # bool [T]
+    order: Tensor  # [N] numerals of the plans as `numerals` has them
+    numerals: NumeralBatch | None
+
+    @property
+    def numeral_count(self) -> int:  # type: ignore[override]
+        return self.order.shape[0]
+
+    @property
+    def word_count(self) -> int:  # type: ignore[override]
+        return self.is_numeral.shape[0] - self.numeral_count
+
+    def read(self, lm: PretrainedLM) -> StateBatch:
+        scores = lm.scorer.score(self.plans)
+        return StateBatch(
+            scores.targets[~self.is_numeral],
+            scores.gates[self.order],
+            scores.states[self.order],
+            BatchDigits(lm, scores.numerals[self.order], None),
+            self.numerals,
+        )
+
+
+class StateCorpus(Corpus):
+    """A split that a frozen language model has read already."""
+
+    def __init__(
+        self, corpus: Corpus, split: Encodable, store: SplitStore, *, detailed: bool
+    ) -> None:
+        super().__init__(split, corpus.vocabulary, corpus.table)
+        self.lm = store.store.model
+        self.targets = np.array(store.targets)
+        self.own = np.array(store.numerals)
+        self.gates = np.array(store.gates)
+        self.states = store.states  # float16, on disk: only what a batch needs is read
+        self.details = store.details if detailed else None
+
+    def batches(self, size: int, generator: np.random.Generator | None = None) -> list[np.ndarray]:
+        """By chance. Nothing is padded here, and where all paragraphs of a step are short each
+        numeral has a larger part in it: lengths would decide what is learnt most.
+        """
+        return shuffled_batches(len(self), size, generator)
+
+    def collate(self, paragraphs: np.ndarray) -> StateBatch:  # type: ignore[override]
+        numerals, _ = self.numerals_in_batch(paragraphs)
+        targets = self.targets_of(paragraphs)
+        words = self.targets[targets[~self.target_is_numeral[targets]]]
+        device = self.table.device
+        spelled = self.details.gather(numerals, device) if self.details else None
+        return StateBatch(
+            move(words, device),
+            move(self.gates[numerals], device),
+            move(self.states[numerals], device).float(),
+            BatchDigits(self.lm, move(self.own[numerals], device), spelled),
+            self.table.batch(self.rows[numerals]) if len(numerals) else None,
+        )
+
+
+class TextCorpus(Corpus):
+    """A split for a language model that is trained itself: read anew at every step."""
+
+    def __init__(
+        self, corpus: Corpus, split: Encodable, paragraphs: list[Paragraph], lm: PretrainedLM
+    ) -> None:
+        super().__init__(split, corpus.vocabulary, corpus.table)
+        self.layouts = Layouts(lm, paragraphs)
+
+    def collate(self, paragraphs: np.ndarray) -> PlanBatch:  # type: ignore[override]
+        numerals = self.numerals_of(paragraphs)
+        order = np.argsort(self.rows[numerals], kind="stable")
+        device = self.table.device
+        return PlanBatch(
+            [
+                plan
+                for laid_out in self.layouts.of(paragraphs.tolist())
+                for plan in laid_out.windows
+            ],
+            torch.from_numpy(self.target_is_numeral[self.targets_of(paragraphs)]).to(device),
+            move(order, device),
+            self.table.batch(self.rows[numerals][order]) if len(numerals) else None,
+        )

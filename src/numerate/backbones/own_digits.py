@@ -1,0 +1,226 @@
+"""What a pretrained language model says of numerals by itself: `heads.base.Digits`, four times.
+
+Before a numeral to come, of texts just read, of splits read before, of a batch in training: what
+differs is where its probabilities are, and where the text is laid out.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from numerate.heads.base import NextNumeral
+from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
+from numerate.heads.digit_tree import DigitTree
+from numerate.numeral_table import NumeralBatch, NumeralTable
+from numerate.packing import ranges
+from numerate.pretrained.language_model import LaidOut, ParagraphScores, PretrainedLM
+from numerate.pretrained.plan import Plan
+from numerate.pretrained.store import Progress, SplitStore
+from numerate.spelling.forest import Trees
+
+PREFIXES_AT_ONCE = 32
+MOST_PREFIXES = 256  # continued for the number line: each costs a few tokens of the model
+MOST_SEARCHED = 4096  # for the most probable numerals
+
+Place = tuple[Plan, int]  # a window, and which of its numerals
+
+
+class OwnDigits(ABC):
+    """What the language model says of numerals at N places: `heads.base.Digits`."""
+
+    lm: PretrainedLM
+
+    @abstractmethod
+    def own(self) -> Tensor:
+        """log p(numeral | a numeral comes) of the numerals that stand there: float64 [N]."""
+
+    @abstractmethod
+    def nodes(self) -> DigitBatch | None:
+        """What it says at the nodes of their spellings, for who adapts digits."""
+
+    def place(self, index: int) -> Place:
+        """One of the places, in the text as it is laid out."""
+        laid_out, which = self.laid_out(index)
+        return laid_out.places[which]
+
+    def log_prob(self, numerals: NumeralBatch, adapter: DigitAdapter | None = None) -> Tensor:
+        nodes = None if adapter is None else self.nodes()
+        if adapter is None or nodes is None:
+            return self.own()
+        return adapter.log_prob(self.own(), nodes, self.lm.scorer.classes)
+
+    def log_prob_of_each(
+        self, numerals: NumeralBatch, adapter: DigitAdapter | None
+    ) -> tuple[Tensor, Tensor]:
+        nodes = None if adapter is None else self.nodes()
+        if adapter is None or nodes is None:
+            own = self.own()
+            return own, own[:, None]
+        return adapter.log_probs(self.own(), nodes, self.lm.scorer.classes)
+
+    def log_prob_table(
+        self, candidates: NumeralTable, adapter: DigitAdapter | None = None
+    ) -> Tensor:
+        """Candidates are read after the text, those of places in one window together."""
+        places = [self.place(index) for index in range(len(self))]
+        parts = [np.empty((0, len(candidates)))]
+        for _, some in groupby(places, key=lambda place: id(place[0])):
+            together = list(some)
+            which = [index for _, index in together]
+            parts.append(self.lm.table(together[0][0], candidates, which, adapter))
+        return torch.from_numpy(np.concatenate(parts)).to(self.lm.scorer.device)
+
+    def next_numeral(self, adapter: DigitAdapter | None = None) -> NextNumeral:
+        writer = self.lm.writer(*self.place(0), adapter)
+        return DigitTree(
+            writer, at_once=PREFIXES_AT_ONCE, most=MOST_PREFIXES, searched=MOST_SEARCHED
+        )
+
+    def laid_out(self, index: int) -> tuple[LaidOut, int]:
+        """The paragraph with one of the places, and which of its numerals it is."""
+        raise ValueError("there is no paragraph around these places")
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, rows: slice | Tensor) -> "OwnDigits": ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDigits(OwnDigits):
+    """After texts of the user's: no numeral stands there yet."""
+
+    lm: PretrainedLM
+    places: Sequence[Place]
+
+    def own(self) -> Tensor:
+        raise ValueError("no numeral stands there: ask for a table")
+
+    def nodes(self) -> DigitBatch | None:
+        return None
+
+    def place(self, index: int) -> Place:
+        return self.places[index]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, rows: slice | Tensor) -> "PlacedDigits":
+        return replace(self, places=[self.places[row] for row in _rows(rows, len(self))])
+
+
+@dataclass(frozen=True, slots=True)
+class TextDigits(OwnDigits):
+    """Of texts that have just been read."""
+
+    lm: PretrainedLM
+    paragraphs: Sequence[LaidOut]
+    scores: ParagraphScores = field(repr=False)  # of all of them, one after another
+    rows: np.ndarray  # [N] numerals among all of theirs
+
+    def own(self) -> Tensor:
+        return torch.from_numpy(self.scores.numerals[self.rows]).to(self.lm.scorer.device)
+
+    def nodes(self) -> DigitBatch | None:
+        if not len(self.scores.node_costs):
+            return None
+        trees = Trees.of(tree for paragraph in self.paragraphs for tree in paragraph.trees)
+        starts = np.cumsum([0, *trees.nodes.counts(trees.which)])
+        nodes = ranges(starts[self.rows], starts[self.rows + 1])
+        starts = np.cumsum([0, *trees.closings.counts(trees.which)])
+        closings = ranges(starts[self.rows], starts[self.rows + 1])
+
+        def tensor(array: np.ndarray, rows: np.ndarray) -> Tensor:
+            return torch.from_numpy(array[rows]).to(self.lm.scorer.device)
+
+        details = NodeDetails(
+            tensor(self.scores.node_states, nodes),
+            tensor(self.scores.node_masses, nodes),
+            tensor(self.scores.node_costs, nodes),
+            tensor(self.scores.node_closings, closings),
+        )
+        return DigitBatch.of(trees.take(self.rows), details)
+
+    def laid_out(self, index: int) -> tuple[LaidOut, int]:
+        counts = np.cumsum([0, *(len(p.paragraph.numerals) for p in self.paragraphs)])
+        row = int(self.rows[index])
+        paragraph = int(np.searchsorted(counts, row, "right")) - 1
+        return self.paragraphs[paragraph], row - int(counts[paragraph])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, rows: slice | Tensor) -> "TextDigits":
+        return replace(self, rows=self.rows[_rows(rows, len(self))])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDigits(OwnDigits):
+    """Of a split that has been read before; tables of candidates are cached with it."""
+
+    lm: PretrainedLM
+    split: SplitStore
+    places: np.ndarray  # [N] numerals of the split
+    progress: Progress | None = None
+
+    def own(self) -> Tensor:
+        own = np.array(self.split.numerals[self.places])
+        return torch.from_numpy(own).to(self.lm.scorer.device)
+
+    def nodes(self) -> DigitBatch | None:
+        return self.split.details.gather(self.places, self.lm.scorer.device)
+
+    def log_prob_table(
+        self, candidates: NumeralTable, adapter: DigitAdapter | None = None
+    ) -> Tensor:
+        paragraphs = np.unique(np.searchsorted(self.split.numeral_starts, self.places, "right") - 1)
+        table = self.split.table(candidates, paragraphs, self.progress, adapter)
+        found = table[self.places].astype(np.float64)
+        return torch.from_numpy(found).to(self.lm.scorer.device)
+
+    def laid_out(self, index: int) -> tuple[LaidOut, int]:
+        starts = self.split.numeral_starts
+        place = int(self.places[index])
+        paragraph = int(np.searchsorted(starts, place, "right")) - 1
+        (laid_out,) = self.split.layouts.of([paragraph])
+        return laid_out, place - int(starts[paragraph])
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, rows: slice | Tensor) -> "StoredDigits":
+        return replace(self, places=self.places[_rows(rows, len(self))])
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDigits(OwnDigits):
+    """Of a batch in training: what was read of it, and no way back to the text."""
+
+    lm: PretrainedLM
+    log_probs: Tensor  # float64 [N]
+    spelled: DigitBatch | None  # for the digits to be adapted
+
+    def own(self) -> Tensor:
+        return self.log_probs
+
+    def nodes(self) -> DigitBatch | None:
+        return self.spelled
+
+    def __len__(self) -> int:
+        return len(self.log_probs)
+
+    def __getitem__(self, rows: slice | Tensor) -> "BatchDigits":
+        raise ValueError("a batch is not cut into pieces")
+
+
+def _rows(rows: slice | Tensor, count: int) -> np.ndarray:
+    if isinstance(rows, slice):
+        return np.arange(count)[rows]
+    found: np.ndarray = rows.cpu().numpy()
+    return found

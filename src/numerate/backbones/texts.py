@@ -1,0 +1,48 @@
+"""Texts that are in no dataset, as a corpus takes them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from numerate.batching import Corpus
+from numerate.corpus.dataset import Encoded, Split
+from numerate.corpus.tokenizer import Token
+from numerate.numeral import is_numeral
+from numerate.numeral_table import NumeralTable
+from numerate.pretrained.language_model import read_paragraphs
+from numerate.pretrained.plan import Paragraph
+from numerate.vocabulary import Vocabulary
+
+
+class Texts:
+    """Each is a paragraph from its start to its end."""
+
+    name = "text"
+
+    def __init__(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> None:
+        self.texts, self.tokens = list(texts), list(tokens)
+        codes: dict[str, int] = {}
+        flat = [codes.setdefault(token.text, len(codes)) for some in tokens for token in some]
+        ends = np.cumsum([0, *map(len, tokens)])
+        self._encoded = Encoded(list(codes), np.array(flat, dtype=np.int32), ends)
+
+    def encode(self) -> Encoded:
+        return self._encoded
+
+    def corpus(self, vocabulary: Vocabulary) -> Corpus:
+        numerals = filter(is_numeral, self._encoded.types)
+        table = NumeralTable.of_text(numerals, vocabulary.numeral_ids())
+        return Corpus(self, vocabulary, table)
+
+
+def paragraphs_of(corpus: Corpus) -> list[Paragraph]:
+    """The texts of a corpus with their tokens."""
+    split = corpus.split
+    if isinstance(split, Texts):
+        pairs = zip(split.texts, split.tokens, strict=True)
+        everything = [Paragraph.of(*pair) for pair in pairs]
+    elif isinstance(split, Split):
+        everything = read_paragraphs(split)
+    else:
+        raise ValueError("a corpus of columns has no texts")
+    return [everything[index] for index in corpus.sources]

@@ -1,0 +1,72 @@
+"""From hidden states to words, and to whether a numeral comes."""
+
+from abc import ABC, abstractmethod
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from numerate.batching import Batch
+from numerate.heads.base import Context, NumeralHead
+from numerate.heads.categorical import linear_log_prob
+
+
+class Words(nn.Module, ABC):
+    """Output embeddings of the words, and how numerals stand beside them."""
+
+    def __init__(self, size: int, count: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(count, size) / size**0.5)  # [words, D]
+
+    @abstractmethod
+    def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+        """log p(token | hidden) of the batch's targets, words first: [L * B, D] → [W + N]."""
+
+    @abstractmethod
+    def log_prob_but_numerals(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+        """The same, but of a numeral only that one comes: [W + N]."""
+
+
+class FlatWords(Words):
+    """One softmax over words and numerals alike."""
+
+    def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+        targets, weight = batch.words, torch.cat([self.weight, head.weight()])  # type: ignore[operator]
+        if batch.numerals is not None:
+            ids = head.ids(batch.numerals.table).index_select(0, batch.numerals.rows)  # type: ignore[operator]
+            targets = torch.cat([targets, ids + len(self.weight)])
+        return linear_log_prob(hidden.index_select(0, batch.positions), weight, targets)
+
+    def log_prob_but_numerals(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+        before_words, before_numerals = batch.by_class(hidden.index_select(0, batch.positions))
+        weight = torch.cat([self.weight, head.weight()])  # type: ignore[operator]
+        words = linear_log_prob(before_words, weight, batch.words)
+        scores = before_numerals @ weight.T
+        gates = scores[:, len(self.weight) :].logsumexp(1) - scores.logsumexp(1)
+        return torch.cat([words, gates])
+
+
+class GatedWords(Words):
+    """First the class, then the token within it; the branches share no parameters."""
+
+    def __init__(self, size: int, count: int) -> None:
+        super().__init__(size, count)
+        self.gate = nn.Parameter(torch.zeros(size))
+
+    def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+        log_probs = self.log_prob_but_numerals(hidden, batch, head)
+        if batch.numerals is None:
+            return log_probs
+        _, positions = batch.by_class(batch.positions)
+        context = Context(hidden.index_select(0, positions))
+        numerals = head.log_prob(context, batch.numerals)
+        words, gates = batch.by_class(log_probs)
+        return torch.cat([words.to(numerals.dtype), gates + numerals])
+
+    def log_prob_but_numerals(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+        before = hidden.index_select(0, batch.positions)  # [W + N, D]
+        log_class = F.logsigmoid(batch.signs * (before @ self.gate))
+        before_words, _ = batch.by_class(before)
+        of_words, of_numerals = batch.by_class(log_class)
+        words = linear_log_prob(before_words, self.weight, batch.words)
+        return torch.cat([of_words + words, of_numerals])

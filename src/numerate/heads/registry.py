@@ -1,0 +1,47 @@
+"""Heads by name: those that packages register, ours among them. No torch before one is loaded."""
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from numerate import plugins
+from numerate.errors import NumerateError
+
+if TYPE_CHECKING:
+    from numerate.heads.base import NumeralHead
+
+
+def head_names() -> tuple[str, ...]:
+    return tuple(plugins.names(plugins.HEADS))
+
+
+def check_head_name(name: str) -> None:
+    known = head_names()
+    if name not in known:
+        close = get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise NumerateError(f"unknown model {name!r}: {hint}expected one of {', '.join(known)}")
+
+
+def head_class(name: str) -> "type[NumeralHead]":
+    from numerate.heads.base import NumeralHead
+
+    check_head_name(name)
+    found: type[NumeralHead] = plugins.load(plugins.HEADS, name, NumeralHead)
+    return found
+
+
+def paper_heads() -> tuple[str, ...]:
+    """The paper's seven, in the order of its tables."""
+    rows = {name: head_class(name).paper_row for name in head_names()}
+    return tuple(sorted((n for n, row in rows.items() if row), key=lambda name: rows[name] or 0))
+
+
+def usual_members(*, with_digits: bool) -> tuple[str, ...]:
+    """What a combination is made of unless told, in the order of the paper."""
+    found = {name: head_class(name) for name in head_names()}
+    chosen = [
+        name
+        for name, kind in found.items()
+        if kind.usual_member and (with_digits or not kind.needs_digits)
+    ]
+    return tuple(sorted(chosen, key=lambda name: (found[name].paper_row or 100, name)))
