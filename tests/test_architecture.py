@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
         "threads",
     },
     {"report"},
+    {"documents"},
     {"corpus"},
     {"vocabulary"},
     {"runs"},
@@ -45,7 +46,7 @@ LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 
 
 def part_of(module: str) -> str:
-    """`corpus.readers.jats` belongs to `corpus`; the package itself is `__init__`."""
+    """`documents.jats` belongs to `documents`; the package itself is `__init__`."""
     return module.split(".")[0] or "__init__"
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fuzzing.kind import Setting
-from numerate.corpus.readers import Unit, documents
 from numerate.corpus.sources import Source
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents import documents, reader_of
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
 
 SAMPLE = Path(__file__).parents[2] / "tests" / "data" / "latexml"
@@ -143,7 +144,7 @@ def _articles(source: Path) -> list[Unit]:
     found = [
         unit
         for unit in Source(source, "auto").units()
-        if isinstance(unit, Unit) and unit.format in {"jats", "latexml"}
+        if isinstance(unit, Unit) and reader_of(unit.format).articles
         if len(unit.data) <= MAX_ARTICLE
     ]
     return found[:: -(-len(found) // POOL)] if found else []

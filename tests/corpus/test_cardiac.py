@@ -25,8 +25,8 @@ from numerate.corpus.cardiac import (
 from numerate.corpus.cardiac.oracle import grammar
 from numerate.corpus.cardiac.quantities import SEX, WALLS
 from numerate.corpus.cardiac.slots import Measured
-from numerate.corpus.document import Document
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents.document import Document
 from numerate.numeral import is_numeral
 
 REPORTS = 1500

@@ -251,8 +251,8 @@ def test_paths_outside_the_archive_are_refused(tmp_path: Path) -> None:
 
 
 def test_long_lines_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numerate.corpus.readers.lines.MAX_RECORD", 1000)
-    monkeypatch.setattr("numerate.corpus.readers.MAX_DOCUMENT", 5000)
+    monkeypatch.setattr("numerate.documents.lines.MAX_RECORD", 1000)
+    monkeypatch.setattr("numerate.documents.reader.MAX_DOCUMENT", 5000)
     long = b"1 " * 2000
     paragraphs = b"\n\n".join([b"Value %d." % n for n in range(9)])
     (tmp_path / "long.txt").write_bytes(paragraphs + b"\n\n" + long + b"\n\nThe end 99.")

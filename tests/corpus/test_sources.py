@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from numerate.corpus.prepare import prepare
-from numerate.corpus.readers import Unit
 from numerate.corpus.sources import Source
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
 
 NAMES = tuple(f"a/{n:02d}.txt" for n in range(30))

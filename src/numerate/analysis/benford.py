@@ -16,11 +16,12 @@ from numerate.analysis.digit_laws import (
 )
 from numerate.analysis.significant_digits import conformity_table, significant_digit_shares
 from numerate.corpus.dataset import SPLITS, Dataset, is_dataset
-from numerate.corpus.readers import Unit, documents, units
-from numerate.corpus.readers.lines import decode
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.sources import Source
 from numerate.corpus.tokenizer import DEFAULT_RULES, iter_tokens
+from numerate.documents import PLAIN, STANDARD_INPUT, documents, units
+from numerate.documents.document import Paragraph
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError, check_choice
 from numerate.notices import say
 from numerate.numeral import is_numeral
@@ -81,10 +82,10 @@ def count_digits_of(
 
     Text is cut by `rules`; the tokens of a dataset are those it was prepared with.
     """
-    if source != "-" and is_dataset(Path(source)):
+    if source != STANDARD_INPUT and is_dataset(Path(source)):
         name, numbers = Path(source).resolve().name, _dataset_numbers(Path(source))
     else:
-        name = "standard input" if source == "-" else Path(source).name
+        name = "standard input" if source == STANDARD_INPUT else Path(source).name
         numbers = Counter(_numbers(source, field, rules))
     counted = DigitShares.of(name, numbers)
     if not counted.numbers:
@@ -128,39 +129,32 @@ def _dataset_numbers(folder: Path) -> dict[str, int]:
 
 def _numbers(source: str, field: str, rules: ReadingRules) -> Iterator[str]:
     """Written numbers as they come; what cannot be read is named on standard error."""
-    if source == "-":
-        pieces = units(sys.stdin.buffer, "standard input", "text", lone=True)
+    if source == STANDARD_INPUT:
+        pieces = units(sys.stdin.buffer, Unit("standard input", PLAIN, lone=True))
     else:
-        pieces = Source(Path(source), "auto").units()
+        pieces = Source(Path(source), "auto", field=field).units()
     skipped = 0
     for piece in pieces:
-        found = [piece] if isinstance(piece, DocumentError) else _texts(piece, field)
-        for text in found:
-            if isinstance(text, DocumentError):
+        for document in [piece] if isinstance(piece, DocumentError) else documents(piece):
+            if isinstance(document, DocumentError):
                 skipped += 1
                 if skipped <= MAX_ERROR_LINES:
-                    say(f"skipped {text}")
-            elif _is_number(text):
-                yield text.strip()
-            else:
-                yield from (token.text for token in iter_tokens(text, rules) if token.is_numeral)
+                    say(f"skipped {document}")
+                continue
+            for paragraph in document.paragraphs:
+                yield from _numbers_of(paragraph, rules)
     if skipped > MAX_ERROR_LINES:
         say(f"… and {skipped - MAX_ERROR_LINES:,} more")
 
 
-def _texts(unit: Unit, field: str) -> Iterator[str | DocumentError]:
-    """Lines of plain text, any of which may be a number; paragraphs of everything else."""
-    if unit.format == "text":
-        try:
-            yield from decode(unit.data, unit.name).splitlines()
-        except DocumentError as error:
-            yield error
-        return
-    for document in documents(unit, field=field):
-        if isinstance(document, DocumentError):
-            yield document
+def _numbers_of(paragraph: Paragraph, rules: ReadingRules) -> Iterator[str]:
+    """Where a line is a number and nothing else, every line is read by itself: it is a list."""
+    lines = paragraph.as_given.splitlines()
+    for text in lines if any(map(_is_number, lines)) else [paragraph.text]:
+        if _is_number(text):
+            yield text.strip()
         else:
-            yield from (paragraph.text for paragraph in document.paragraphs)
+            yield from (token.text for token in iter_tokens(text, rules) if token.is_numeral)
 
 
 def _is_number(line: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import DatasetFolder, Decimal, SplitNames
+from numerate.cli.options import INPUT_FORMATS, DatasetFolder, Decimal, SplitNames
 
 
 @command
@@ -16,8 +16,7 @@ def prepare(
     ],
     out: Annotated[Path, typer.Option(help="Folder to write the dataset to.")],
     input_format: Annotated[
-        str,
-        typer.Option("--format", help="auto, text, jsonl, jats or latexml.", metavar="NAME"),
+        str, typer.Option("--format", help=INPUT_FORMATS, metavar="NAME")
     ] = "auto",
     keep: Annotated[
         str | None,

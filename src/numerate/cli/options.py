@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from numerate.plugins import READERS, names
 from numerate.training.options import TrainingOptions
 
 USUAL = TrainingOptions()
@@ -78,6 +79,8 @@ ForceDomain = Annotated[
     bool,
     typer.Option("--force-domain", help="Take texts for the kind that the model was trained on."),
 ]
+*_SOME, _LAST = ["auto", *names(READERS)]
+INPUT_FORMATS = f"{', '.join(_SOME)} or {_LAST}."
 RUN_OR_CONFIGURED = "Run: folder of a trained run, or hf:PATH; by default the configured one."
 Run = Annotated[
     str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")

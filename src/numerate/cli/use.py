@@ -8,6 +8,7 @@ import typer
 from numerate.cli.app import command
 from numerate.cli.chosen import first_given, here, run_and_rest
 from numerate.cli.options import (
+    INPUT_FORMATS,
     RUN_OR_CONFIGURED,
     Cache,
     DatasetFolder,
@@ -93,7 +94,7 @@ def check(
     arguments: Annotated[
         list[str],
         typer.Argument(
-            help=f"{RUN_OR_CONFIGURED} Files: text, JATS or LaTeXML; - for standard input.",
+            help=f"{RUN_OR_CONFIGURED} Files, of any format; - for standard input.",
             metavar="[RUN] FILE…",
         ),
     ],
@@ -104,9 +105,7 @@ def check(
             show_default=str(ALARMS),
         ),
     ] = None,
-    input_format: Annotated[
-        str, typer.Option(help="auto, text, jats or latexml.", metavar="NAME")
-    ] = "auto",
+    input_format: Annotated[str, typer.Option(help=INPUT_FORMATS, metavar="NAME")] = "auto",
     format: Annotated[
         str | None,
         typer.Option(

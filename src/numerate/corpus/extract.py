@@ -8,22 +8,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from numerate.corpus.document import Document, Paragraph, Table
-from numerate.corpus.readers import Unit, documents
+from numerate.corpus.keep import Keep
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import TABLES, paragraph_schema
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
+from numerate.documents import documents, reader_of
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
 
-KEEP = ("table-refs", "numerals", "all")
+CARDIAC = "cardiac"  # units of the built-in corpus: no reader knows them
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What to keep and how to cut it into tokens."""
 
-    keep: str | None  # None: table-refs for articles, numerals for the rest
-    field: str = "text"
+    keep: Keep | None  # None: the usual one of each format
     reading: ReadingRules = DEFAULT_RULES
     oracle: bool = False
 
@@ -43,11 +44,12 @@ class Extracted:
 
 
 def extract(unit: Unit, rules: Rules) -> Extracted:
-    keep = rules.keep or ("table-refs" if unit.format in {"jats", "latexml"} else "numerals")
+    articles = unit.format != CARDIAC and reader_of(unit.format).articles
+    keep = rules.keep or Keep.usual(articles=articles)
     rows: list[dict[str, Any]] = []
     tables: list[dict[str, Any]] = []
     result = Extracted(pa.RecordBatch.from_pylist([]), pa.RecordBatch.from_pylist([]))
-    for document in _documents(unit, rules, keep):
+    for document in _documents(unit, keep):
         if isinstance(document, DocumentError):
             result.errors.append(document)
             continue
@@ -56,7 +58,7 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
         document.id = document.id.encode("utf-8", "backslashreplace").decode()
         kept = [row for p in document.paragraphs if (row := _row(p, document.id, keep, rules))]
         result.counts["paragraphs_read"] += len(document.paragraphs)
-        if _ought_to_have_numerals(document, unit, keep) and not any(r["numerals"] for r in kept):
+        if keep.expects_numerals(document) and not any(row["numerals"] for row in kept):
             result.counts["documents_without_numerals"] += 1
         if not kept:
             continue
@@ -73,34 +75,23 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
     return result
 
 
-def _documents(unit: Unit, rules: Rules, keep: str) -> Iterator[Document | DocumentError]:
-    if unit.format == "cardiac":
+def _documents(unit: Unit, keep: Keep) -> Iterator[Document | DocumentError]:
+    if unit.format == CARDIAC:
         from numerate.corpus import cardiac
 
         seed, start, count = map(int, unit.data.split())
-        return cardiac.generate(count, seed, start=start)
-    return documents(unit, field=rules.field, only_table_refs=keep == "table-refs")
+        for report in cardiac.generate(count, seed, start=start):
+            report.read(keep.wants)
+            yield report
+    else:
+        yield from documents(unit, keep.wants)
 
 
-def _ought_to_have_numerals(document: Document, unit: Unit, keep: str) -> bool:
-    """Whether it has text, all of which was looked at; of an article that no paragraph is found
-    in is a sign that it is one of another kind."""
-    has_text = bool(document.paragraphs) or unit.format in {"jats", "latexml"}
-    return has_text and keep != "table-refs"
-
-
-def _storable(text: str) -> str:
-    """Parquet holds no lone surrogates; JSON may."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _row(paragraph: Paragraph, document: str, keep: str, rules: Rules) -> dict[str, Any] | None:
-    if keep == "table-refs" and not paragraph.tables:
-        return None
-    text = _storable(paragraph.text)
+def _row(paragraph: Paragraph, document: str, keep: Keep, rules: Rules) -> dict[str, Any] | None:
+    text = paragraph.text
     tokens = tokenize(text, rules.reading)
     numerals = [position for position, token in enumerate(tokens) if token.is_numeral]
-    if not tokens or (keep != "all" and not numerals):
+    if not keep.keeps(tokens, numerals):
         return None
     row: dict[str, Any] = {
         "document": document,

@@ -22,13 +22,15 @@ from typing import Any, Protocol
 import numerate
 from numerate.atomic import new_folder
 from numerate.corpus.dataset import MANIFEST, why_not_replaceable
-from numerate.corpus.extract import KEEP, Extracted, Rules, extract
-from numerate.corpus.readers import FORMATS, Unit
+from numerate.corpus.extract import CARDIAC, Extracted, Rules, extract
+from numerate.corpus.keep import Keep, what_is_kept
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import FORMAT_NAME, FORMAT_VERSION, SPLITS
 from numerate.corpus.shards import Staging, write_splits
 from numerate.corpus.sources import Progress, Source
 from numerate.corpus.tokenizer import DEFAULT_RULES
+from numerate.documents import formats
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, NumerateError, SourceError, check_choice, printable
 
 POOL_THRESHOLD = 4 << 20
@@ -56,7 +58,7 @@ class CardiacSource:
     def units(self) -> Iterator[Unit]:
         for start in range(0, self.documents, CARDIAC_BLOCK):
             count = min(CARDIAC_BLOCK, self.documents - start)
-            yield Unit("cardiac", "cardiac", f"{self.seed} {start} {count}".encode())
+            yield Unit(CARDIAC, CARDIAC, f"{self.seed} {start} {count}".encode())
             self.progress.done = start + count
 
 
@@ -93,15 +95,15 @@ def prepare(
         >>> manifest["splits"]["train"]["documents"]
         70
     """
-    check_choice("format", format, ["auto", *FORMATS])
+    check_choice("format", format, formats())
     if keep is not None:
-        check_choice("rule for --keep", keep, KEEP)
+        check_choice("rule for --keep", keep, list(Keep))
     reading = ReadingRules(decimal, split_names)
     if seed < 0:
         raise NumerateError(f"seed: got {seed}, expected 0 or more")
     if processes < 1:
         raise NumerateError(f"processes: got {processes}, expected 1 or more")
-    built_in = str(source) == "cardiac" and format == "auto" and not Path(source).exists()
+    built_in = str(source) == CARDIAC and format == "auto" and not Path(source).exists()
     units: Units
     if built_in:
         if documents < 3:
@@ -113,11 +115,11 @@ def prepare(
             )
         units = CardiacSource(documents, seed, Progress(documents))
     else:
-        units = Source(Path(source), format, follow_links=follow_links)
-    rules = Rules(keep, field, reading, oracle=built_in)
+        units = Source(Path(source), format, field=field, follow_links=follow_links)
+    rules = Rules(None if keep is None else Keep(keep), reading, oracle=built_in)
     options: dict[str, Any] = {
-        "source": "cardiac" if built_in else printable(Path(source).name),
-        "format": "cardiac" if built_in else format,
+        "source": CARDIAC if built_in else printable(Path(source).name),
+        "format": CARDIAC if built_in else format,
         "keep": keep,
         "reading": reading.record(),
         "seed": seed,
@@ -163,7 +165,7 @@ def _extract_all(units: Units, rules: Rules, processes: int) -> Iterator[Extract
                 pending.append(_submit(pool, unit, rules))
             else:
                 pending.append(extract(unit, rules))
-                size += len(unit.data) if unit.format != "cardiac" else POOL_THRESHOLD // 4
+                size += len(unit.data) if unit.format != CARDIAC else POOL_THRESHOLD // 4
                 if processes > 1 and size > POOL_THRESHOLD:
                     # Not forked: Arrow's and lxml's threads would not survive it.
                     pool = ProcessPoolExecutor(
@@ -289,10 +291,7 @@ class Ledger:
             f", the first because {self.skipped[0]}" if self.skipped else ""
         )
         if read:
-            wanted = {
-                "numerals": "has a numeral",
-                "all": "has a token",
-            }.get(rules.keep or "", "has a numeral and, in an article, refers to a table")
+            wanted = what_is_kept(rules.keep)
             reason = f"{_count(read, 'document')} read, none with a paragraph that {wanted}"
         elif not self.skipped:
             known = " of a known format" if self.counts["files_ignored"] else ""

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from numerate.corpus.archives import SUFFIXES, UNREADABLE, BrokenArchiveError, members, reason
-from numerate.corpus.readers import FORMATS, Unit, suffix_format, units
+from numerate.documents import suits, units
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError
 
 _SPLIT_NAMES = {
@@ -34,9 +35,12 @@ class Source:
     a link that leads out of the source, unless `follow_links`.
     """
 
-    def __init__(self, path: Path, format: str, *, follow_links: bool = False) -> None:
+    def __init__(
+        self, path: Path, format: str, *, field: str = "text", follow_links: bool = False
+    ) -> None:
         self.path = path
         self.format = format
+        self._field = field
         self._follow_links = follow_links
         if not path.exists():
             raise SourceError(f"{path}: no such file or folder")
@@ -95,7 +99,8 @@ class Source:
         try:
             if name.lower().endswith(".gz"):
                 stream, name = cast(BinaryIO, gzip.GzipFile(fileobj=stream)), name[: -len(".gz")]
-            yield from units(stream, name, self.format, lone=lone, split=split)
+            unit = Unit(name, self.format, lone=lone, field=self._field, split=split)
+            yield from units(stream, unit)
         except UNREADABLE as error:
             yield DocumentError(name, f"cannot be read: {reason(error)}")
 
@@ -134,11 +139,7 @@ class Source:
         return not path.resolve().is_relative_to(self.path.resolve())
 
     def _wanted(self, name: str) -> bool:
-        if _hidden(name):
-            return False
-        if self.format == "auto":
-            return suffix_format(name) is not None
-        return name.lower().removesuffix(".gz").endswith(FORMATS[self.format])
+        return not _hidden(name) and suits(name, self.format)
 
 
 def _hidden(name: str) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 from rich.table import Table
 
 from numerate.atomic import write_file
-from numerate.corpus.readers.lines import decode
+from numerate.documents import STANDARD_INPUT
+from numerate.documents.reader import decode
 from numerate.errors import NumerateError, check_choice, printable
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
@@ -20,7 +21,6 @@ from numerate.notices import plain_console
 from numerate.plausibility.source import ModelSource
 from numerate.pretrained.progress import PassProgress
 
-STANDARD_INPUT = "-"
 NAMED = 3  # of the most probable numerals, in an answer of one line
 
 

@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
+from numerate.documents.document import Document
+from numerate.documents.text import read_text
 from numerate.errors import DomainWarning
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import ALARMS, NumeralLM
@@ -15,7 +17,6 @@ from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.domain import Comparison
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.findings import Findings
-from numerate.plausibility.paragraphs import iter_paragraphs
 from numerate.plausibility.passages import Passage, Report, read_passages
 from numerate.plausibility.wording import level_of, misfit
 
@@ -59,15 +60,16 @@ class Checker:
 
     def numeral_at(self, text: str, position: int) -> tuple[str, Token] | None:
         """The numeral that begins at a position, and what stands before it in its paragraph."""
-        parts = [part for part in iter_paragraphs(text) if part[0] <= position]
-        for start, paragraph in parts[-1:]:
-            for token in self.model.tokens(paragraph):
-                if token.is_numeral and start + token.start == position:
-                    return paragraph[: token.start], token
+        document = read_text(text)
+        for paragraph in document.paragraphs:
+            for token in self.model.tokens(paragraph.text):
+                start, end, _ = document.place(paragraph, token.start, token.end)
+                if token.is_numeral and start == position:
+                    return paragraph.text[: token.start], token._replace(start=start, end=end)
         return None
 
     def check(
-        self, text: str, alarms: float = ALARMS, *, force_domain: bool = False
+        self, text: str | Document, alarms: float = ALARMS, *, force_domain: bool = False
     ) -> Findings[Finding]:
         """The numerals that are implausible where they stand.
 
@@ -84,7 +86,7 @@ class Checker:
         return found
 
     def sift(
-        self, text: str, alarms: float = ALARMS, report: Report | None = None
+        self, text: str | Document, alarms: float = ALARMS, report: Report | None = None
     ) -> Findings[Finding]:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
         self.calibration.check_alarms(alarms)
@@ -92,7 +94,7 @@ class Checker:
         unusual: list[Glance] = []
         count = 0
         comparison = Comparison(self.calibration.domain)
-        for passages in read_passages(self.model, text, report, comparison.heed):
+        for passages in read_passages(self.model, _document(text), report, comparison.heed):
             for passage in passages:
                 count += len(passage.reading.positions)
                 plausibility = self._plausibility(passage)
@@ -104,13 +106,13 @@ class Checker:
                 ]
         return Findings(flagged, count, comparison.fit(), unusual)
 
-    def glance(self, text: str, alarms: float = ALARMS) -> Findings[Glance]:
+    def glance(self, text: str | Document, alarms: float = ALARMS) -> Findings[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`."""
         self.calibration.check_alarms(alarms)
         comparison = Comparison(self.calibration.domain)
         found = [
             glance
-            for passages in read_passages(self.model, text, heed=comparison.heed)
+            for passages in read_passages(self.model, _document(text), heed=comparison.heed)
             for passage in passages
             for glance in _glances(passage, self._plausibility(passage), alarms)
         ]
@@ -119,7 +121,7 @@ class Checker:
 
     def assess(
         self,
-        text: str,
+        text: str | Document,
         alarms: float = ALARMS,
         *,
         search: bool = False,
@@ -133,7 +135,7 @@ class Checker:
         self.calibration.check_alarms(alarms)
         found: list[Finding] = []
         comparison = Comparison(self.calibration.domain)
-        for passages in read_passages(self.model, text, report, comparison.heed):
+        for passages in read_passages(self.model, _document(text), report, comparison.heed):
             if not passages:
                 continue
             readings = [passage.reading for passage in passages]
@@ -166,11 +168,12 @@ class Checker:
         sign, power = reading.signs_and_powers[index]
         if expected is None:
             expected = look_closer(self.model, reading.context[index : index + 1], token.text)
+        start, end, written = passage.place(token)
         return Finding(
-            start=passage.offset + token.start,
-            end=passage.offset + token.end,
+            start=start,
+            end=end,
             numeral=token.text,
-            written=passage.text[token.start : token.end],
+            written=written,
             surprisal=-float(reading.numeral_log_probs[index]),
             percentile=expected.percentile,
             interval=expected.interval,
@@ -187,15 +190,13 @@ def _glances(passage: Passage, plausibility: np.ndarray, alarms: float) -> list[
     """Of every numeral of a paragraph: [N] → N."""
     reading = passage.reading
     rows = zip(reading.numerals, reading.numeral_log_probs, plausibility, strict=True)
-    return [
-        Glance(
-            start=passage.offset + token.start,
-            end=passage.offset + token.end,
-            numeral=token.text,
-            written=passage.text[token.start : token.end],
-            surprisal=-float(log_prob),
-            plausibility=float(odds),
-            flagged=bool(odds <= alarms),
-        )
-        for token, log_prob, odds in rows
-    ]
+    glances = []
+    for token, log_prob, odds in rows:
+        start, end, written = passage.place(token)
+        surprisal, is_flagged = -float(log_prob), bool(odds <= alarms)
+        glances.append(Glance(start, end, token.text, written, surprisal, float(odds), is_flagged))
+    return glances
+
+
+def _document(text: str | Document) -> Document:
+    return text if isinstance(text, Document) else read_text(text)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from numerate.configuration import CHECK_FORMATS, Configuration, find_configuration
 from numerate.corpus.dataset import Dataset
+from numerate.documents import STANDARD_INPUT, read_file
+from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice
 from numerate.notices import plain_console, say
 from numerate.plausibility.benchmark.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
 from numerate.plausibility.benchmark.corruption import KINDS
 from numerate.plausibility.checking.check import check_documents
-from numerate.plausibility.checking.documents import STANDARD_INPUT, read_document
 from numerate.plausibility.checking.formats import as_csv, as_json, print_report
 from numerate.plausibility.checking.ignored import without_ignored
 from numerate.plausibility.checking.page import as_html
@@ -38,14 +39,16 @@ def check_files(
     check_choice("format", format, CHECK_FORMATS)
     if not 0 < alarms < 1:
         raise NumerateError(f"alarms: got {alarms}, expected between 0 and 1")
-    documents, chosen = [], []
+    documents: list[Document] = []
+    chosen: list[Configuration] = []
     for file in files:
         project = configuration_for(file)
         if project.leaves_out(file):
             say(f"{file}: not checked, as {project.path} says")
         else:
-            documents.append(read_document(file, input_format))
-            chosen.append(project)
+            read = read_file(file, input_format)
+            documents += read
+            chosen += [project] * len(read)
     model = source.load()
     model.checker.calibration.check_alarms(
         alarms

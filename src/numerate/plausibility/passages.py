@@ -3,19 +3,24 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from numerate.corpus.tokenizer import Token
+from numerate.documents.document import Document, Paragraph
 from numerate.model.numeral_lm import NumeralLM, TextReading
-from numerate.plausibility.paragraphs import iter_paragraphs
 
 Report = Callable[[int], None]  # how many paragraphs of the text have been dealt with
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A paragraph with at least one numeral, where it starts, and how it is read."""
+    """A paragraph with at least one numeral, and how it is read."""
 
-    offset: int
-    text: str
+    document: Document
+    paragraph: Paragraph
     reading: TextReading
+
+    def place(self, token: Token) -> tuple[int, int, str]:
+        """Where a token stands in what was given, and how it is written there."""
+        return self.document.place(self.paragraph, token.start, token.end)
 
 
 def read_texts(model: NumeralLM, texts: Sequence[str]) -> Iterator[TextReading]:
@@ -28,29 +33,28 @@ def read_texts(model: NumeralLM, texts: Sequence[str]) -> Iterator[TextReading]:
 
 def read_passages(
     model: NumeralLM,
-    text: str,
+    document: Document,
     report: Report | None = None,
     heed: Callable[[TextReading], None] | None = None,
 ) -> Iterator[list[Passage]]:
     """Paragraphs that have numerals; `heed` is shown how all of them are read.
 
     They come as many at a time as the model reads well together, so that memory does not grow
-    with the text, and who waits is told how far it is.
+    with the document, and who waits is told how far it is.
     """
-    parts = list(iter_paragraphs(text))
-    for begin in range(0, len(parts), model.backbone.texts_at_once):
+    paragraphs = document.paragraphs
+    for begin in range(0, len(paragraphs), model.backbone.texts_at_once):
         if report:
             report(begin)
-        some = parts[begin : begin + model.backbone.texts_at_once]
-        passages = [
-            Passage(offset, part, reading)
-            for (offset, part), reading in zip(
-                some, model.read_texts([part for _, part in some], going_on=True), strict=True
-            )
-        ]
+        some = paragraphs[begin : begin + model.backbone.texts_at_once]
+        readings = model.read_texts([paragraph.text for paragraph in some], going_on=True)
         if heed:
-            for passage in passages:
-                heed(passage.reading)
-        yield [passage for passage in passages if len(passage.reading.positions)]
+            for reading in readings:
+                heed(reading)
+        yield [
+            Passage(document, paragraph, reading)
+            for paragraph, reading in zip(some, readings, strict=True)
+            if len(reading.positions)
+        ]
     if report:
-        report(len(parts))
+        report(len(paragraphs))

@@ -4,8 +4,8 @@ import pytest
 from numerate.plausibility.model import NumerateModel
 from numerate.plausibility.run_model import RunModel
 
+from numerate.documents.text import read_text
 from numerate.plausibility.checking.check import check_documents
-from numerate.plausibility.checking.documents import CheckedDocument
 
 TEXTS = [
     "The fraction is 55 %.\n\nNothing.\n\nThe volume is 140 ml, or 123456789.123 ml.",
@@ -23,7 +23,7 @@ def test_how_many_are_read_at_once_changes_nothing(
     at_once: int,
 ) -> None:
     lm = models["combination"]
-    documents = [CheckedDocument(f"{n}", text, is_file=True) for n, text in enumerate(TEXTS)]
+    documents = [read_text(text, f"{n}") for n, text in enumerate(TEXTS)]
     expected = check_documents(lm, documents, 0.05, everything=everything)
     monkeypatch.setattr(RunModel, "paragraphs_at_once", at_once)
     told: list[tuple[str, int, int]] = []

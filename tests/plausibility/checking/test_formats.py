@@ -13,8 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
+from numerate.documents.document import Document, Paragraph
+from numerate.documents.text import read_text
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.checking.documents import CheckedDocument
 from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, print_report
 from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
@@ -45,7 +46,12 @@ def finding(written: str, *, flagged: bool, text: str = TEXT) -> Finding:
     )
 
 
-def checked(document: CheckedDocument, found: list[Finding], domain: Fit = FITS) -> Checked:
+def article(name: str) -> Document:
+    """The same text, but from a file whose lines and columns say nothing."""
+    return Document(name, map(Paragraph, TEXT.split("\n\n")))
+
+
+def checked(document: Document, found: list[Finding], domain: Fit = FITS) -> Checked:
     return Checked(document, Findings(found, len(found), domain))
 
 
@@ -54,7 +60,7 @@ FOUND = [finding("5,000", flagged=True), finding("45", flagged=False)]
 
 @pytest.fixture
 def report() -> Report:
-    document = CheckedDocument("notes/a b.txt", TEXT, is_file=True)
+    document = read_text(TEXT, "notes/a b.txt")
     return Report("combination", 0.01, [checked(document, FOUND)])
 
 
@@ -118,7 +124,7 @@ SARIF = Draft202012Validator(
 @pytest.mark.parametrize("name", ["notes/a b.txt", "naïve <%7>.txt", "\udcff.txt"])
 def test_sarif_is_valid(is_file: bool, everything: bool, name: str) -> None:
     """Against the parts of its schema that we use, which is closed: other names are refused."""
-    document = CheckedDocument(name, TEXT, is_file=is_file)
+    document = read_text(TEXT, name) if is_file else article(name)
     report = Report("combination", 0.01, [checked(document, FOUND)])
     SARIF.validate(json.loads(as_sarif(report, everything=everything)))
 
@@ -153,7 +159,7 @@ def test_sarif_that_is_not_valid_would_be_noticed(report: Report, path: str, val
 
 
 def test_sarif_of_an_article_names_its_paragraph() -> None:
-    document = CheckedDocument("a.xml", TEXT, is_file=False)
+    document = article("a.xml")
     log = json.loads(as_sarif(Report("mog", 0.01, [checked(document, FOUND)])))
     location = log["runs"][0]["results"][0]["locations"][0]
     assert "region" not in location["physicalLocation"]
@@ -261,7 +267,7 @@ def test_what_is_odd_but_not_flagged_gets_no_all_clear(report: Report) -> None:
 
 def test_a_place_is_one_line_however_narrow_the_terminal() -> None:
     name = "a/long/path/" * 10 + "notes.txt"
-    document = CheckedDocument(name, TEXT, is_file=True)
+    document = read_text(TEXT, name)
     stream = io.StringIO()
     found = Report("combination", 0.01, [checked(document, FOUND)])
     print_report(found, Console(file=stream, width=40))
@@ -270,7 +276,7 @@ def test_a_place_is_one_line_however_narrow_the_terminal() -> None:
 
 def test_control_characters_do_not_reach_the_terminal() -> None:
     text = "Dose \x1b[2J\x07 5,000 [red]mg[/red]"
-    document = CheckedDocument("a.txt", text, is_file=True)
+    document = read_text(text, "a.txt")
     found = finding("5,000", flagged=True, text=text)
     shown = printed(Report("mog", 0.01, [checked(document, [found])]))
     assert "\x1b[2J" not in shown
@@ -280,7 +286,7 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
 
 def test_a_sentence_is_shown_once_for_all_its_findings() -> None:
     text = "First 1 here. The dose was 5,000 mg, or 7,000 mg.\n\nThe dose was 9,000 mg."
-    document = CheckedDocument("a.txt", text, is_file=True)
+    document = read_text(text, "a.txt")
     found = [finding(written, flagged=True, text=text) for written in ("5,000", "7,000", "9,000")]
     stream = io.StringIO()
     print_report(Report("mog", 0.01, [checked(document, found)]), Console(file=stream, width=200))
@@ -325,7 +331,7 @@ UNLIKE = "notes/a b.txt is unlike what the model was trained on: 41 % of its wor
 
 @pytest.mark.parametrize("found", [FOUND, FOUND[1:]])
 def test_what_does_not_fit_is_not_shown_as_if_it_were_calibrated(found: list[Finding]) -> None:
-    document = CheckedDocument("notes/a b.txt", TEXT, is_file=True)
+    document = read_text(TEXT, "notes/a b.txt")
     unfit = Report("mog", 0.01, [checked(document, found, UNFIT)])
     text = printed(unfit, everything=True)
     assert text.splitlines()[0].startswith(f"\x1b[1;33m{UNLIKE}")
@@ -362,7 +368,7 @@ def test_what_is_forced_to_fit_is_shown_as_calibrated(report: Report) -> None:
 
 
 def test_one_of_two_documents_fits(report: Report) -> None:
-    document = CheckedDocument("b.txt", TEXT, is_file=True)
+    document = read_text(TEXT, "b.txt")
     both = Report("mog", 0.01, [*report.documents, checked(document, FOUND, UNFIT)])
     text = printed(both)
     assert "5,000 is implausible here" in text
@@ -374,7 +380,7 @@ def test_one_of_two_documents_fits(report: Report) -> None:
 def test_sentences() -> None:
     def shown(text: str, *written: str) -> list[str]:
         found = [finding(numeral, flagged=True, text=text) for numeral in written]
-        document = checked(CheckedDocument("a.txt", text, is_file=True), found)
+        document = checked(read_text(text, "a.txt"), found)
         return [text[sentence.start : sentence.end] for sentence in sentences(document, found)]
 
     text = "\n\nOne is 1. Two is 2 and 22. Three is 3.\n\nFour is 4."
@@ -387,7 +393,7 @@ def test_sentences() -> None:
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", " =1", "＝1"])
 def test_no_cell_of_a_table_is_a_formula(name: str) -> None:
-    found = checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
+    found = checked(read_text(TEXT, name), FOUND)
     (row,) = csv.DictReader(as_csv(Report("mog", 0.01, [found])).splitlines())
     assert row["file"] == "'" + name
     assert float(row["surprisal"]) == pytest.approx(FOUND[0].surprisal)
@@ -396,7 +402,7 @@ def test_no_cell_of_a_table_is_a_formula(name: str) -> None:
 def test_a_name_that_no_encoding_can_write(report: Report) -> None:
     """Neither an escape sequence nor a byte that is no UTF-8 reaches the terminal or ends it."""
     name = os.fsdecode(b"a\xff\x1b[31m[b].txt")
-    hostile = checked(CheckedDocument(name, TEXT, is_file=True), FOUND)
+    hostile = checked(read_text(TEXT, name), FOUND)
     hostile_report = Report("combination", 0.01, [hostile])
     stream = io.StringIO()
     print_report(hostile_report, Console(file=stream, width=200))

@@ -6,7 +6,7 @@ import numpy as np
 
 from numerate.corpus.cardiac.graph import END
 from numerate.corpus.cardiac.oracle import Oracle, grammar
-from numerate.corpus.document import Document, Paragraph
+from numerate.documents.document import Document, Paragraph
 
 _NO_SPACE_BEFORE = frozenset(".,;:%)-/")
 _NO_SPACE_AFTER = frozenset("(-/")

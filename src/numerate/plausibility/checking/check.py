@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from numerate.documents.document import Document
+from numerate.documents.source_map import Place
 from numerate.model.numeral_lm import NumeralLM
-from numerate.plausibility.checking.documents import CheckedDocument, Place
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.findings import Findings
@@ -17,7 +18,7 @@ from numerate.pretrained.store import Progress
 class Checked:
     """A document with every numeral in it, or with those that are flagged."""
 
-    document: CheckedDocument
+    document: Document
     numerals: Findings[Finding]
 
     @property
@@ -37,7 +38,7 @@ class Checked:
         return list(self.numerals) if everything else self.flagged
 
     def place(self, finding: Finding | Glance) -> Place:
-        return self.document.place(finding.start, finding.end)
+        return self.document.source.place(finding.start, finding.end)
 
     def record(self, finding: Finding) -> dict[str, Any]:
         """One numeral as plain values; offsets are those of its place. What is plausible has no
@@ -72,7 +73,7 @@ class Report:
         return sum(checked.total for checked in self.documents)
 
     @property
-    def without_numerals(self) -> list[CheckedDocument]:
+    def without_numerals(self) -> list[Document]:
         """Documents that have text but nothing to check: perhaps of another kind than was read."""
         documents = [checked.document for checked in self.documents if not checked.total]
         return [document for document in documents if document.has_text]
@@ -105,7 +106,7 @@ class Report:
 
 def check_documents(
     model: NumeralLM,
-    documents: list[CheckedDocument],
+    documents: list[Document],
     alarms: float,
     *,
     everything: bool = False,
@@ -126,9 +127,9 @@ def check_documents(
 
     for document in documents:
         if everything:
-            found = model.checker.assess(document.text, alarms, search=True, report=report)
+            found = model.checker.assess(document, alarms, search=True, report=report)
         else:
-            found = model.checker.sift(document.text, alarms, report)
+            found = model.checker.sift(document, alarms, report)
         checked.append(Checked(document, found.forced() if force_domain else found))
         before += len(document.paragraphs)
     return Report(model.name, alarms, checked)

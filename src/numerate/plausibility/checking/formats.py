@@ -116,7 +116,7 @@ def _where(checked: Checked, finding: Finding | Glance) -> str:
 
 
 def _marked(checked: Checked, sentence: Sentence) -> Text:
-    text = checked.document.text
+    text = checked.document.source.text
     shown, at = Text(), sentence.start
     for finding in sentence.findings:
         shown.append(_one_line(text[at : finding.start]))

@@ -15,7 +15,7 @@ def without_ignored(report: Report, chosen: list[Configuration]) -> Report:
 
 
 def _kept(checked: Checked, project: Configuration) -> Checked:
-    text = checked.document.text
+    text = checked.document.source.text
     spans = [found.span() for pattern in project.patterns for found in pattern.finditer(text)]
 
     def is_ignored(finding: Finding | Glance) -> bool:

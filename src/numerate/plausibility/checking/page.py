@@ -75,23 +75,22 @@ def _where(checked: Checked, finding: Finding, *, alone: bool) -> str:
 
 
 def _text(checked: Checked, numbered: Numbered) -> str:
-    document = checked.document
+    source = checked.document.source
     pieces: list[str] = []
-    by_paragraph = groupby(numbered, lambda found: document.paragraph_at(found[1].start))
+    by_paragraph = groupby(numbered, lambda found: source.paragraph_at(found[1].start))
     for index, findings in by_paragraph:
-        paragraph, offset = document.paragraphs[index], document.start_of(index)
-        at, marked, reasons = 0, "", ""
+        at, last = source.spans[index]
+        marked = reasons = ""
         for number, finding in findings:
-            start, end = finding.start - offset, finding.end - offset
-            marked += escape(paragraph[at:start])
+            marked += escape(source.text[at : finding.start])
             marked += (
                 f'<mark id="place_{number}"><a href="#finding_{number}" '
-                f'aria-describedby="reason_{number}">{escape(paragraph[start:end])}</a></mark>'
+                f'aria-describedby="reason_{number}">{escape(finding.written)}</a></mark>'
             )
             reasons += f'<li id="reason_{number}">{escape(explain(finding, checked.domain))}</li>\n'
-            at = end
+            at = finding.end
         pieces.append(
-            f'<div class="checked"><p>{marked}{escape(paragraph[at:])}</p>\n'
+            f'<div class="checked"><p>{marked}{escape(source.text[at:last])}</p>\n'
             f'<ul class="reasons">\n{reasons}</ul></div>\n'
         )
     return "".join(pieces)

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 import numerate
+from numerate.documents.source_map import Place
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.finding import REASONS, Finding
 from numerate.plausibility.wording import explain
@@ -61,7 +62,7 @@ def _location(checked: Checked, finding: Finding) -> dict[str, Any]:
         physical["region"] = {
             "startLine": place.line,
             "startColumn": place.column,
-            "endColumn": place.column + len(finding.written),
+            **_end(checked, place),
             "charOffset": place.start,
             "charLength": place.end - place.start,
         }
@@ -69,3 +70,9 @@ def _location(checked: Checked, finding: Finding) -> dict[str, Any]:
         "physicalLocation": physical,
         "logicalLocations": [{"name": f"paragraph {place.paragraph}", "kind": "element"}],
     }
+
+
+def _end(checked: Checked, place: Place) -> dict[str, int]:
+    """A numeral may go on in the next line, where a space would be between its thousands."""
+    line, column = checked.document.source.line_and_column(place.end - 1)
+    return {"endColumn": column + 1} | ({} if line == place.line else {"endLine": line})

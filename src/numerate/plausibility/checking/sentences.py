@@ -15,7 +15,7 @@ _BORDER = re.compile(r"[.!?]\s+(?=[A-Z0-9(])")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with its findings; offsets are those of the document."""
+    """A sentence with its findings; offsets are those of what was given."""
 
     start: int
     end: int
@@ -24,10 +24,10 @@ class Sentence:
 
 def sentences(checked: Checked, findings: list[Finding]) -> Iterator[Sentence]:
     """In the order of the text; a very long sentence is cut around its findings."""
-    document = checked.document
-    for paragraph, those in groupby(findings, lambda found: document.paragraph_at(found.start)):
-        offset = document.start_of(paragraph)
-        borders = [offset + border for border in sentence_borders(document.paragraphs[paragraph])]
+    source = checked.document.source
+    for paragraph, those in groupby(findings, lambda found: source.paragraph_at(found.start)):
+        start, end = source.spans[paragraph]
+        borders = [start + border for border in sentence_borders(source.text[start:end])]
         for index, some in groupby(those, lambda found: bisect_right(borders, found.start)):  # noqa: B023
             together = list(some)
             yield Sentence(

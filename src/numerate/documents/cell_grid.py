@@ -8,13 +8,13 @@ MAX_AREA = 1_000_000
 """Cells of one table, spans repeated. Where spans claim more, they are ignored."""
 
 
-class Cell(NamedTuple):
+class SpanningCell(NamedTuple):
     text: str
     columns: str | None  # the spans as written in the source
     rows: str | None
 
 
-def cell_grid(rows: list[list[Cell]]) -> list[list[str]]:
+def cell_grid(rows: list[list[SpanningCell]]) -> list[list[str]]:
     area = sum(_span(cell.columns) * _span(cell.rows) for cells in rows for cell in cells)
     if area > MAX_AREA:
         return [[cell.text for cell in cells] for cells in rows]

@@ -1,7 +1,7 @@
 """MathML as one line of text: scripts marked, fractions with a slash, symbols apart."""
 
-from numerate.corpus.readers.flow import Flow
-from numerate.corpus.readers.xml import Element, entity_text, local_name
+from numerate.documents.flow import Flow
+from numerate.documents.xml import Element, entity_text, local_name
 
 _SPACED = set("=<>≤≥±×∼≈≃≡≠+−→∈")
 _IGNORED = {"annotation", "annotation-xml", "mspace", "none", "mprescripts", "mphantom"}

@@ -1,12 +1,15 @@
 """JATS: articles as PubMed Central and many publishers keep them."""
 
 import re
+from collections.abc import Iterator
+from functools import partial
 
-from numerate.corpus.document import Document, Paragraph, Table
-from numerate.corpus.readers.flow import CITE, MATH, REF, Flow, is_address
-from numerate.corpus.readers.grid import Cell, cell_grid
-from numerate.corpus.readers.mathml import write_mathml
-from numerate.corpus.readers.xml import Element, entity_text, local_name, parse_xml
+from numerate.documents.cell_grid import SpanningCell, cell_grid
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
+from numerate.documents.mathml import write_mathml
+from numerate.documents.reader import Reader, Unit
+from numerate.documents.xml import Element, entity_text, local_name, parse_xml
 from numerate.errors import DocumentError
 
 # Not running text: what stands beside the paragraphs, even when it is written inside one.
@@ -25,22 +28,24 @@ _RAISED_POINT = re.compile(r"(?<![\w.])([0-9]+)[·∙](?!10\Z)(?=[0-9])")
 _TEX_NOISE = re.compile(r"\\(?:documentclass|usepackage|setlength)[^\n]*|[${}]|\\[,;!: ]|~")
 
 
-def read_jats(data: bytes, name: str, *, only_table_refs: bool = False) -> Document:
-    """One article. `only_table_refs` leaves out, unread, paragraphs that refer to no table."""
-    article = _article(parse_xml(data, name), name)
-    paragraphs = []
-    for body in article.iterfind("{*}body"):
-        for element in _paragraph_elements(body):
-            if only_table_refs and not _table_ids(element):
-                continue
-            text = _text(element)
-            if text:
-                paragraphs.append(Paragraph(text, _table_ids(element)))
-    wanted = {table for paragraph in paragraphs for table in paragraph.tables}
-    tables = [
-        _table(wrap) for wrap in article.iter("{*}table-wrap") if wrap.get("id", "") in wanted
-    ]
-    return Document(_article_id(article) or name, paragraphs, tables)
+class JatsReader(Reader):
+    """One article a file."""
+
+    suffixes = (".xml", ".nxml")
+    articles = True
+
+    def read(self, unit: Unit) -> Iterator[Document]:
+        article = _article(parse_xml(unit.data, unit.name), unit.name)
+        paragraphs = [
+            Paragraph(partial(_text, element), _table_ids(element))
+            for body in article.iterfind("{*}body")
+            for element in _paragraph_elements(body)
+        ]
+        wanted = {table for paragraph in paragraphs for table in paragraph.tables}
+        tables = [
+            _table(wrap) for wrap in article.iter("{*}table-wrap") if wrap.get("id", "") in wanted
+        ]
+        yield Document(unit.name, paragraphs, tables, id=_article_id(article))
 
 
 def _article(root: Element, name: str) -> Element:
@@ -168,8 +173,8 @@ def _tex_text(element: Element) -> str:
 def _table(wrap: Element) -> Table:
     label = wrap.find("{*}label")
     caption = wrap.find("{*}caption")
-    header: list[list[Cell]] = []
-    body: list[list[Cell]] = []
+    header: list[list[SpanningCell]] = []
+    body: list[list[SpanningCell]] = []
     for row in wrap.iter("{*}tr"):
         cells = [_cell(cell) for cell in row if local_name(cell) in {"td", "th"}]
         (header if _in_header(row) else body).append(cells)
@@ -192,8 +197,8 @@ def _in_header(row: Element) -> bool:
     return parent is not None and local_name(parent) == "thead"
 
 
-def _cell(cell: Element) -> Cell:
-    return Cell(_text(cell), cell.get("colspan"), cell.get("rowspan"))
+def _cell(cell: Element) -> SpanningCell:
+    return SpanningCell(_text(cell), cell.get("colspan"), cell.get("rowspan"))
 
 
 def _caption_text(caption: Element) -> str:

@@ -2,10 +2,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.documents.reading import read_one
 
-from numerate.corpus.document import Document
-from numerate.corpus.readers.jats import read_jats
+from numerate.corpus.keep import Keep
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents.document import Document
 from numerate.errors import DocumentError
 
 NAMESPACES = (
@@ -19,7 +20,7 @@ def article(body: str, *, front: str = "", back: str = "") -> bytes:
 
 
 def read(body: str) -> Document:
-    return read_jats(article(body), "a.xml")
+    return read_one("jats", article(body), "a.xml")
 
 
 def text(paragraph: str) -> str:
@@ -148,12 +149,12 @@ def test_asides_are_neither_text_nor_references(aside: str) -> None:
     [paragraph] = document.paragraphs
     assert paragraph.text == "One two."
     assert paragraph.tables == ()
-    assert read_jats(article("<sec>" + aside + "</sec>"), "a.xml").paragraphs == []
+    assert read_one("jats", article("<sec>" + aside + "</sec>"), "a.xml").paragraphs == []
 
 
 def test_only_table_refs_leaves_the_other_paragraphs_out() -> None:
     body = '<p>No 5.</p><p>In <xref ref-type="table" rid="T1">Table 1</xref> 5.</p>'
-    document = read_jats(article(body), "a.xml", only_table_refs=True)
+    document = read_one("jats", article(body), "a.xml", Keep.TABLE_REFS)
     assert [paragraph.text for paragraph in document.paragraphs] == ["In _ref_ 5."]
 
 
@@ -171,7 +172,7 @@ def test_paragraphs_of_sections_in_order_and_of_the_body_only() -> None:
         front="<article-meta><abstract><p>Abstract.</p></abstract></article-meta>",
         back="<ack><p>Thanks.</p></ack><ref-list><ref><p>A book.</p></ref></ref-list>",
     )
-    paragraphs = read_jats(data, "a.xml").paragraphs
+    paragraphs = read_one("jats", data, "a.xml").paragraphs
     assert [paragraph.text for paragraph in paragraphs] == ["One.", "Two.", "Three."]
 
 
@@ -286,18 +287,18 @@ def test_document_ids(ids: dict[str, str], expected: str) -> None:
         f'<article-id pub-id-type="{kind}">{value}</article-id>' for kind, value in ids.items()
     )
     data = article("<p>x</p>", front=f"<article-meta>{written}</article-meta>")
-    assert read_jats(data, "a.xml").id == expected
+    assert read_one("jats", data, "a.xml").id == expected
 
 
 def test_an_article_inside_an_envelope_is_found() -> None:
     data = b"<pmc-articleset>" + article("<p>x</p>") + b"</pmc-articleset>"
-    assert [paragraph.text for paragraph in read_jats(data, "a.xml").paragraphs] == ["x"]
+    assert [paragraph.text for paragraph in read_one("jats", data, "a.xml").paragraphs] == ["x"]
 
 
 def test_a_set_of_articles_is_not_cut_to_its_first() -> None:
     data = b"<pmc-articleset>" + 2 * article("<p>x</p>") + b"</pmc-articleset>"
     with pytest.raises(DocumentError, match="a set of 2 articles, expected one a file"):
-        read_jats(data, "a.xml")
+        read_one("jats", data, "a.xml")
 
 
 ELSEVIER = """<article xmlns="http://www.elsevier.com/xml/ja/dtd" version="5.5"
@@ -322,7 +323,7 @@ xmlns:ce="http://www.elsevier.com/xml/common/dtd"><item-info><jid>X</jid></item-
 )
 def test_articles_of_others_are_refused(data: str, got: str) -> None:
     with pytest.raises(DocumentError, match=r"^a\.xml: not a JATS article: got root ") as caught:
-        read_jats(data.encode(), "a.xml")
+        read_one("jats", data.encode(), "a.xml")
     assert f"got root {got}" in str(caught.value)
 
 
@@ -333,7 +334,7 @@ def test_articles_of_others_are_refused(data: str, got: str) -> None:
 def test_jats_may_have_its_namespace(namespace: str) -> None:
     inner = article("<p>x 5</p>").decode().replace("<article", f'<article xmlns="{namespace}"')
     data = f'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><r>{inner}</r></OAI-PMH>'
-    assert [p.text for p in read_jats(data.encode(), "a.xml").paragraphs] == ["x 5"]
+    assert [p.text for p in read_one("jats", data.encode(), "a.xml").paragraphs] == ["x 5"]
 
 
 # Bad input
@@ -362,7 +363,7 @@ IN_ATTRIBUTE = BILLION_LAUGHS.replace("<p>&j;</p>", '<p id="&j;">5</p>')
 def test_entities_are_never_expanded(bomb: str, encoding: str) -> None:
     declaration = f'<?xml version="1.0" encoding="{encoding}"?>'
     with pytest.raises(DocumentError, match=r"^bomb\.xml: ") as caught:
-        read_jats((declaration + bomb).encode(encoding), "bomb.xml")
+        read_one("jats", (declaration + bomb).encode(encoding), "bomb.xml")
     assert "root:" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -371,14 +372,14 @@ def test_the_document_type_is_never_fetched(tmp_path: Path) -> None:
     dtd = tmp_path / "article.dtd"
     dtd.write_text('<!ENTITY alpha "fetched">')
     doctype = f'<!DOCTYPE article SYSTEM "{dtd.as_uri()}">'.encode()
-    [paragraph] = read_jats(doctype + article("<p>&alpha;</p>"), "a.xml").paragraphs
+    [paragraph] = read_one("jats", doctype + article("<p>&alpha;</p>"), "a.xml").paragraphs
     assert paragraph.text == "α"
 
 
 def test_named_entities_without_their_declaration_keep_their_text() -> None:
     doctype = b'<!DOCTYPE article PUBLIC "-//NLM//DTD JATS//EN" "JATS.dtd">'
     data = doctype + article("<p>&alpha; = 5&nbsp;mg &unknown; 10<sup>&minus;3</sup></p>")
-    [paragraph] = read_jats(data, "a.xml").paragraphs
+    [paragraph] = read_one("jats", data, "a.xml").paragraphs
     assert paragraph.text == "α = 5 mg &unknown; 10^−3"
 
 
@@ -401,7 +402,7 @@ def test_what_cannot_be_read_is_one_line_naming_the_file(
     damage: Callable[[bytes], bytes], reason: str
 ) -> None:
     with pytest.raises(DocumentError, match=r"^a\.xml: ") as caught:
-        read_jats(damage(article("<p>x</p>")), "a.xml")
+        read_one("jats", damage(article("<p>x</p>")), "a.xml")
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -410,7 +411,7 @@ def test_other_encodings_are_read_as_declared() -> None:
     for encoding in ("utf-16", "iso-8859-1"):
         declaration = f'<?xml version="1.0" encoding="{encoding}"?>'
         data = (declaration + "<article><body><p>é 5</p></body></article>").encode(encoding)
-        assert read_jats(data, "a.xml").paragraphs[0].text == "é 5"
+        assert read_one("jats", data, "a.xml").paragraphs[0].text == "é 5"
 
 
 def test_deep_nesting_within_the_limit_is_read() -> None:

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from numerate.corpus.document import Document, Paragraph, Table
-from numerate.corpus.readers.flow import CITE, MATH, REF, Flow, is_address
-from numerate.corpus.readers.grid import Cell, cell_grid
-from numerate.corpus.readers.mathml import mathml_text
-from numerate.corpus.readers.xml import Element, entity_text, local_name, parse_html, parse_xml
+from numerate.documents.cell_grid import SpanningCell, cell_grid
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
+from numerate.documents.mathml import mathml_text
+from numerate.documents.reader import Reader, Unit
+from numerate.documents.xml import Element, entity_text, local_name, parse_html, parse_xml
 from numerate.errors import DocumentError
 
 _NAMESPACE = "http://dlmf.nist.gov/LaTeXML"
@@ -31,6 +32,7 @@ _BLOCKS = {
     "br", "break", "inline-block", "inline-para", "item", "p", "para", "quote", "tabular", "td",
     "tr",
 }  # fmt: skip
+_ROOT = re.compile(rb"<(?:[A-Za-z][\w.-]*:)?([A-Za-z][\w.-]*)[\s/>]")
 _HTML = re.compile(rb"<(?:!doctype\s+)?html", re.IGNORECASE)
 _OUTWARD = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 _ARXIV_ID = re.compile(
@@ -39,12 +41,29 @@ _ARXIV_ID = re.compile(
 _BETWEEN_FORMULAS = re.compile(rf"{MATH}\s*{MATH}")
 
 
-def read_latexml(data: bytes, name: str, *, only_table_refs: bool = False) -> Document:
-    """One article. `only_table_refs` leaves out paragraphs that refer to no table."""
-    try:
-        return _read(_parse(data, name), name, only_table_refs)
-    except RecursionError:
-        raise DocumentError(name, "elements nested too deeply") from None
+class LatexmlReader(Reader):
+    """One article a file."""
+
+    suffixes = (".xml", ".html", ".htm", ".xhtml")
+    articles = True
+
+    def recognises(self, beginning: bytes) -> bool:
+        """By its first element. UTF-16 has a zero beside every ASCII character."""
+        root = _ROOT.search(beginning.replace(b"\0", b""))
+        return root is not None and root.group(1).lower() in {b"document", b"html"}
+
+    def read(self, unit: Unit) -> Iterator[Document]:
+        root = _parse(unit.data, unit.name)
+        tables = [element for element in root.iter("*") if _kind(element) == "table"]
+        targets = {key: _id(table) for table in tables for key in _keys(table)}
+        paragraphs = []
+        for run in _runs(root):
+            writer = _Writer(targets)
+            writer.write_run(run)
+            paragraphs.append(Paragraph(writer.flow.finish(), tuple(writer.tables)))
+        wanted = {table for paragraph in paragraphs for table in paragraph.tables}
+        referred = [_table(table) for table in tables if _id(table) in wanted]
+        yield Document(unit.name, paragraphs, referred, id=_arxiv_id(root))
 
 
 def _parse(data: bytes, name: str) -> Element:
@@ -67,21 +86,6 @@ def _is_latexml(root: Element) -> bool:
     if str(root.tag).startswith(f"{{{_NAMESPACE}}}"):
         return True
     return any("ltx_" in element.get("class", "") for element in root.iter("*"))
-
-
-def _read(root: Element, name: str, only_table_refs: bool) -> Document:
-    tables = [element for element in root.iter("*") if _kind(element) == "table"]
-    targets = {key: _id(table) for table in tables for key in _keys(table)}
-    paragraphs = []
-    for run in _runs(root):
-        writer = _Writer(targets)
-        writer.write_run(run)
-        text = writer.flow.finish()
-        if text and (writer.tables or not only_table_refs):
-            paragraphs.append(Paragraph(text, tuple(writer.tables)))
-    wanted = {table for paragraph in paragraphs for table in paragraph.tables}
-    kept = [_table(table) for table in tables if _id(table) in wanted]
-    return Document(_arxiv_id(root) or name, paragraphs, kept)
 
 
 def _kind(element: Element) -> str:
@@ -248,8 +252,8 @@ def _plain(element: Element) -> str:
 def _table(table: Element) -> Table:
     caption = next(_descend(table, "caption", {"table"}), None)
     tag = None if caption is None else next(_descend(caption, "tag", set()), None)
-    header: list[list[Cell]] = []
-    body: list[list[Cell]] = []
+    header: list[list[SpanningCell]] = []
+    body: list[list[SpanningCell]] = []
     for row in _descend(table, "tr", {"caption", "toccaption"}):
         cells = [cell for cell in row if _kind(cell) in {"td", "th"}]
         is_header = bool(cells) and all(_is_column_header(cell) for cell in cells)
@@ -286,8 +290,8 @@ def _is_column_header(cell: Element) -> bool:
     )
 
 
-def _cell(cell: Element) -> Cell:
-    return Cell(_text(cell), cell.get("colspan"), cell.get("rowspan"))
+def _cell(cell: Element) -> SpanningCell:
+    return SpanningCell(_text(cell), cell.get("colspan"), cell.get("rowspan"))
 
 
 # TeX

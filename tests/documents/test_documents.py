@@ -6,36 +6,45 @@ from pathlib import Path
 
 import pytest
 
+from numerate.documents import read_file
+from numerate.documents.document import Document
+from numerate.documents.text import read_text
 from numerate.errors import DocumentError, NumerateError, SourceError
-from numerate.plausibility.checking.documents import CheckedDocument, read_document
-from numerate.plausibility.paragraphs import iter_paragraphs
 
 JATS = (
     '<article xmlns:xlink="http://www.w3.org/1999/xlink"><body>'
     "<sec><title>Results</title><p>We saw 12 <italic>patients</italic> aged 45.</p>"
     "<p>All 7 left.</p></sec></body></article>"
 )
-LATEXML = Path(__file__).parents[2] / "data" / "latexml" / "parser.xml"
+LATEXML = Path(__file__).parents[1] / "data" / "latexml" / "parser.xml"
+
+
+def read_document(path: str, format: str = "auto") -> Document:
+    (document,) = read_file(path, format)
+    return document
+
+
+def texts(document: Document) -> list[str]:
+    return [paragraph.text for paragraph in document.paragraphs]
 
 
 def test_paragraphs_know_where_they_stand() -> None:
     text = "\n\n one 1\ntwo 2  \n \t\n\nthree 3\n"
-    found = list(iter_paragraphs(text))
-    assert [part.split() for _, part in found] == [["one", "1", "two", "2"], ["three", "3"]]
-    for start, part in found:
-        assert text[start : start + len(part)] == part
-    assert list(iter_paragraphs("")) == []
-    assert list(iter_paragraphs(" \n\n \n")) == []
-    assert [len(part) for _, part in iter_paragraphs("x" * 10**6)] == [10**6]
-    assert list(iter_paragraphs("\r\n\r\n a\r\nb\r\n\r\nc"))[1][1] == "c"
+    document = read_text(text)
+    assert texts(document) == ["one 1 two 2", "three 3"]
+    assert [text[start:end] for start, end in document.source.spans] == ["one 1\ntwo 2", "three 3"]
+    assert texts(read_text("")) == []
+    assert texts(read_text(" \n\n \n")) == []
+    assert [len(part) for part in texts(read_text("x" * 10**6))] == [10**6]
+    assert texts(read_text("\r\n\r\n a\r\nb\r\n\r\nc"))[1] == "c"
 
 
 def test_a_place_is_found_by_counting() -> None:
     text = "1\r\n\r\n22 a\n\n\n 3 4"
-    document = CheckedDocument("name", text, is_file=True)
+    document = read_text(text)
     for offset in [at for at, character in enumerate(text) if character.isdigit()]:
         lines = text[:offset].split("\n")
-        place = document.place(offset, offset + 1)
+        place = document.source.place(offset, offset + 1)
         assert (place.line, place.column) == (len(lines), len(lines[-1]) + 1)
 
 
@@ -44,10 +53,10 @@ def test_lines_and_columns_of_a_text(tmp_path: Path) -> None:
     path.write_text("\ufeffOne 1.\n\nTwo lines,\nwith 22 in it.\n", encoding="utf-8")
     document = read_document(str(path))
     start = document.text.index("22")
-    place = document.place(start, start + 2)
+    place = document.source.place(start, start + 2)
     assert (place.paragraph, place.line, place.column) == (2, 4, 6)
     assert document.text[place.start : place.end] == "22"
-    first = document.place(4, 5)
+    first = document.source.place(4, 5)
     assert (first.paragraph, first.line, first.column) == (1, 1, 5)
 
 
@@ -56,11 +65,11 @@ def test_an_article_has_paragraphs(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     path.write_text(JATS)
     document = read_document(str(path))
-    assert document.paragraphs == ["We saw 12 patients aged 45.", "All 7 left."]
+    assert texts(document) == ["We saw 12 patients aged 45.", "All 7 left."]
     start = document.text.index("7")
-    place = document.place(start, start + 1)
+    place = document.source.place(start, start + 1)
     assert (place.paragraph, place.line, place.column) == (2, None, None)
-    assert document.paragraphs[1][place.start : place.end] == "7"
+    assert texts(document)[1][place.start : place.end] == "7"
 
 
 def test_latexml_is_told_from_jats() -> None:
@@ -82,7 +91,7 @@ def test_standard_input(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     document = read_document("-")
     assert document.name == "stdin"
-    assert document.paragraphs == paragraphs
+    assert texts(document) == paragraphs
 
 
 def test_unknown_suffixes_are_text(tmp_path: Path) -> None:
@@ -119,4 +128,4 @@ def test_no_file_and_no_folder(tmp_path: Path) -> None:
 
 
 def test_an_empty_document_has_no_paragraphs() -> None:
-    assert CheckedDocument("a", " \n", is_file=True).paragraphs == []
+    assert read_text(" \n").paragraphs == []

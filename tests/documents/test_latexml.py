@@ -11,19 +11,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.documents.reading import read_one
 from tests.processor import processor_seconds
 
-from numerate.corpus.document import Document, Table
-from numerate.corpus.readers.latexml import clean_tex, read_latexml
+from numerate.corpus.keep import Keep
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents.document import Document, Table
+from numerate.documents.latexml import clean_tex
 from numerate.errors import DocumentError
 
-SAMPLES = Path(__file__).parents[2] / "data" / "latexml"
+SAMPLES = Path(__file__).parents[1] / "data" / "latexml"
 FORMS = [".xml", ".html"]
 
 
 def sample(name: str) -> Document:
-    return read_latexml((SAMPLES / name).read_bytes(), name)
+    return read_one("latexml", (SAMPLES / name).read_bytes(), name)
 
 
 def tokens(text: str) -> list[str]:
@@ -44,11 +46,11 @@ def html(body: str, head: str = "") -> bytes:
 
 
 def read_xml(body: str) -> Document:
-    return read_latexml(xml(body), "a.xml")
+    return read_one("latexml", xml(body), "a.xml")
 
 
 def read_html(body: str) -> Document:
-    return read_latexml(html(body), "a.html")
+    return read_one("latexml", html(body), "a.html")
 
 
 def xml_text(inline: str) -> str:
@@ -175,8 +177,8 @@ def test_xml_and_html_of_a_paper_say_the_same(name: str) -> None:
 def test_only_table_refs_leaves_the_other_paragraphs_out(form: str) -> None:
     name = "galaxies" + form
     data = (SAMPLES / name).read_bytes()
-    document = read_latexml(data, name, only_table_refs=True)
-    everything = read_latexml(data, name)
+    document = read_one("latexml", data, name, Keep.TABLE_REFS)
+    everything = read_one("latexml", data, name)
     assert document.paragraphs == [
         paragraph for paragraph in everything.paragraphs if paragraph.tables
     ]
@@ -493,7 +495,7 @@ def test_absurd_spans_and_tables_without_anything() -> None:
     ],
 )
 def test_document_ids(head: str, expected: str) -> None:
-    assert read_latexml(html("", head), "a.html").id == expected
+    assert read_one("latexml", html("", head), "a.html").id == expected
 
 
 # Bad input
@@ -517,7 +519,7 @@ def test_document_ids(head: str, expected: str) -> None:
 )
 def test_what_cannot_be_read_is_one_line_naming_the_file(data: bytes, reason: str) -> None:
     with pytest.raises(DocumentError, match=r"^a\.xml: ") as caught:
-        read_latexml(data, "a.xml")
+        read_one("latexml", data, "a.xml")
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -529,7 +531,7 @@ def test_running_out_of_stack_is_an_error_of_the_document(
     def overflow(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("numerate.corpus.readers.latexml._runs", overflow)
+    monkeypatch.setattr("numerate.documents.latexml._runs", overflow)
     with pytest.raises(DocumentError, match="nested too deeply"):
         read("")
 
@@ -542,11 +544,11 @@ def test_deep_nesting_within_the_limit_is_read() -> None:
 def test_encodings() -> None:
     declaration = '<?xml version="1.0" encoding="UTF-16"?>'
     data = (declaration + xml("<para><p>é 5</p></para>").decode()).encode("utf-16")
-    assert read_latexml(data, "a.xml").paragraphs[0].text == "é 5"
+    assert read_one("latexml", data, "a.xml").paragraphs[0].text == "é 5"
     assert html_text("é 5") == "é 5"  # without a declaration
     declared = html("<p class='ltx_p'>é 5</p>", "<meta charset='iso-8859-1'>")
     latin = declared.decode().encode("iso-8859-1")
-    assert read_latexml(latin, "a.html").paragraphs[0].text == "é 5"
+    assert read_one("latexml", latin, "a.html").paragraphs[0].text == "é 5"
 
 
 def test_xhtml_and_named_entities() -> None:
@@ -555,7 +557,7 @@ def test_xhtml_and_named_entities() -> None:
         b"<html>", b'<html xmlns="http://www.w3.org/1999/xhtml">'
     )
     with pytest.raises(DocumentError, match="not well-formed"):  # no DTD, no entities
-        read_latexml(data, "a.xhtml")
+        read_one("latexml", data, "a.xhtml")
     public = b'<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "xhtml11.dtd">'
     data = data.replace(b"<!DOCTYPE html>", public)
-    assert read_latexml(data, "a.xhtml").paragraphs[0].text == "5 µm α"
+    assert read_one("latexml", data, "a.xhtml").paragraphs[0].text == "5 µm α"

@@ -1,0 +1,135 @@
+"""Documents of every format that a reader is registered for.
+
+To add a format, in this package or in one of your own: write a `Reader`, and name it in your
+`pyproject.toml` under `[project.entry-points."numerate.readers"]`.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from numerate.documents.document import Document, Paragraph
+from numerate.documents.reader import Reader, Unit, whole
+from numerate.errors import DocumentError, SourceError, check_choice
+from numerate.plugins import READERS, load, names
+
+AUTO = "auto"
+"""The format of each file by its suffix, and by a look inside where several formats share it."""
+PLAIN = "text"  # what is read as such if no reader knows it
+STANDARD_INPUT = "-"
+BEGINNING = 65536  # bytes by which formats are told apart
+
+
+def formats() -> list[str]:
+    """What a format may be called; nothing is imported for it."""
+    return [AUTO, *names(READERS)]
+
+
+def reader_of(format: str) -> Reader:
+    check_choice("format", format, names(READERS))
+    return _reader(load(READERS, format, Reader))
+
+
+@cache
+def _reader(kind: Callable[[], Reader]) -> Reader:
+    return kind()
+
+
+def suits(name: str, format: str = AUTO) -> bool:
+    """Whether a file, by its name, is of a format; of any, if it is `auto`."""
+    return bool(_formats_of(name) if format == AUTO else _has_suffix(name, format))
+
+
+def _formats_of(name: str) -> list[str]:
+    return [format for format in names(READERS) if _has_suffix(name, format)]
+
+
+def _has_suffix(name: str, format: str) -> bool:
+    suffix = PurePosixPath(name.lower().removesuffix(".gz")).suffix
+    return suffix in reader_of(format).suffixes
+
+
+def units(stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
+    """Cut one file into units like the empty `unit`, whose format may be `auto`."""
+    candidates = (_formats_of(unit.name) or [PLAIN]) if unit.format == AUTO else [unit.format]
+    if len(candidates) > 1:
+        return _look_inside(stream, unit, candidates)
+    return _cut(stream, unit, candidates[0])
+
+
+def _look_inside(
+    stream: BinaryIO, unit: Unit, candidates: list[str]
+) -> Iterator[Unit | DocumentError]:
+    """The first reader that recognises a file has it, or else the first of all."""
+    for piece in whole(stream, unit):
+        if isinstance(piece, DocumentError):
+            yield piece
+            continue
+        beginning = piece.data[:BEGINNING]
+        recognised = (name for name in candidates if reader_of(name).recognises(beginning))
+        yield from _cut(BytesIO(piece.data), unit, next(recognised, candidates[0]))
+
+
+def _cut(stream: BinaryIO, unit: Unit, format: str) -> Iterator[Unit | DocumentError]:
+    return reader_of(format).units(stream, replace(unit, format=format))
+
+
+def documents(
+    unit: Unit, wanted: Callable[[Paragraph], bool] | None = None
+) -> Iterator[Document | DocumentError]:
+    """The documents of a unit, and the errors of those that cannot be read.
+
+    Of paragraphs that are not `wanted`, by the tables they refer to, the text is not read.
+    """
+    reader = reader_of(unit.format)
+    try:
+        for document in reader.read(unit):
+            if isinstance(document, Document):
+                document.is_article = reader.articles
+                document.read(wanted)
+            yield document
+    except DocumentError as error:
+        yield error
+    except RecursionError:
+        yield DocumentError(unit.name, "elements nested too deeply")
+
+
+def read_file(path: str, format: str = AUTO) -> list[Document]:
+    """All documents of one file, or of standard input for `-`; what cannot be read is raised."""
+    check_choice("format", format, formats())
+    if path == STANDARD_INPUT:
+        return [document for unit in _units_of_input(format) for document in _read_all(unit)]
+    if Path(path).is_dir():
+        raise SourceError(f"{path}: a folder, expected a file")
+    try:
+        with Path(path).open("rb") as stream:
+            return [doc for unit in units(stream, Unit(path, format)) for doc in _read_all(unit)]
+    except FileNotFoundError:
+        raise SourceError(f"{path}: no such file") from None
+
+
+def _units_of_input(format: str) -> Iterator[Unit | DocumentError]:
+    """Its name says nothing: markup is told by its first sign."""
+    for piece in whole(sys.stdin.buffer, Unit("stdin", format)):
+        if isinstance(piece, DocumentError):
+            yield piece
+            continue
+        is_markup = piece.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+        alike = _formats_of("stdin.xml") if format == AUTO and is_markup else []
+        stream = BytesIO(piece.data)
+        yield from _look_inside(stream, piece, alike) if alike else units(stream, piece)
+
+
+def _read_all(unit: Unit | DocumentError) -> Iterator[Document]:
+    found = [unit] if isinstance(unit, DocumentError) else documents(unit)
+    for document in found:
+        if isinstance(document, DocumentError):
+            raise document
+        if document.given is not None and "\0" in document.given:
+            offset = document.given.index("\0")
+            raise DocumentError(document.name, f"not text: got a zero byte at offset {offset}")
+        yield document

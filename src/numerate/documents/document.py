@@ -1,0 +1,153 @@
+"""A document as read: its paragraphs as one text, the tables they refer to, and the way back.
+
+Training and checking read the same `Document`, so that a model that checks a text sees what it
+would have seen, had it learnt from it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from numerate.documents.source_map import SourceMap
+
+BETWEEN = "\n\n"  # two paragraphs
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """One line of text: white space is collapsed, and characters are what can be stored."""
+
+    given: str | Callable[[], str]  # as it stands in the source; or what reads it, once wanted
+    tables: tuple[str, ...] = ()  # ids of the tables it refers to, known or not
+    log_probs: Sequence[float] | None = None  # exact, per token and end, where the source knows
+    at: int = 0  # where it begins in the text that its document was given, if it was
+    start: int = field(default=0, init=False, compare=False)  # where it begins in the document's
+    _text: str | None = field(default=None, init=False, compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            text = " ".join(self.as_given.split())
+            # JSON may hold lone surrogates, Parquet does not; every offset stays what it was.
+            self._text = text if text.isascii() else text.encode("utf-8", "replace").decode()
+        return self._text
+
+    @property
+    def as_given(self) -> str:
+        if not isinstance(self.given, str):
+            self.given = self.given()
+        return self.given
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in a table, and what it is said to be."""
+
+    row: int  # of the body, from 0
+    column: int
+    text: str
+    row_header: str  # the first cell of its row
+    column_header: tuple[str, ...]  # from the top down, without repetitions
+
+
+@dataclass(slots=True)
+class Table:
+    id: str
+    label: str
+    caption: str
+    header: list[list[str]]  # rows of cells
+    body: list[list[str]]
+
+    def cells(self) -> Iterator[Cell]:
+        """Those of the body, row by row."""
+        for row in range(len(self.body)):
+            for column in range(len(self.body[row])):
+                yield self.cell(row, column)
+
+    def cell(self, row: int, column: int) -> Cell:
+        above = [cells[column] for cells in self.header if column < len(cells)]
+        texts = self.body[row]
+        return Cell(row, column, texts[column], texts[0], tuple(dict.fromkeys(filter(None, above))))
+
+
+class Document:
+    """What a reader makes of a file, or of a part of one.
+
+    `given` is its text, where that is the text of a file or what somebody typed; otherwise its
+    places are those of its paragraphs.
+    """
+
+    def __init__(
+        self,
+        name: str,  # where it is from, as the user knows it
+        paragraphs: Iterable[Paragraph],
+        tables: Iterable[Table] = (),
+        *,
+        id: str | None = None,  # what it calls itself, if it does
+        given: str | None = None,
+    ) -> None:
+        self.name = name
+        self.id = name if id is None else id
+        self.given = given
+        self.tables = list(tables)
+        self.is_article = False  # has text, even if none was found in it
+        self._paragraphs = list(paragraphs)
+        self._is_read = False
+
+    def __repr__(self) -> str:
+        return f"Document({self.name!r}, {len(self._paragraphs)} paragraphs)"
+
+    def __eq__(self, other: object) -> bool:
+        def content(document: Document) -> tuple[object, ...]:
+            return document.id, document.given, document.paragraphs, document.tables
+
+        return isinstance(other, Document) and content(self) == content(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def read(self, wanted: Callable[[Paragraph], bool] | None = None) -> None:
+        """Read the paragraphs that are wanted, and leave out the others, and those without text."""
+        found = self._paragraphs if wanted is None else filter(wanted, self._paragraphs)
+        self._paragraphs = [paragraph for paragraph in found if paragraph.text]
+        self._is_read = True
+        start = 0
+        for paragraph in self._paragraphs:
+            paragraph.start = start
+            start = paragraph.end + len(BETWEEN)
+
+    @property
+    def paragraphs(self) -> list[Paragraph]:
+        if not self._is_read:
+            self.read()
+        return self._paragraphs
+
+    @property
+    def has_text(self) -> bool:
+        return self.is_article or bool(self.paragraphs)
+
+    @cached_property
+    def text(self) -> str:
+        """All paragraphs as a model reads them."""
+        return BETWEEN.join(paragraph.text for paragraph in self.paragraphs)
+
+    @cached_property
+    def source(self) -> SourceMap:
+        """From the text back to where it stands in what was given."""
+        paragraphs = self.paragraphs
+        if self.given is None:
+            return SourceMap.of_paragraphs(self.text, [(p.start, p.end) for p in paragraphs])
+        places = [(p.start, p.at, p.at + len(p.as_given)) for p in paragraphs]
+        return SourceMap.of_file(self.given, places)
+
+    def place(self, paragraph: Paragraph, start: int, end: int) -> tuple[int, int, str]:
+        """Where a part of a paragraph stands in what was given, and how it is written there."""
+        start, end = self.source.span(paragraph.start + start, paragraph.start + end)
+        return start, end, self.source.text[start:end]
+
+    def tables_of(self, paragraph: Paragraph) -> list[Table]:
+        """The tables that a paragraph refers to, as far as they are known."""
+        return [table for table in self.tables if table.id in paragraph.tables]

@@ -1,0 +1,71 @@
+"""What a reader of a format is. Ours and those of other packages are found by entry points.
+
+The parent process cuts files into units (cheap, streaming); workers turn units into documents.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import BinaryIO, ClassVar
+
+from numerate.documents.document import Document
+from numerate.errors import DocumentError
+
+MAX_DOCUMENT = 64 << 20  # bytes of one article or text file
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of a file that one process can read alone."""
+
+    name: str  # of the file, as the user knows it
+    format: str
+    data: bytes = b""
+    first: int = 1  # number of its first line or paragraph
+    lone: bool = False  # nothing but this file is read: its paragraphs may be documents
+    field: str = "text"  # of records: which field holds the text
+    split: str | None = None  # where the source prescribes it
+
+    def text(self) -> str:
+        """Its data as UTF-8."""
+        return decode(self.data, self.name)
+
+
+class Reader(ABC):
+    """One format. A class of this kind is what an entry point of `numerate.readers` names."""
+
+    suffixes: ClassVar[tuple[str, ...]] = ()  # of file names, in lower case, with the point
+    articles: ClassVar[bool] = False
+    """Whether its documents are: usually, paragraphs that refer to no table are left out then."""
+
+    def recognises(self, beginning: bytes) -> bool:
+        """Whether a file is of this format, asked where another format has the same suffix."""
+        return False
+
+    def units(self, stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
+        """A file cut into units, each the empty `unit` but for what it holds; here, into one."""
+        return whole(stream, unit)
+
+    @abstractmethod
+    def read(self, unit: Unit) -> Iterable[Document | DocumentError]:
+        """The documents of a unit. Those that cannot be read are errors among them; what concerns
+        all of the unit may be raised as one."""
+
+
+def whole(stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
+    data = stream.read(MAX_DOCUMENT + 1)
+    if len(data) > MAX_DOCUMENT:
+        reason = f"document too large: expected at most {MAX_DOCUMENT >> 20} MiB"
+        yield DocumentError(unit.name, reason)
+    else:
+        yield replace(unit, data=data)
+
+
+def decode(data: bytes, where: str, *, is_beginning: bool = True) -> str:
+    """UTF-8; the mark that may stand at the beginning of a file is no part of its text."""
+    try:
+        return data.decode("utf-8-sig" if is_beginning else "utf-8")
+    except UnicodeDecodeError as error:
+        byte = data[error.start]
+        reason = f"not UTF-8: got byte 0x{byte:02x} at offset {error.start}"
+        raise DocumentError(where, reason) from None

@@ -1,0 +1,78 @@
+"""Plain text: blank lines separate paragraphs."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import BinaryIO
+
+from numerate.documents import lines
+from numerate.documents.document import Document, Paragraph
+from numerate.documents.reader import Reader, Unit, decode
+from numerate.errors import DocumentError
+
+_BETWEEN_BLOCKS = re.compile(rb"\n[ \t\r]*\n")
+
+
+class TextReader(Reader):
+    suffixes = (".txt", ".text", ".md")
+
+    def units(self, stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
+        """A lone file is cut between paragraphs, and never held whole in memory."""
+        return _blocks(stream, unit) if unit.lone else super().units(stream, unit)
+
+    def read(self, unit: Unit) -> Iterator[Document | DocumentError]:
+        if not unit.lone:
+            yield read_text(unit.text(), unit.name)
+            return
+        # Cut before decoding: one paragraph in a wrong encoding must not cost its neighbours.
+        for index, block in enumerate(_BETWEEN_BLOCKS.split(unit.data)):
+            name = f"{unit.name}:{unit.first}#{index}"
+            try:
+                text = decode(block, name, is_beginning=unit.first == 1 and not index)
+            except DocumentError as error:
+                yield error
+            else:
+                yield from (Document(name, [paragraph]) for paragraph in text_paragraphs(text))
+
+
+def read_text(text: str, name: str = "text") -> Document:
+    """Text as it stands in a file, or as somebody typed it."""
+    return Document(name, text_paragraphs(text), given=text)
+
+
+def text_paragraphs(text: str) -> Iterator[Paragraph]:
+    start, end = None, 0
+    for line in text.splitlines(keepends=True):
+        if not line.isspace():
+            start = end if start is None else start
+        elif start is not None:
+            yield Paragraph(text[start:end], at=start)
+            start = None
+        end += len(line)
+    if start is not None:
+        yield Paragraph(text[start:], at=start)
+
+
+def _blocks(stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
+    block: list[bytes] = []
+    size = 0  # of the block
+    length = 0  # of the paragraph being read
+    start = 1
+    number = 0
+    for number, line in enumerate(lines.bounded_lines(stream), 1):
+        if line is None:
+            yield lines.too_long(unit.name, "paragraph", number)
+            line = b"\n"
+        blank = not line.strip()
+        length = 0 if blank else length + len(line)
+        if length > lines.MAX_RECORD:
+            yield lines.too_long(unit.name, "paragraph", number)
+            block, size, length, start = [], 0, 0, number + 1
+            continue
+        block.append(line)
+        size += len(line)
+        if blank and size >= lines.BLOCK:
+            yield replace(unit, data=b"".join(block), first=start)
+            block, size, start = [], 0, number + 1
+    if block:
+        yield replace(unit, data=b"".join(block), first=start)
