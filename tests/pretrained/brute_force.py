@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 
 DEAD = "dead"  # what is written can no longer be what is asked for
@@ -49,12 +50,11 @@ class Model:
     def __init__(self, model: Any, tokenizer: Any) -> None:
         self.model = model
         self.texts = written_by(tokenizer)
-        self.telling = [i for i, text in enumerate(self.texts) if text[0] in DIGITS + "., "]
-        self.other = torch.ones(len(self.texts), dtype=torch.bool)
-        self.other[self.telling] = False
+        firsts = [text[0] if text[0] in DIGITS + "., " else "x" for text in self.texts]
+        self.firsts = {first: np.flatnonzero(np.array(firsts) == first) for first in set(firsts)}
 
     @torch.no_grad()
-    def next(self, sequences: list[list[int]]) -> torch.Tensor:
+    def next(self, sequences: list[list[int]]) -> np.ndarray:
         """p of every token after each sequence: float64 [sequences, V]."""
         found = torch.empty(len(sequences), len(self.texts), dtype=torch.float64)
         by_length = defaultdict(list)
@@ -65,28 +65,38 @@ class Model:
                 ids = torch.tensor([sequences[index] for index in some])
                 logits = self.model(input_ids=ids, use_cache=False, logits_to_keep=1).logits
                 found[some] = logits[:, -1].double().softmax(-1)[:, : len(self.texts)]
-        return found
+        return found.numpy()
 
     def outcomes(
         self, context: list[int], classify: Callable[[str], Outcome]
     ) -> dict[Hashable, float]:
-        """The probability of every outcome of the text that the model writes after a context."""
+        """The probability of every outcome of the text that the model writes after a context.
+
+        What is decided stays so, whatever follows. So sequences that write the same text are
+        looked at together, and the tokens that begin with a character only if it decides nothing.
+        """
         total: dict[Hashable, float] = defaultdict(float)
-        level = [(context, "", 1.0)]
+        level = {"": [(context, 1.0)]}
         while level:
-            table = self.next([sequence for sequence, _, _ in level])
-            others = table[:, self.other].sum(1).tolist()
-            rows = table[:, self.telling].tolist()
-            below = []
-            for (sequence, text, p), row, rest in zip(level, rows, others, strict=True):
-                total[classify(text + "x")] += p * rest
-                for token, step in zip(self.telling, row, strict=True):
-                    written = text + self.texts[token]
-                    outcome = classify(written)
-                    if outcome is None:
-                        below.append(([*sequence, token], written, p * step))
-                    else:
-                        total[outcome] += p * step
+            table = self.next([sequence for some in level.values() for sequence, _ in some])
+            table *= np.array([p for some in level.values() for _, p in some])[:, None]
+            starts = np.cumsum([0, *(len(some) for some in level.values())])
+            masses = np.add.reduceat(table, starts[:-1])  # [texts, V]
+            below: dict[str, list[tuple[list[int], float]]] = defaultdict(list)
+            for first, tokens in self.firsts.items():
+                together = masses[:, tokens].sum(1)
+                for index, (text, some) in enumerate(level.items()):
+                    if (outcome := classify(text + first)) is not None:
+                        total[outcome] += together[index]
+                        continue
+                    for token in tokens.tolist():
+                        written = text + self.texts[token]
+                        if (outcome := classify(written)) is not None:
+                            total[outcome] += masses[index, token]
+                            continue
+                        steps = table[starts[index] : starts[index + 1], token].tolist()
+                        for (sequence, _), p in zip(some, steps, strict=True):
+                            below[written].append(([*sequence, token], p))
             level = below
         return total
 
