@@ -84,7 +84,7 @@ def test_given_that_a_numeral_comes_the_distribution_is_proper(
 
 
 @pytest.mark.parametrize(
-    "numeral", ["2000", "12.5", "5", "10", "123456", "1234.5", "0.123", "120123250", "100000000000"]
+    "numeral", ["2000", "12.5", "5", "10", "123456", "1234.5", "0.123", "120123250", "1000000000"]
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_segmentations_are_summed(kind: str, numeral: str, language_models: Models) -> None:

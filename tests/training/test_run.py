@@ -101,7 +101,7 @@ def test_the_best_weights_are_restored(cardiac: Path, tmp_path: Path) -> None:
 
 
 def test_training_stops_when_the_dev_loss_stops_falling(cardiac: Path, tmp_path: Path) -> None:
-    fast = options(epochs=80, learning_rate=0.1, patience=2)
+    fast = options(epochs=80, learning_rate=1.0, patience=2)
     result = quick(cardiac, tmp_path / "run", options=fast)
     assert len(result.history) < 80
     assert len(result.history) == result.best_epoch + 2
