@@ -19,37 +19,39 @@ _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"
 
 def names(group: str) -> list[str]:
     """What the plugins of a group are called: ours first, in the order they are declared."""
-    return list(dict.fromkeys(entry.name for _, entry in _declared(group)))
+    return list(dict.fromkeys(entry.name for _, entry in _declared(group, tuple(sys.path))))
 
 
 def load(group: str, name: str, base: type) -> Any:
     """The class of that name, which is to be one of `base`."""
+    return _load(group, name, base, tuple(sys.path))
+
+
+@cache
+def _load(group: str, name: str, base: type, path: tuple[str, ...]) -> Any:
     kind = group.rpartition(".")[2].removesuffix("s")
     check_choice(kind, name, names(group))
-    found = [(package, entry) for package, entry in _declared(group) if entry.name == name]
+    found = [(package, entry) for package, entry in _declared(group, path) if entry.name == name]
     if len(found) > 1:
         packages = " and ".join(sorted(package for package, _ in found))
         raise NumerateError(f"{kind} {name!r}: {packages} bring one each, expected one of them")
     ((package, entry),) = found
+    plugin = f"{kind} {name!r} of {package}"
     try:
         loaded = entry.load()
     except Exception as error:  # a plugin may fail in any way
         reason = f"{type(error).__name__}: {one_line(error)}"
-        raise NumerateError(f"{kind} {name!r} of {package}: cannot be loaded: {reason}") from error
+        raise NumerateError(f"{plugin}: cannot be loaded: {reason}") from error
     if not (isinstance(loaded, type) and issubclass(loaded, base)):
         expected = f"a class of {base.__module__}.{base.__qualname__}"
-        raise NumerateError(
-            f"{kind} {name!r} of {package}: got {one_line(entry.value)}, expected {expected}"
-        )
+        raise NumerateError(f"{plugin}: got {entry.value}, expected {expected}")
+    if missing := getattr(loaded, "__abstractmethods__", ()):
+        raise NumerateError(f"{plugin}: {entry.value} lacks {', '.join(sorted(missing))}")
     return loaded
 
 
-def _declared(group: str) -> list[tuple[str, EntryPoint]]:
-    return _declared_on(group, tuple(sys.path))
-
-
 @cache
-def _declared_on(group: str, path: tuple[str, ...]) -> list[tuple[str, EntryPoint]]:
+def _declared(group: str, path: tuple[str, ...]) -> list[tuple[str, EntryPoint]]:
     """Of each plugin its package; what is on the path is looked through once.
 
     A checkout says itself what it has: it may not be installed at all, or was before it changed.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from numerate.documents import read_file
-from numerate.documents.document import Document
+from numerate.documents.document import Cell, Document, Paragraph
 from numerate.documents.text import read_text
 from numerate.errors import DocumentError, NumerateError, SourceError
 
@@ -129,3 +129,50 @@ def test_no_file_and_no_folder(tmp_path: Path) -> None:
 
 def test_an_empty_document_has_no_paragraphs() -> None:
     assert read_text(" \n").paragraphs == []
+
+
+TABLED = """<article><body>
+<p>Of all, <xref ref-type="table" rid="T1">Table 1</xref> has 12.</p><p>Nothing.</p>
+<p>See <xref ref-type="table" rid="T1 gone">both</xref>.</p>
+<table-wrap id="T1"><label>Table 1</label><table>
+<thead><tr><th/><th colspan="2">Group</th></tr><tr><th>Item</th><th>a</th><th>b</th></tr></thead>
+<tbody><tr><td>Age</td><td>45</td><td>4 6</td></tr><tr><td>n</td><td>7</td></tr></tbody></table>
+</table-wrap></body></article>"""
+
+
+def test_paragraphs_lead_to_tables_and_tables_to_cells(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(TABLED)
+    document = read_document(str(path))
+    first, second, third = document.paragraphs
+    assert [document.tables_of(p) for p in (first, second)] == [document.tables, []]
+    assert third.tables == ("T1", "gone")
+    assert document.tables_of(third) == document.tables_of(first)
+    (table,) = document.tables
+    cells = {(cell.row, cell.column): cell for cell in table.cells()}
+    assert [*cells] == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
+    assert cells[0, 2] == table.cell(0, 2) == Cell(0, 2, "4 6", "Age", ("Group", "b"))
+    assert cells[1, 1].row_header == "n"
+    assert cells[0, 0].column_header == ("Item",)
+
+
+def test_the_text_of_what_is_not_wanted_is_never_read() -> None:
+    def refuse() -> str:
+        raise AssertionError
+
+    document = Document("a", [Paragraph(refuse), Paragraph(lambda: " in  5 ", ("T1",))])
+    document.read(lambda paragraph: bool(paragraph.tables))
+    assert texts(document) == ["in 5"]
+
+
+def test_each_record_is_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"body": "It is 5.\\n\\nOr  6."}\n\n{"id": "x", "body": "7"}\n')
+    one, other = read_file(str(path), field="body")
+    assert (texts(one), texts(other)) == (["It is 5.", "Or 6."], ["7"])
+    assert (one.name, one.id, other.name, other.id) == (f"{path}:1", one.name, f"{path}:3", "x")
+    start = one.text.index("6")
+    place = one.source.place(start, start + 1)
+    assert (place.paragraph, place.line, place.start) == (2, None, 3)
+    with pytest.raises(DocumentError, match=r"a\.jsonl:1: no text: got keys"):
+        read_file(str(path))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import INPUT_FORMATS, DatasetFolder, Decimal, SplitNames
+from numerate.cli.options import INPUT_FORMATS, DatasetFolder, Decimal, Field, SplitNames
 
 
 @command
@@ -26,7 +26,7 @@ def prepare(
             show_default="table-refs of articles, numerals of other text",
         ),
     ] = None,
-    field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
+    field: Field = "text",
     split_names: SplitNames = False,
     decimal: Decimal = "point",
     seed: Annotated[int, typer.Option(help="Of the split, and of the built-in corpus.")] = 1,

@@ -81,6 +81,7 @@ ForceDomain = Annotated[
 ]
 *_SOME, _LAST = ["auto", *names(READERS)]
 INPUT_FORMATS = f"{', '.join(_SOME)} or {_LAST}."
+Field = Annotated[str, typer.Option(help="jsonl: the field that holds the text.")]
 RUN_OR_CONFIGURED = "Run: folder of a trained run, or hf:PATH; by default the configured one."
 Run = Annotated[
     str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import Cache, Decimal, Device, SplitNames, TrustRemoteCode
+from numerate.cli.options import Cache, Decimal, Device, Field, SplitNames, TrustRemoteCode
 
 
 @command
@@ -69,7 +69,7 @@ def benford(
             help="Folder for the figure as PNG and SVG, and its data.", show_default="none"
         ),
     ] = None,
-    field: Annotated[str, typer.Option(help="jsonl: the field that holds the text.")] = "text",
+    field: Field = "text",
     format: Annotated[
         str, typer.Option(help="table, markdown, latex or csv.", metavar="NAME")
     ] = "table",

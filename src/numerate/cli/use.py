@@ -13,6 +13,7 @@ from numerate.cli.options import (
     Cache,
     DatasetFolder,
     Device,
+    Field,
     ForceDomain,
     Limit,
     MovedDataset,
@@ -106,6 +107,7 @@ def check(
         ),
     ] = None,
     input_format: Annotated[str, typer.Option(help=INPUT_FORMATS, metavar="NAME")] = "auto",
+    field: Field = "text",
     format: Annotated[
         str | None,
         typer.Option(
@@ -134,6 +136,7 @@ def check(
         files,
         alarms=first_given(alarms, configured.alarms, ALARMS),
         input_format=input_format,
+        field=field,
         format=first_given(format, configured.format, "terminal"),
         everything=everything,
         colour=colour,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import BinaryIO
 
 from numerate.documents.document import Document, Paragraph
@@ -30,7 +30,6 @@ def formats() -> list[str]:
 
 
 def reader_of(format: str) -> Reader:
-    check_choice("format", format, names(READERS))
     return _reader(load(READERS, format, Reader))
 
 
@@ -41,7 +40,7 @@ def _reader(kind: Callable[[], Reader]) -> Reader:
 
 def suits(name: str, format: str = AUTO) -> bool:
     """Whether a file, by its name, is of a format; of any, if it is `auto`."""
-    return bool(_formats_of(name) if format == AUTO else _has_suffix(name, format))
+    return bool(_formats_of(name)) if format == AUTO else _has_suffix(name, format)
 
 
 def _formats_of(name: str) -> list[str]:
@@ -49,13 +48,14 @@ def _formats_of(name: str) -> list[str]:
 
 
 def _has_suffix(name: str, format: str) -> bool:
-    suffix = PurePosixPath(name.lower().removesuffix(".gz")).suffix
-    return suffix in reader_of(format).suffixes
+    return name.lower().removesuffix(".gz").endswith(reader_of(format).suffixes)
 
 
 def units(stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
     """Cut one file into units like the empty `unit`, whose format may be `auto`."""
-    candidates = (_formats_of(unit.name) or [PLAIN]) if unit.format == AUTO else [unit.format]
+    if unit.format != AUTO:
+        return _cut(stream, unit, unit.format)
+    candidates = _formats_of(unit.name) or [PLAIN]
     if len(candidates) > 1:
         return _look_inside(stream, unit, candidates)
     return _cut(stream, unit, candidates[0])
@@ -98,30 +98,32 @@ def documents(
         yield DocumentError(unit.name, "elements nested too deeply")
 
 
-def read_file(path: str, format: str = AUTO) -> list[Document]:
+def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Document]:
     """All documents of one file, or of standard input for `-`; what cannot be read is raised."""
     check_choice("format", format, formats())
     if path == STANDARD_INPUT:
-        return [document for unit in _units_of_input(format) for document in _read_all(unit)]
+        pieces = _units_of_input(Unit("stdin", format, field=field))
+        return [document for piece in pieces for document in _read_all(piece)]
     if Path(path).is_dir():
         raise SourceError(f"{path}: a folder, expected a file")
     try:
         with Path(path).open("rb") as stream:
-            return [doc for unit in units(stream, Unit(path, format)) for doc in _read_all(unit)]
+            pieces = units(stream, Unit(path, format, field=field))
+            return [document for piece in pieces for document in _read_all(piece)]
     except FileNotFoundError:
         raise SourceError(f"{path}: no such file") from None
 
 
-def _units_of_input(format: str) -> Iterator[Unit | DocumentError]:
+def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
     """Its name says nothing: markup is told by its first sign."""
-    for piece in whole(sys.stdin.buffer, Unit("stdin", format)):
+    for piece in whole(sys.stdin.buffer, unit):
         if isinstance(piece, DocumentError):
             yield piece
             continue
         is_markup = piece.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-        alike = _formats_of("stdin.xml") if format == AUTO and is_markup else []
+        alike = _formats_of("stdin.xml") if unit.format == AUTO and is_markup else []
         stream = BytesIO(piece.data)
-        yield from _look_inside(stream, piece, alike) if alike else units(stream, piece)
+        yield from _look_inside(stream, unit, alike) if alike else units(stream, unit)
 
 
 def _read_all(unit: Unit | DocumentError) -> Iterator[Document]:

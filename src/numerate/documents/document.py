@@ -143,10 +143,9 @@ class Document:
         places = [(p.start, p.at, p.at + len(p.as_given)) for p in paragraphs]
         return SourceMap.of_file(self.given, places)
 
-    def place(self, paragraph: Paragraph, start: int, end: int) -> tuple[int, int, str]:
-        """Where a part of a paragraph stands in what was given, and how it is written there."""
-        start, end = self.source.span(paragraph.start + start, paragraph.start + end)
-        return start, end, self.source.text[start:end]
+    def span(self, paragraph: Paragraph, start: int, end: int) -> tuple[int, int]:
+        """Where a part of a paragraph stands in what was given."""
+        return self.source.span(paragraph.start + start, paragraph.start + end)
 
     def tables_of(self, paragraph: Paragraph) -> list[Table]:
         """The tables that a paragraph refers to, as far as they are known."""

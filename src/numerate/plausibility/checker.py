@@ -63,7 +63,7 @@ class Checker:
         document = read_text(text)
         for paragraph in document.paragraphs:
             for token in self.model.tokens(paragraph.text):
-                start, end, _ = document.place(paragraph, token.start, token.end)
+                start, end = document.span(paragraph, token.start, token.end)
                 if token.is_numeral and start == position:
                     return paragraph.text[: token.start], token._replace(start=start, end=end)
         return None

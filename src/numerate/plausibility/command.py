@@ -28,6 +28,7 @@ def check_files(
     *,
     alarms: float,
     input_format: str,
+    field: str = "text",
     format: str,
     everything: bool,
     colour: bool | None,
@@ -46,7 +47,7 @@ def check_files(
         if project.leaves_out(file):
             say(f"{file}: not checked, as {project.path} says")
         else:
-            read = read_file(file, input_format)
+            read = read_file(file, input_format, field)
             documents += read
             chosen += [project] * len(read)
     model = source.load()

@@ -13,7 +13,7 @@ class Glance:
     start: int  # offsets into the text that was given
     end: int
     numeral: str  # normalised
-    written: str  # as it stands in the text
+    written: str  # as it stands in the text, in one line
     surprisal: float  # nats: −log p(numeral | a numeral comes)
     plausibility: float  # share of the dev split's numerals at least as odd
     flagged: bool
@@ -24,7 +24,7 @@ class Finding:
     start: int  # offsets into the text that was given
     end: int
     numeral: str  # normalised
-    written: str  # as it stands in the text
+    written: str  # as it stands in the text, in one line
     surprisal: float  # nats: −log p(numeral | a numeral comes)
     percentile: float  # 0 to 1: where its value lies in the predicted distribution
     interval: tuple[float, float]  # plausible range

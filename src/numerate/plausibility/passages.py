@@ -19,8 +19,9 @@ class Passage:
     reading: TextReading
 
     def place(self, token: Token) -> tuple[int, int, str]:
-        """Where a token stands in what was given, and how it is written there."""
-        return self.document.place(self.paragraph, token.start, token.end)
+        """Where a token stands in what was given, and how it is written, in one line."""
+        start, end = self.document.span(self.paragraph, token.start, token.end)
+        return start, end, self.paragraph.text[token.start : token.end]
 
 
 def read_texts(model: NumeralLM, texts: Sequence[str]) -> Iterator[TextReading]:

@@ -114,6 +114,23 @@ def test_sarif_has_what_the_standard_requires(report: Report) -> None:
     assert [(r["kind"], r["level"]) for r in everything] == [("fail", "warning"), ("pass", "none")]
 
 
+def test_a_numeral_may_go_on_in_the_next_line() -> None:
+    """White space is one space to the model, also amid thousands; places are those of the file."""
+    text = "Then all of the 17\n863 women."
+    found = finding("17\n863", flagged=True, text=text)
+    found = replace(found, written="17 863", numeral="17863")
+    report = Report("mog", 0.01, [checked(read_text(text, "a.txt"), [found])])
+    (result,) = json.loads(as_sarif(report))["runs"][0]["results"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert (region["startLine"], region["startColumn"]) == (1, 17)
+    assert (region["endLine"], region["endColumn"]) == (2, 4)
+    assert (region["charOffset"], region["charLength"]) == (16, 6)
+    SARIF.validate(json.loads(as_sarif(report)))
+    assert "  Then all of the \x1b[1;31m17 863\x1b[0m women.\n" in printed(report)
+    assert "17 863 is implausible here: " in printed(report)
+    assert Places(as_html(report)).texts["place_1"] == "17\n863"
+
+
 SARIF = Draft202012Validator(
     json.loads((Path(__file__).parent / "sarif.schema.json").read_text(encoding="utf-8"))
 )

@@ -83,9 +83,10 @@ def _text(checked: Checked, numbered: Numbered) -> str:
         marked = reasons = ""
         for number, finding in findings:
             marked += escape(source.text[at : finding.start])
+            written = escape(source.text[finding.start : finding.end])
             marked += (
                 f'<mark id="place_{number}"><a href="#finding_{number}" '
-                f'aria-describedby="reason_{number}">{escape(finding.written)}</a></mark>'
+                f'aria-describedby="reason_{number}">{written}</a></mark>'
             )
             reasons += f'<li id="reason_{number}">{escape(explain(finding, checked.domain))}</li>\n'
             at = finding.end
