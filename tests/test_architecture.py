@@ -34,6 +34,7 @@ LAYERS: list[set[str]] = [
     {"packing", "tensor_file", "numeral_table", "batching", "perplexity"},
     {"spelling"},
     {"heads"},
+    {"testing"},
     {"pretrained"},
     {"backbones"},
     {"model"},

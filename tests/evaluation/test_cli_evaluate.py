@@ -16,12 +16,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from numerate.model.language_model import LanguageModel
 from tests.datasets import replace_rows
 
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
+from numerate.model.opening import open_stored
 from numerate.numeral import is_numeral
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
@@ -248,7 +248,7 @@ def test_oov_sizes_of_training_types(
     numerate: Numerate, runs: dict[str, Path], cardiac: Path
 ) -> None:
     run = runs["softmax"]
-    vocabulary = LanguageModel.load(run).vocabulary
+    vocabulary = open_stored(run).vocabulary
     types = set(Dataset.open(cardiac).split("train").encode().types)
     unknown = types - {*vocabulary.words, *vocabulary.numerals}
     numerate("evaluate", run, "--oov-set", "train")

@@ -13,9 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from numerate.evaluation.candidates import candidate_numerals
-from numerate.model.language_model import MODELS, LanguageModel
-from numerate.model.output import HierarchicalOutput
 from sklearn.metrics import (
     accuracy_score,
     mean_absolute_error,
@@ -33,11 +30,17 @@ from numerate.evaluation import score
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.figures import CLASSES
+from numerate.heads.base import Context
+from numerate.heads.registry import paper_heads
+from numerate.model.candidates import candidate_numerals
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import open_stored
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
+MODELS = paper_heads()
 CLOSED = MODELS[:4]
 OPEN = MODELS[4:]
 
@@ -69,7 +72,7 @@ def paragraphs(dataset: Path, split: str) -> list[list[str]]:
     return Dataset.open(dataset).split(split).read(["tokens"])["tokens"].to_pylist()
 
 
-def oov_sets(dataset: Path, model: LanguageModel, splits: tuple[str, ...]) -> dict[str, set[str]]:
+def oov_sets(dataset: Path, model: NumeralLM, splits: tuple[str, ...]) -> dict[str, set[str]]:
     known = {*model.vocabulary.words, *model.vocabulary.numerals}
     types = {token for split in splits for text in paragraphs(dataset, split) for token in text}
     return {
@@ -90,7 +93,7 @@ class Loops:
 
     @classmethod
     def over(cls, run: Path, dataset: Path) -> "Loops":
-        model = LanguageModel.load(run)
+        model = open_stored(run)
         corpora = load_corpora(Dataset.open(dataset), model.vocabulary)
         known = {*model.vocabulary.words, *model.vocabulary.numerals}
         closed = {"words", "numerals"} if model.config.model in CLOSED else {"words"}
@@ -101,7 +104,7 @@ class Loops:
         for index, tokens in enumerate(paragraphs(dataset, "test")):
             batch = corpora["test"].collate(np.array([index]))
             with torch.no_grad():
-                hidden = model.hidden(batch)
+                hidden = model.backbone.hidden(batch)
                 log_probs = model.log_prob(batch).tolist()
             at_step = dict(zip(batch.positions.tolist(), log_probs, strict=True))
             assert len(at_step) == len(tokens) + 1
@@ -134,14 +137,14 @@ class Loops:
         return best
 
 
-def score_one(model: LanguageModel, states: torch.Tensor, text: str) -> list[float]:
+def score_one(model: NumeralLM, states: torch.Tensor, text: str) -> list[float]:
     """log p of one candidate in each state, through `log_prob` or the softmax written out."""
     ids = model.vocabulary.numeral_ids()
     with torch.no_grad():
-        if isinstance(model.output, HierarchicalOutput):
+        if not model.head.flat:
             batch = NumeralTable([text], ids).batch(np.zeros(len(states), dtype=np.int64))
-            return model.output.head.log_prob(states, batch).tolist()
-        scores = (states.double() @ model.output.numerals().double().T).tolist()
+            return model.head.log_prob(Context(states), batch).tolist()
+        scores = (states.double() @ model.head.embedding().double().T).tolist()
     return [row[ids.get(text, 0)] - math.log(sum(map(math.exp, row))) for row in scores]
 
 
@@ -371,7 +374,7 @@ def test_the_oov_set_has_the_types_of_the_splits_chosen(
     runs: dict[str, Path], cardiac: Path, choice: str, splits: tuple[str, ...]
 ) -> None:
     evaluation = evaluate(runs["h-softmax"], oov_set=choice, device="cpu")
-    model = LanguageModel.load(runs["h-softmax"])
+    model = open_stored(runs["h-softmax"])
     sizes = {name: len(types) for name, types in oov_sets(cardiac, model, splits).items()}
     known = {*model.vocabulary.words, *model.vocabulary.numerals}
     tokens = [token for text in paragraphs(cardiac, "test") for token in text]
@@ -386,7 +389,7 @@ def test_the_oov_set_has_the_types_of_the_splits_chosen(
 
 
 def test_the_two_oov_sets_differ(cardiac: Path, runs: dict[str, Path]) -> None:
-    model = LanguageModel.load(runs["h-softmax"])
+    model = open_stored(runs["h-softmax"])
     every, seen = oov_sets(cardiac, model, SPLITS), oov_sets(cardiac, model, ("train",))
     assert seen["words"] < every["words"]
     assert seen["numerals"] < every["numerals"]

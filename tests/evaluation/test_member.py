@@ -6,9 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from numerate.evaluation.member import split_reference
-from numerate.model.language_model import LanguageModel
-from numerate.model.output import HierarchicalOutput
 
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
@@ -17,6 +14,7 @@ from numerate.errors import RunError
 from numerate.evaluation.command import evaluate_runs
 from numerate.evaluation.evaluate import evaluate
 from numerate.heads.combination import CombinationHead
+from numerate.model.opening import open_stored, split_reference
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -47,22 +45,22 @@ def test_a_member_says_what_it_says_in_the_mixture(
 ) -> None:
     """One numeral at a time, through the mixture's own parts."""
     run = make("combination")
-    model = LanguageModel.load(run)
-    output = model.output
-    assert isinstance(output, HierarchicalOutput)
-    assert isinstance(output.head, CombinationHead)
+    model = open_stored(run)
+    head = model.head
+    assert isinstance(head, CombinationHead)
     corpus = load_corpora(Dataset.open(cardiac), model.vocabulary)["test"]
-    expected: dict[str, list[float]] = {name: [] for name in output.head.names}
+    expected: dict[str, list[float]] = {name: [] for name in model.members}
     with torch.no_grad():
         for index in range(len(corpus)):
             batch = corpus.collate(np.array([index]))
             assert batch.numerals is not None
             _, places = batch.by_class(batch.positions)
-            states = model.hidden(batch)[places]
-            each = output.head.log_prob_of_each(states, batch.numerals)
-            each = each + output.numeral_gate(states)[:, None]
+            context = model.backbone.contexts(batch)
+            each = head.log_prob_by_member(context, batch.numerals)
+            gates = torch.sigmoid(context.hidden @ model.backbone.words.gate).log()
+            each = each + gates[:, None]
             order = places.argsort()  # as they stand in the paragraph
-            for name, column in zip(output.head.names, each[order].T, strict=True):
+            for name, column in zip(model.members, each[order].T, strict=True):
                 expected[name] += column.tolist()
     whole = evaluate(run, device="cpu")
     for name in ("d-rnn", "mog"):

@@ -3,24 +3,23 @@
 import numpy as np
 import pytest
 import torch
-from numerate.evaluation.candidates import candidate_numerals
-from numerate.model.language_model import LanguageModel, ModelConfig
 
+from numerate.backbones import lstm
+from numerate.backbones.contract import Targets
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, Encoded
 from numerate.corpus.prepare import prepare
-from numerate.evaluation import score
-from numerate.evaluation.score import (
-    Predictions,
-    Targets,
-    numeral_tables,
-    rank_tables,
-    token_log_probs,
-)
-from numerate.heads.mixture_fit import fit_granularities
+from numerate.evaluation.score import Predictions, rank_tables
+from numerate.heads.base import Context, HeadOptions
+from numerate.heads.registry import head_class
+from numerate.model import numeral_lm
+from numerate.model.candidates import candidate_numerals
+from numerate.model.config import ModelConfig
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import from_scratch
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
-from numerate.training.run import training_numbers
+from numerate.training.run import training_numerals
 from numerate.vocabulary import Vocabulary
 
 TEXTS = [
@@ -50,10 +49,10 @@ def corpora(dataset: Dataset) -> dict[str, Corpus]:
     return load_corpora(dataset, vocabulary)
 
 
-def language_model(corpora: dict[str, Corpus], name: str) -> LanguageModel:
+def language_model(corpora: dict[str, Corpus], name: str) -> NumeralLM:
     torch.manual_seed(4)
-    components = fit_granularities(*training_numbers(corpora["train"]))
-    model = LanguageModel(ModelConfig(name, hidden=5), corpora["train"].vocabulary, components)
+    head = head_class(name).fit(training_numerals(corpora["train"]), 5, HeadOptions())
+    model = from_scratch(ModelConfig(name, hidden=5), corpora["train"].vocabulary, head)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += 0.5 * torch.randn_like(parameter)  # no two places alike
@@ -61,7 +60,7 @@ def language_model(corpora: dict[str, Corpus], name: str) -> LanguageModel:
 
 
 def ranked(
-    model: LanguageModel,
+    model: NumeralLM,
     corpus: Corpus,
     candidates: NumeralTable,
     oov_numerals: int,
@@ -70,12 +69,12 @@ def ranked(
 ) -> Predictions:
     """As `evaluate` does it."""
     return rank_tables(
-        numeral_tables(model, corpus, candidates),
+        model.tables(model.read(corpus).context, candidates),
         corpus.table,
         Targets.of(corpus).rows,
         candidates,
         oov_numerals,
-        open_vocabulary=model.output.open_vocabulary,
+        open_vocabulary=model.open_vocabulary,
         distribution=distribution,
     )
 
@@ -107,7 +106,7 @@ def test_targets_are_the_tokens_and_ends_of_the_split(
 def test_log_probabilities_are_in_the_order_of_the_corpus(
     corpora: dict[str, Corpus], monkeypatch: pytest.MonkeyPatch, name: str, batch_size: int
 ) -> None:
-    monkeypatch.setattr(score, "BATCH_SIZE", batch_size)
+    monkeypatch.setattr(lstm, "BATCH_SIZE", batch_size)
     model, corpus = language_model(corpora, name), corpora["test"]
     expected = []
     for index in range(len(corpus)):
@@ -116,7 +115,7 @@ def test_log_probabilities_are_in_the_order_of_the_corpus(
             found = zip(batch.positions.tolist(), model.log_prob(batch).tolist(), strict=True)
         expected += [log_prob for _, log_prob in sorted(found)]
     assert len(set(np.round(expected, 4))) > 15
-    np.testing.assert_allclose(token_log_probs(model, corpus), expected, rtol=1e-5)
+    np.testing.assert_allclose(model.log_probs(model.read(corpus)), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["softmax", "h-softmax", "d-rnn", "mog", "combination"])
@@ -128,8 +127,8 @@ def test_predictions_are_in_the_order_of_the_corpus(
     batch_size: int,
     rows: int,
 ) -> None:
-    monkeypatch.setattr(score, "BATCH_SIZE", batch_size)
-    monkeypatch.setattr(score, "TABLE_ROWS", rows)
+    monkeypatch.setattr(lstm, "BATCH_SIZE", batch_size)
+    monkeypatch.setattr(numeral_lm, "TABLE_ROWS", rows)
     model, corpus = language_model(corpora, name), corpora["test"]
     candidates = candidate_numerals(corpora["train"])
     found = ranked(model, corpus, candidates, 1, distribution=True)
@@ -138,8 +137,8 @@ def test_predictions_are_in_the_order_of_the_corpus(
         batch = corpus.collate(np.array([index]))
         _, positions = batch.by_class(batch.positions)
         with torch.no_grad():
-            states = model.hidden(batch)[positions.sort().values]
-            best += model.output.numeral_table(states, candidates).argmax(1).tolist()
+            context = Context(model.backbone.hidden(batch)[positions.sort().values])
+            best += model.head.log_prob_table(context, candidates).argmax(1).tolist()
     assert found.values.tolist() == candidates.values[best].tolist()
     targets = Targets.of(corpus)
     truth = [corpus.table.texts[row] for row in targets.rows]
@@ -170,11 +169,11 @@ def test_an_unknown_candidate_has_its_part_of_the_unknown_symbol_only(
 ) -> None:
     model, candidates = language_model(corpora, name), candidate_numerals(corpora["train"])
 
-    def numeral_table(hidden: torch.Tensor, candidates: NumeralTable) -> torch.Tensor:
+    def log_prob_table(context: Context, candidates: NumeralTable) -> torch.Tensor:
         shares = np.where(candidates.known == 0, 0.5, 0.2)
-        return torch.from_numpy(np.log(shares)).expand(len(hidden), -1)
+        return torch.from_numpy(np.log(shares)).expand(len(context), -1)
 
-    monkeypatch.setattr(model.output, "numeral_table", numeral_table)
+    monkeypatch.setattr(model.head, "log_prob_table", log_prob_table)
     found = ranked(model, corpora["test"], candidates, oov_numerals)
     first = np.flatnonzero((candidates.known == 0) == unknown_wins)[0]
     assert set(found.values) == {candidates.values[first]}
@@ -200,4 +199,4 @@ def test_a_split_without_numerals_has_no_predictions(
     corpus = Corpus(OnlyWords(dataset), corpora["test"].vocabulary, corpora["test"].table)
     found = ranked(model, corpus, candidates, 1, distribution=True)
     assert found.values.shape == found.exact.shape == found.crps.shape == (0,)
-    assert len(token_log_probs(model, corpus)) == len(corpus.words) + len(corpus)
+    assert len(model.log_probs(model.read(corpus))) == len(corpus.words) + len(corpus)

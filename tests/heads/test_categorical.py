@@ -7,8 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from numerate.heads import categorical
+from numerate.heads.base import Context
 from numerate.heads.categorical import linear_log_prob
-from numerate.heads.softmax import SoftmaxHead
+from numerate.heads.softmax import DigitSoftmaxHead, SoftmaxHead
 from numerate.numeral_table import END, SYMBOLS, NumeralTable
 
 SIZE = 5
@@ -111,7 +112,8 @@ def test_no_rows_give_no_log_probabilities() -> None:
 
 def make(*, digits: bool, unknown: bool = True) -> SoftmaxHead:
     torch.manual_seed(3)
-    head = SoftmaxHead(SIZE, NUMERALS, digits=digits, unknown=unknown)
+    kind = DigitSoftmaxHead if digits else SoftmaxHead
+    head = kind(SIZE, NUMERALS[1:], unknown=unknown)
     with torch.no_grad():
         for parameter in head.parameters():
             parameter.normal_(0, 0.8)
@@ -139,11 +141,11 @@ def digit_embedding(symbols: nn.Embedding, lstm: nn.LSTM, text: str) -> Tensor:
 def test_probabilities_sum_to_one_over_numerals_and_unknown(digits: bool) -> None:
     table = NumeralTable([*NUMERALS[1:], "123456"], IDS)
     head, hidden = make(digits=digits), states(9)
-    totals = head.log_prob_table(hidden, table).exp().sum(1)
+    totals = head.log_prob_table(Context(hidden), table).exp().sum(1)
     torch.testing.assert_close(totals, torch.ones(9), rtol=1e-6, atol=1e-6)
     count = len(table)
     rows = np.tile(np.arange(count), 9)
-    pairs = head.log_prob(hidden.repeat_interleave(count, 0), table.batch(rows))
+    pairs = head.log_prob(Context(hidden.repeat_interleave(count, 0)), table.batch(rows))
     totals = pairs.view(9, count).exp().sum(1)
     torch.testing.assert_close(totals, torch.ones(9), rtol=1e-6, atol=1e-6)
 
@@ -151,14 +153,16 @@ def test_probabilities_sum_to_one_over_numerals_and_unknown(digits: bool) -> Non
 @pytest.mark.parametrize("digits", [False, True], ids=["h-softmax", "h-softmax+rnn"])
 def test_without_unknown_the_known_numerals_have_it_all(digits: bool) -> None:
     table = NumeralTable([*NUMERALS[1:], "123456"], IDS)
-    probabilities = make(digits=digits, unknown=False).log_prob_table(states(9), table).exp()
+    probabilities = (
+        make(digits=digits, unknown=False).log_prob_table(Context(states(9)), table).exp()
+    )
     torch.testing.assert_close(probabilities[:, :-1].sum(1), torch.ones(9))
     assert (probabilities[:, -1] == 0).all()
 
 
 def test_all_unknown_numerals_have_the_probability_of_the_unknown() -> None:
     table = NumeralTable(["33", "44.4", "9" * 32], IDS)
-    scores = make(digits=True).log_prob_table(states(1), table)[0]
+    scores = make(digits=True).log_prob_table(Context(states(1)), table)[0]
     assert scores[0] == scores[1] == scores[2]
 
 
@@ -178,7 +182,7 @@ def test_log_prob_follows_its_equation(digits: bool, unknown: bool) -> None:
     scores = hidden.double() @ weight.T
     target = torch.arange(len(table)) + unknown
     expected = scores[torch.arange(len(table)), target] - scores.exp().sum(1).log()
-    actual = head.log_prob(hidden, table.all()).double()
+    actual = head.log_prob(Context(hidden), table.all()).double()
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-6)
     variables = [hidden, *head.parameters()]
     upstream = torch.linspace(-1, 2, len(table), dtype=torch.float64)
@@ -205,10 +209,10 @@ def test_digit_embeddings_do_not_depend_on_their_neighbours() -> None:
 
 def test_a_softmax_without_unknown_needs_a_numeral() -> None:
     with pytest.raises(ValueError, match="needs a numeral"):
-        SoftmaxHead(SIZE, NUMERALS[:1], unknown=False)
+        SoftmaxHead(SIZE, (), unknown=False)
 
 
 def test_a_vocabulary_without_numerals_leaves_the_unknown_alone() -> None:
-    head = SoftmaxHead(SIZE, NUMERALS[:1], digits=True)
-    log_probs = head.log_prob(states(2), NumeralTable(["5", "6"]).all())
+    head = DigitSoftmaxHead(SIZE, ())
+    log_probs = head.log_prob(Context(states(2)), NumeralTable(["5", "6"]).all())
     assert log_probs.tolist() == [0.0, 0.0]

@@ -5,12 +5,13 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from numerate.heads.base import Context
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.softmax import SoftmaxHead
 from numerate.numeral_table import NumeralTable
 
-NUMERALS = ("<unk-numeral>", "2", "12", "0.5")
+NUMERALS = ("2", "12", "0.5")
 TEXTS = ["2", "0.5", "77", "12", "2", "1.25"]  # two of them are unknown
 SIZE = 5
 
@@ -28,8 +29,8 @@ def combination(share_of_digits: float) -> CombinationHead:
 
 def learnt(head: CombinationHead, weights: Tensor | None = None) -> tuple[Tensor, list[Tensor]]:
     """log p of the numerals, and what every member's weights learn from them."""
-    table = NumeralTable(TEXTS, {text: index for index, text in enumerate(NUMERALS)})
-    log_probs = head.log_prob(torch.ones(len(TEXTS), SIZE), table.all())
+    table = NumeralTable(TEXTS, {text: index for index, text in enumerate(NUMERALS, 1)})
+    log_probs = head.log_prob(Context(torch.ones(len(TEXTS), SIZE)), table.all())
     weighed = log_probs if weights is None else log_probs * weights
     parameters = list(head.members.parameters())
     return log_probs.detach(), list(torch.autograd.grad(weighed.sum(), parameters))
@@ -40,8 +41,8 @@ def alone(head: CombinationHead, some: list[int]) -> list[Tensor]:
     found: list[Tensor] = []
     for name, member in head.members.items():
         known = [i for i in some if name == "d-rnn" or TEXTS[i] in NUMERALS]
-        table = NumeralTable(TEXTS, {text: index for index, text in enumerate(NUMERALS)})
-        log_probs = member.log_prob(torch.ones(len(TEXTS), SIZE), table.all())  # type: ignore[operator]
+        table = NumeralTable(TEXTS, {text: index for index, text in enumerate(NUMERALS, 1)})
+        log_probs = member.log_prob(Context(torch.ones(len(TEXTS), SIZE)), table.all())  # type: ignore[operator]
         found += torch.autograd.grad(log_probs[known].sum(), list(member.parameters()))
     return found
 
@@ -85,12 +86,12 @@ def test_a_numeral_of_no_weight_teaches_nobody() -> None:
 def test_states_get_half_of_what_members_give_and_all_that_the_shares_give() -> None:
     """By central differences: states are shared with the words, shares are the combination's."""
     head = combination(0.3).double()
-    table = NumeralTable(TEXTS, {text: index for index, text in enumerate(NUMERALS)})
+    table = NumeralTable(TEXTS, {text: index for index, text in enumerate(NUMERALS, 1)})
     states = torch.randn(len(TEXTS), SIZE, dtype=torch.float64, requires_grad=True)
-    (found,) = torch.autograd.grad(head.log_prob(states, table.all()).sum(), [states])
+    (found,) = torch.autograd.grad(head.log_prob(Context(states), table.all()).sum(), [states])
 
     def members(at: Tensor) -> Tensor:
-        return head.log_prob_of_each(at, table.all())
+        return head.log_prob_by_member(Context(at), table.all())
 
     fixed = states.detach()
     each = members(fixed)

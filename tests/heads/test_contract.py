@@ -4,23 +4,30 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 import pytest
 import torch
 
 import numerate.heads
-from numerate.heads.base import NumeralHead
+from numerate.heads.base import Context, NextNumeral, NumeralHead
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import Components
-from numerate.heads.softmax import SoftmaxHead
-from numerate.numeral_table import NumeralTable
+from numerate.heads.softmax import (
+    DigitSoftmaxHead,
+    FlatDigitSoftmaxHead,
+    FlatSoftmaxHead,
+    SoftmaxHead,
+)
+from numerate.numeral_table import NumeralBatch, NumeralTable
+from numerate.testing import check_head
 
 SIZE = 6
-NUMERALS = ("<unk-numeral>", "2", "2.0", "12", "0", "0.5", "100", "3.14", "2000")
-IDS = {text: index for index, text in enumerate(NUMERALS)}
+NUMERALS = ("2", "2.0", "12", "0", "0.5", "100", "3.14", "2000")
+IDS = {text: index for index, text in enumerate(NUMERALS, 1)}
 COMPONENTS = Components(
     means=np.array([40.0, 2.0, 900.0, 0.5, 30.0]),
     sds=np.array([500.0, 1.5, 400.0, 0.001, 12.0]),
@@ -30,11 +37,11 @@ COMPONENTS = Components(
 
 HEADS: dict[str, Callable[[], NumeralHead]] = {
     "h-softmax": lambda: SoftmaxHead(SIZE, NUMERALS),
-    "h-softmax+rnn": lambda: SoftmaxHead(SIZE, NUMERALS, digits=True),
+    "h-softmax+rnn": lambda: DigitSoftmaxHead(SIZE, NUMERALS),
+    "softmax": lambda: FlatSoftmaxHead(SIZE, NUMERALS),
+    "softmax+rnn": lambda: FlatDigitSoftmaxHead(SIZE, NUMERALS),
     "h-softmax without unknown": lambda: SoftmaxHead(SIZE, NUMERALS, unknown=False),
-    "h-softmax+rnn without unknown": lambda: SoftmaxHead(
-        SIZE, NUMERALS, digits=True, unknown=False
-    ),
+    "h-softmax+rnn without unknown": lambda: DigitSoftmaxHead(SIZE, NUMERALS, unknown=False),
     "d-rnn": lambda: DigitRNNHead(SIZE),
     "mog": lambda: MixtureHead(SIZE, COMPONENTS),
     "truncated mog": lambda: MixtureHead(SIZE, COMPONENTS, truncate=True),
@@ -50,7 +57,7 @@ HEADS: dict[str, Callable[[], NumeralHead]] = {
         SIZE, {"d-rnn": DigitRNNHead(SIZE), "mog": MixtureHead(SIZE, COMPONENTS)}
     ),
 }
-KNOWN = list(NUMERALS[1:])
+KNOWN = list(NUMERALS)
 HARD = {
     "zero": "0",
     "a millionth": "0.000001",
@@ -75,6 +82,10 @@ def make(name: str, seed: int = 0) -> NumeralHead:
         for parameter in head.parameters():
             parameter.normal_(0, 0.7)
     return head.eval()
+
+
+def places(count: int, seed: int = 1) -> Context:
+    return Context(states(count, seed))
 
 
 def states(count: int, seed: int = 1) -> torch.Tensor:
@@ -106,6 +117,7 @@ def test_every_head_has_an_example() -> None:
         for module in modules
         for _, thing in inspect.getmembers(module, inspect.isclass)
         if issubclass(thing, NumeralHead) and not inspect.isabstract(thing)
+        if not thing.needs_digits  # of a language model: tests/pretrained has an example
     }
     assert defined
     assert defined - {type(factory()) for factory in HEADS.values()} == set()
@@ -114,7 +126,7 @@ def test_every_head_has_an_example() -> None:
 @pytest.mark.parametrize("name", HEADS)
 def test_each_numeral_gets_one_log_probability(name: str) -> None:
     head, table = make(name), NumeralTable(VARIED, IDS)
-    log_probs = head.log_prob(states(len(VARIED)), table.all())
+    log_probs = head.log_prob(places(len(VARIED)), table.all())
     zero = impossible(name, VARIED)
     assert log_probs.shape == (len(VARIED),)
     assert (log_probs[zero] == -torch.inf).all()
@@ -125,16 +137,16 @@ def test_each_numeral_gets_one_log_probability(name: str) -> None:
 @pytest.mark.parametrize("name", HEADS)
 def test_open_vocabulary_is_declared(name: str) -> None:
     open_vocabulary = make(name).open_vocabulary
-    assert open_vocabulary is not name.startswith("h-softmax")
+    assert open_vocabulary is not ("softmax" in name)
 
 
 @pytest.mark.parametrize("name", HEADS)
 def test_table_equals_log_prob_for_every_pair(name: str) -> None:
     head, table, hidden = make(name), NumeralTable(VARIED, IDS), states(7)
-    scores = head.log_prob_table(hidden, table)
+    scores = head.log_prob_table(Context(hidden), table)
     count = len(VARIED)
     rows = np.tile(np.arange(count), 7)
-    pairs = head.log_prob(hidden.repeat_interleave(count, 0), table.batch(rows))
+    pairs = head.log_prob(Context(hidden.repeat_interleave(count, 0)), table.batch(rows))
     assert scores.shape == (7, count)
     torch.testing.assert_close(scores.double(), pairs.view(7, count).double(), rtol=1e-5, atol=1e-5)
 
@@ -143,8 +155,10 @@ def test_table_equals_log_prob_for_every_pair(name: str) -> None:
 def test_table_equals_log_prob_closely_in_double_precision(name: str) -> None:
     head, table = make(name).double(), NumeralTable(VARIED, IDS)
     hidden = states(1).double().expand(len(VARIED), -1)
-    table_row = head.log_prob_table(hidden[:1], table)[0]
-    torch.testing.assert_close(table_row, head.log_prob(hidden, table.all()), rtol=1e-10, atol=0)
+    table_row = head.log_prob_table(Context(hidden[:1]), table)[0]
+    torch.testing.assert_close(
+        table_row, head.log_prob(Context(hidden), table.all()), rtol=1e-10, atol=0
+    )
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -153,8 +167,10 @@ def test_gradients_of_table_and_log_prob_agree(name: str) -> None:
     head, table = make(name), NumeralTable(texts, IDS)
     hidden = states(len(texts)).requires_grad_()
     upstream = torch.linspace(-1, 2, len(texts), dtype=torch.float64)
-    direct = gradients(head, hidden, head.log_prob(hidden, table.all()).double() @ upstream)
-    diagonal = head.log_prob_table(hidden, table).diagonal()
+    direct = gradients(
+        head, hidden, head.log_prob(Context(hidden), table.all()).double() @ upstream
+    )
+    diagonal = head.log_prob_table(Context(hidden), table).diagonal()
     through_table = gradients(head, hidden, diagonal.double() @ upstream)
     for parameter, gradient in direct.items():
         np.testing.assert_allclose(
@@ -171,7 +187,7 @@ def test_gradients_of_table_and_log_prob_agree(name: str) -> None:
 def test_hard_numerals_have_finite_gradients(name: str, text: str) -> None:
     head, table = make(name), NumeralTable([text, "2"], IDS)
     hidden = states(2).requires_grad_()
-    log_probs = head.log_prob(hidden, table.all())
+    log_probs = head.log_prob(Context(hidden), table.all())
     zero = impossible(name, table.texts)
     found = gradients(head, hidden, log_probs[~zero].sum())
     assert log_probs[~zero].isfinite().all()
@@ -183,16 +199,16 @@ def test_hard_numerals_have_finite_gradients(name: str, text: str) -> None:
 def test_order_of_numerals_does_not_matter(name: str) -> None:
     head, table, hidden = make(name), NumeralTable(VARIED, IDS), states(len(VARIED))
     order = np.random.default_rng(0).permutation(len(VARIED))
-    expected = head.log_prob(hidden, table.all())[torch.from_numpy(order)]
-    shuffled = head.log_prob(hidden[torch.from_numpy(order)], table.batch(order))
+    expected = head.log_prob(Context(hidden), table.all())[torch.from_numpy(order)]
+    shuffled = head.log_prob(Context(hidden[torch.from_numpy(order)]), table.batch(order))
     torch.testing.assert_close(shuffled, expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", HEADS)
 def test_order_of_the_table_does_not_matter(name: str) -> None:
     head, hidden = make(name), states(3)
-    backwards = head.log_prob_table(hidden, NumeralTable(VARIED[::-1], IDS)).flip(1)
-    forwards = head.log_prob_table(hidden, NumeralTable(VARIED, IDS))
+    backwards = head.log_prob_table(Context(hidden), NumeralTable(VARIED[::-1], IDS)).flip(1)
+    forwards = head.log_prob_table(Context(hidden), NumeralTable(VARIED, IDS))
     torch.testing.assert_close(backwards, forwards, rtol=1e-5, atol=1e-5)
 
 
@@ -200,7 +216,7 @@ def test_order_of_the_table_does_not_matter(name: str) -> None:
 def test_a_repeated_numeral_scores_the_same_in_the_same_state(name: str) -> None:
     head, table = make(name), NumeralTable(VARIED, IDS)
     rows = np.array([2, 0, 2, 7, 0, 2])
-    log_probs = head.log_prob(states(1).expand(len(rows), -1), table.batch(rows))
+    log_probs = head.log_prob(Context(states(1).expand(len(rows), -1)), table.batch(rows))
     for row in set(rows):
         same = log_probs[torch.from_numpy(rows == row)]
         torch.testing.assert_close(same, same[:1].expand_as(same), rtol=1e-6, atol=1e-6)
@@ -210,9 +226,9 @@ def test_a_repeated_numeral_scores_the_same_in_the_same_state(name: str) -> None
 @pytest.mark.parametrize("name", HEADS)
 def test_a_numeral_alone_scores_as_in_company(name: str) -> None:
     head, table, hidden = make(name), NumeralTable(VARIED, IDS), states(len(VARIED))
-    together = head.log_prob(hidden, table.all())
+    together = head.log_prob(Context(hidden), table.all())
     alone = [
-        head.log_prob(hidden[row : row + 1], table.batch(np.array([row])))
+        head.log_prob(Context(hidden[row : row + 1]), table.batch(np.array([row])))
         for row in range(len(VARIED))
     ]
     assert {part.shape for part in alone} == {(1,)}
@@ -222,9 +238,9 @@ def test_a_numeral_alone_scores_as_in_company(name: str) -> None:
 @pytest.mark.parametrize("name", HEADS)
 def test_a_state_affects_its_own_numeral_only(name: str) -> None:
     head, table, hidden = make(name), NumeralTable(KNOWN, IDS), states(len(KNOWN))
-    before = head.log_prob(hidden, table.all())
+    before = head.log_prob(Context(hidden), table.all())
     hidden[3] = -hidden[3]
-    after = head.log_prob(hidden, table.all())
+    after = head.log_prob(Context(hidden), table.all())
     changed = (after - before).abs() > 1e-5
     assert changed.tolist() == [row == 3 for row in range(len(KNOWN))]
 
@@ -232,7 +248,7 @@ def test_a_state_affects_its_own_numeral_only(name: str) -> None:
 @pytest.mark.parametrize("name", HEADS)
 def test_numerals_of_equal_value_are_different(name: str) -> None:
     head, table = make(name), NumeralTable(["2", "2.0"], IDS)
-    whole, tenths = head.log_prob_table(states(1), table)[0].tolist()
+    whole, tenths = head.log_prob_table(places(1), table)[0].tolist()
     assert abs(whole - tenths) > 1e-3
 
 
@@ -241,9 +257,9 @@ def test_distinct_numerals_share_at_most_one(name: str) -> None:
     texts = [str(value) for value in range(1000)]
     texts += [f"{value // 10}.{value % 10}" for value in range(1000)]
     head, table = make(name), NumeralTable(texts, IDS)
-    scores = head.log_prob_table(states(4), table).double()
+    scores = head.log_prob_table(places(4), table).double()
     if not head.open_vocabulary:  # all unknown numerals stand for one event
-        known = torch.from_numpy(table.known > 0)
+        known = torch.from_numpy(head.knows(table))
         scores = torch.cat([scores[:, known], scores[:, ~known][:, :1]], dim=1)
     totals = scores.exp().sum(1)
     assert (totals > 0.01).all()
@@ -254,17 +270,97 @@ def test_distinct_numerals_share_at_most_one(name: str) -> None:
 def test_loaded_weights_give_the_same_bits(name: str) -> None:
     head, other = make(name), make(name, seed=9)
     table, hidden = NumeralTable(VARIED, IDS), states(len(VARIED))
-    expected = head.log_prob(hidden, table.all())
-    assert not torch.equal(other.log_prob(hidden, table.all()), expected)
+    expected = head.log_prob(Context(hidden), table.all())
+    assert not torch.equal(other.log_prob(Context(hidden), table.all()), expected)
     other.load_state_dict(head.state_dict())
-    assert torch.equal(other.log_prob(hidden, table.all()), expected)
+    assert torch.equal(other.log_prob(Context(hidden), table.all()), expected)
 
 
 @pytest.mark.parametrize("name", HEADS)
 def test_a_table_of_one_candidate_works(name: str) -> None:
     head, table = make(name), NumeralTable(["2"], IDS)
-    scores = head.log_prob_table(states(1), table)
-    torch.testing.assert_close(scores[0], head.log_prob(states(1), table.all()))
+    scores = head.log_prob_table(places(1), table)
+    torch.testing.assert_close(scores[0], head.log_prob(places(1), table.all()))
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_the_contract_that_anyone_can_check_holds(name: str) -> None:
+    known = [*KNOWN, "77"] if "softmax" in name and "without" not in name else None
+    check_head(make(name), SIZE, everything=known)
+
+
+class Broken(DigitRNNHead):
+    """With one thing wrong at a time."""
+
+    def __init__(self, size: int, wrong: str = "") -> None:
+        super().__init__(size)
+        self.wrong = wrong
+
+    def config(self) -> dict[str, object]:
+        return {"wrong": "table" if self.wrong == "stored" else self.wrong}
+
+    def log_prob(self, context: Context, numerals: NumeralBatch) -> torch.Tensor:
+        log_probs = super().log_prob(context, numerals)
+        if self.wrong == "gradient":
+            zero = context.hidden.sum(1) * 0
+            return log_probs + zero.sqrt()
+        return log_probs.detach() if self.wrong == "detached" else log_probs
+
+    def log_prob_table(self, context: Context, candidates: NumeralTable) -> torch.Tensor:
+        table = super().log_prob_table(context, candidates)
+        if self.wrong == "table":
+            return table + 0.01 * table
+        return table * 0 if self.wrong == "sum" else table
+
+    def next_numeral(self, context: Context) -> NextNumeral:
+        found = super().next_numeral(context)
+        if self.wrong == "stream":
+            first, second, *_ = islice(found.stream(), 9)
+            found.stream = lambda: iter([second, first])  # type: ignore[method-assign]
+        if self.wrong == "cdf":
+            found.mass_up_to = lambda numbers: -numbers  # type: ignore[method-assign]
+        return found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("table", "log_prob and log_prob_table differ"),
+        ("sum", "log_prob and log_prob_table differ"),
+        ("gradient", "not finite"),
+        ("detached", "does not require grad"),
+        ("stored", "another one"),
+        ("stream", "not sorted"),
+        ("cdf", "falls"),
+    ],
+)
+def test_the_check_finds_what_is_broken(wrong: str, said: str) -> None:
+    torch.manual_seed(0)
+    check_head(Broken(SIZE), SIZE)
+    with pytest.raises((AssertionError, RuntimeError), match=said):
+        check_head(Broken(SIZE, wrong), SIZE)
+
+
+class Unsearched(MixtureHead):
+    """A head that does not say how to find its numerals."""
+
+    def next_numeral(self, context: Context) -> NextNumeral:
+        return NumeralHead.next_numeral(self, context)
+
+
+def test_a_head_is_searched_before_it_is_tuned() -> None:
+    """The default finds what the search of the number line finds."""
+    head, exact = Unsearched(SIZE, COMPONENTS), make("mog")
+    head.load_state_dict(exact.state_dict())
+    check_head(head, SIZE)
+    place = places(1)
+    found, expected = head.next_numeral(place), exact.next_numeral(place)
+    best, truly = (list(islice(one.stream(), 20)) for one in (found, expected))
+    assert [text for text, _ in best] == [text for text, _ in truly]
+    assert 0.5 < found.total <= expected.total
+    numbers = np.array([1.0, 30.0, 500.0])
+    shares = found.mass_up_to(numbers) / found.total
+    assert shares == pytest.approx(expected.mass_up_to(numbers) / expected.total, abs=0.1)
 
 
 # What is true of the combination alone.
@@ -280,16 +376,18 @@ def test_combination_is_the_weighted_sum_of_its_members() -> None:
     head, table, hidden = combination(), NumeralTable(VARIED, IDS), states(len(VARIED))
     scores = hidden.double() @ head.weights.double().T  # [N, M]
     weights = scores.exp() / scores.exp().sum(1, keepdim=True)
-    parts = [member.log_prob(hidden, table.all()).double() for member in head.members.values()]
+    parts = [
+        member.log_prob(Context(hidden), table.all()).double() for member in head.members.values()
+    ]
     expected = (weights * torch.stack(parts, 1).exp()).sum(1).log()
-    actual = head.log_prob(hidden, table.all()).double()
+    actual = head.log_prob(Context(hidden), table.all()).double()
     likely = expected > -300  # beyond, probabilities underflow when multiplied out
     assert likely.sum() >= len(VARIED) - 2
     torch.testing.assert_close(actual[likely], expected[likely], rtol=1e-5, atol=1e-5)
 
 
 def test_members_of_the_combination_share_all_of_the_weight() -> None:
-    weights = combination().log_weights(states(5)).exp()
+    weights = combination().mixture_weights(places(5))
     assert weights.shape == (5, 3)
     torch.testing.assert_close(weights.sum(1), torch.ones(5))
 
@@ -297,19 +395,21 @@ def test_members_of_the_combination_share_all_of_the_weight() -> None:
 def test_an_unknown_numeral_gets_nothing_from_the_memorising_member() -> None:
     head, table, hidden = combination(), NumeralTable(["77", "12"], IDS), states(2)
     members = dict(head.members.items())
-    memorised = members["h-softmax"].log_prob(hidden, table.all())
+    memorised = members["h-softmax"].log_prob(Context(hidden), table.all())
     assert memorised[0] == -torch.inf
     assert memorised[1].isfinite()
-    open_parts = [members[name].log_prob(hidden, table.all()).double() for name in ("d-rnn", "mog")]
+    open_parts = [
+        members[name].log_prob(Context(hidden), table.all()).double() for name in ("d-rnn", "mog")
+    ]
     weights = torch.softmax(hidden.double() @ head.weights.double().T, dim=1)
     expected = weights[0, 1] * open_parts[0][0].exp() + weights[0, 2] * open_parts[1][0].exp()
-    actual = head.log_prob(hidden, table.all())
+    actual = head.log_prob(Context(hidden), table.all())
     torch.testing.assert_close(actual[0].double(), expected.log(), rtol=1e-5, atol=1e-6)
 
 
 def test_an_unknown_numeral_teaches_the_memorising_member_nothing() -> None:
     head, table = combination(), NumeralTable(["77"], IDS)
-    head.log_prob(states(1), table.all()).sum().backward()
+    head.log_prob(places(1), table.all()).sum().backward()
     gradients = {name: parameter.grad for name, parameter in head.named_parameters()}
     memorised = [grad for name, grad in gradients.items() if name.startswith("members.h-softmax")]
     assert all(gradient is None or (gradient == 0).all() for gradient in memorised)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from numerate.heads import digit_rnn
+from numerate.heads.base import Context
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.recurrent import new_lstm
 from numerate.numeral import is_numeral
@@ -66,7 +67,7 @@ def test_log_prob_follows_its_equations() -> None:
     expected = torch.stack(
         [writer.log_prob(state, text) for state, text in zip(hidden, TEXTS, strict=True)]
     )
-    actual = head.log_prob(hidden, table.all()).double()
+    actual = head.log_prob(Context(hidden), table.all()).double()
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-5)
     upstream = torch.linspace(-1, 2, len(TEXTS), dtype=torch.float64)
     variables = [hidden, *head.parameters()]
@@ -110,9 +111,9 @@ def test_all_that_can_be_written_sums_to_one_at_every_step() -> None:
     assert len(numerals) == 1100  # 0 to 999, and 0.0 to 9.9
     table = NumeralTable(numerals)
     expected = [ended[text] for text in numerals]
-    scores = head.log_prob_table(start[None], table)[0]
+    scores = head.log_prob_table(Context(start[None]), table)[0]
     np.testing.assert_allclose(scores.numpy(), expected, rtol=1e-5, atol=1e-5)
-    scores = head.log_prob(start.expand(len(table), -1), table.all())
+    scores = head.log_prob(Context(start.expand(len(table), -1)), table.all())
     np.testing.assert_allclose(scores.numpy(), expected, rtol=1e-5, atol=1e-5)
     others = sum(np.exp(value) for text, value in ended.items() if not is_numeral(text))
     total = scores.double().exp().sum().item() + others + going_on
@@ -122,28 +123,30 @@ def test_all_that_can_be_written_sums_to_one_at_every_step() -> None:
 def test_integers_below_a_thousand_are_all_different() -> None:
     table = NumeralTable([str(value) for value in range(1000)])
     head, hidden = make().double(), states(1).double()
-    assert len(set(head.log_prob_table(hidden, table)[0].tolist())) == 1000
-    assert len(set(head.log_prob(hidden.expand(1000, -1), table.all()).tolist())) == 1000
+    assert len(set(head.log_prob_table(Context(hidden), table)[0].tolist())) == 1000
+    assert len(set(head.log_prob(Context(hidden.expand(1000, -1)), table.all()).tolist())) == 1000
 
 
 def test_a_table_scored_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     head, table, hidden = make(), NumeralTable(TEXTS), states(11)
-    whole = head.log_prob_table(hidden, table)
+    whole = head.log_prob_table(Context(hidden), table)
     monkeypatch.setattr(digit_rnn, "STATES_AT_ONCE", 20)
-    torch.testing.assert_close(head.log_prob_table(hidden, table), whole, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        head.log_prob_table(Context(hidden), table), whole, rtol=1e-5, atol=1e-6
+    )
 
 
 def test_a_candidate_may_be_a_prefix_of_another() -> None:
     head, hidden, texts = make(), states(2), ["123.45", "1", "123", "12", "123.4"]
-    table = head.log_prob_table(hidden, NumeralTable(texts))
+    table = head.log_prob_table(Context(hidden), NumeralTable(texts))
     for column, text in enumerate(texts):
-        alone = head.log_prob_table(hidden, NumeralTable([text]))[:, 0]
+        alone = head.log_prob_table(Context(hidden), NumeralTable([text]))[:, 0]
         torch.testing.assert_close(table[:, column], alone, rtol=1e-5, atol=1e-5)
 
 
 def test_candidates_given_twice_are_refused() -> None:
     with pytest.raises(ValueError, match="distinct"):
-        make().log_prob_table(states(1), NumeralTable(["2,000", "2000"]))
+        make().log_prob_table(Context(states(1)), NumeralTable(["2,000", "2000"]))
 
 
 def test_forget_gates_start_open() -> None:

@@ -6,6 +6,7 @@ import torch
 from scipy.stats import norm
 from torch import Tensor
 
+from numerate.heads.base import Context
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import Components
 from numerate.numeral_table import NumeralTable
@@ -72,8 +73,8 @@ def precision_probability(head: MixtureHead, state: Tensor, precision: int) -> T
 
 def scored_both_ways(head: MixtureHead, table: NumeralTable, state: Tensor) -> list[np.ndarray]:
     with torch.no_grad():
-        by_table = head.log_prob_table(state[None], table)[0]
-        by_pairs = head.log_prob(state.expand(len(table), -1), table.all())
+        by_table = head.log_prob_table(Context(state[None]), table)[0]
+        by_pairs = head.log_prob(Context(state.expand(len(table), -1)), table.all())
     return [by_table.double().numpy(), by_pairs.double().numpy()]
 
 
@@ -103,7 +104,7 @@ def test_probabilities_of_precisions_sum_to_one() -> None:
         head.precision.lstm.bias_ih_l0[-SIZE:] += 3
         head.precision.lstm.bias_ih_l0[2 * SIZE : 3 * SIZE] += 3
     zeros = NumeralTable(["0", *("0." + "0" * decimals for decimals in range(1, 32))])
-    probabilities = head.log_prob_table(hidden, zeros).exp()
+    probabilities = head.log_prob_table(Context(hidden), zeros).exp()
     assert (probabilities[:, -1] < 1e-6).all()
     torch.testing.assert_close(probabilities.sum(1), torch.ones(6).double(), rtol=1e-5, atol=1e-5)
 
@@ -115,7 +116,7 @@ def test_probability_of_a_precision_follows_its_equations() -> None:
     table = NumeralTable(sorted(set(texts)))
     hidden = states(len(texts)).requires_grad_()
     rows = np.array([table.texts.index(text) for text in texts])
-    actual = head.log_prob(hidden, table.batch(rows))
+    actual = head.log_prob(Context(hidden), table.batch(rows))
     expected = torch.stack(
         [
             precision_probability(head, state, count).log()
@@ -149,7 +150,7 @@ def test_log_prob_follows_its_equation(truncate: bool) -> None:
         if truncate:
             mass = mass / (weights @ torch.from_numpy(above))
         expected.append(mass.log() + precision_probability(head, state, precision).log())
-    actual = head.log_prob(hidden, table.all())
+    actual = head.log_prob(Context(hidden), table.all())
     torch.testing.assert_close(actual, torch.stack(expected), rtol=1e-5, atol=1e-5)
     upstream = torch.linspace(-1, 2, len(texts), dtype=torch.float64)
     variables = [hidden, *head.parameters()]
@@ -175,7 +176,7 @@ def test_components_keep_every_bit() -> None:
 def test_far_out_numerals_are_ranked_by_their_distance() -> None:
     head = make(components([3.0], [0.5]))
     near, far, farther = head.log_prob_table(
-        states(1), NumeralTable(["999999", "9" * 15, "9" * 32])
+        Context(states(1)), NumeralTable(["999999", "9" * 15, "9" * 32])
     )[0].tolist()
     assert 0 > near > far > farther > -np.inf
 
@@ -202,22 +203,24 @@ def test_other_components_can_be_loaded_after_a_table_was_scored() -> None:
     table, hidden = NumeralTable(["3", "12", "0.5"]), states(3)
     other = make(components([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 1.0, 1.0, 2.0, 9.0]), seed=11)
     head = make()
-    before = head.log_prob(hidden, table.all())
+    before = head.log_prob(Context(hidden), table.all())
     head.load_state_dict(other.state_dict())
-    expected = other.log_prob(hidden, table.all())
+    expected = other.log_prob(Context(hidden), table.all())
     assert not torch.allclose(before, expected)
-    assert torch.equal(head.log_prob(hidden, table.all()), expected)
-    assert torch.equal(head.log_prob_table(hidden, table), other.log_prob_table(hidden, table))
+    assert torch.equal(head.log_prob(Context(hidden), table.all()), expected)
+    assert torch.equal(
+        head.log_prob_table(Context(hidden), table), other.log_prob_table(Context(hidden), table)
+    )
 
 
 def test_two_heads_do_not_share_what_they_keep_of_a_table() -> None:
     table, hidden = NumeralTable(["3", "12", "0.5"]), states(3)
     narrow, wide = make(components([3.0], [1.0])), make(components([3.0], [100.0]))
-    narrow_first = narrow.log_prob(hidden, table.all())
-    wide_second = wide.log_prob(hidden, table.all())
+    narrow_first = narrow.log_prob(Context(hidden), table.all())
+    wide_second = wide.log_prob(Context(hidden), table.all())
     fresh = NumeralTable(table.texts)
-    assert torch.equal(wide_second, wide.log_prob(hidden, fresh.all()))
-    assert torch.equal(narrow_first, narrow.log_prob(hidden, fresh.all()))
+    assert torch.equal(wide_second, wide.log_prob(Context(hidden), fresh.all()))
+    assert torch.equal(narrow_first, narrow.log_prob(Context(hidden), fresh.all()))
     assert not torch.allclose(narrow_first, wide_second)
 
 
@@ -225,8 +228,8 @@ def test_mixed_precision_leaves_the_number_line_in_float64() -> None:
     """Numerals of one precision in one state differ by their masses alone."""
     head, table = make(), NumeralTable(["3.00", "3.01", "12.25", "11.99"])
     state = states(1).expand(4, -1)
-    plain = head.log_prob(state, table.all())
+    plain = head.log_prob(Context(state), table.all())
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        mixed = head.log_prob(state, table.all())
+        mixed = head.log_prob(Context(state), table.all())
     assert mixed.dtype == torch.float64
     torch.testing.assert_close(mixed - mixed[0], plain - plain[0], rtol=1e-9, atol=1e-9)

@@ -100,9 +100,9 @@ class StoredModel:
             _refuse_misfits(shell, tensors)
             model = make(kind.from_config(self.config.hidden, config))
             model.load_state_dict(tensors)
-        except NumerateError:
-            raise
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        except NumerateError as error:
+            raise RunError(f"{self.folder / CONFIG}: {error}") from None
+        except Exception as error:  # a head of anyone's may fail in any way
             reason = one_line(error)
             raise RunError(f"{self.folder / WEIGHTS}: weights do not fit: {reason}") from None
         return model.eval()

@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from numerate.evaluation.perplexity import (
+from numpy.testing import assert_allclose
+
+from numerate.evaluation.figures import figures_and_intervals, perplexities
+from numerate.evaluation.score import Targets
+from numerate.perplexity import (
     adjusted_log_probs,
     numeral_shares,
     perplexity,
     without_improbable,
 )
-from numpy.testing import assert_allclose
-
-from numerate.evaluation.figures import figures_and_intervals, perplexities
-from numerate.evaluation.score import Targets
 
 
 def class_perplexities(

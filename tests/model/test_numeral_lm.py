@@ -3,13 +3,11 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from numerate.model.language_model import LanguageModel, ModelConfig
-from numerate.model.names import MODELS
-from numerate.model.output import FlatOutput, HierarchicalOutput
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -18,11 +16,18 @@ from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
+from numerate.heads.base import Context, HeadOptions, NumeralHead
+from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import Components
+from numerate.heads.registry import head_class, paper_heads
+from numerate.model.config import ModelConfig
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import from_scratch, open_stored
 from numerate.numeral import is_numeral
 from numerate.numeral_table import END, SYMBOLS, NumeralTable
 from numerate.vocabulary import UNKNOWN_NUMERAL, UNKNOWN_WORD, Vocabulary
 
+MODELS = paper_heads()
 SIZE = 6
 VOCABULARY = Vocabulary(
     (UNKNOWN_WORD, "<eos>", "of", "mg", "patients", "the"), (UNKNOWN_NUMERAL, "12", "2", "2.0", "7")
@@ -74,21 +79,44 @@ def corpus(corpora: dict[str, Corpus]) -> Corpus:
     return corpora["train"]
 
 
-def make(
-    name: str, *, seed: int = 1, dropout: float = 0.1, truncate: bool = False
-) -> LanguageModel:
+def make(name: str, *, seed: int = 1, dropout: float = 0.1, truncate: bool = False) -> NumeralLM:
     """A model with random weights throughout: some start at zero, which would hide mistakes."""
     torch.manual_seed(seed)
-    config = ModelConfig(name, hidden=SIZE, dropout=dropout, truncate=truncate)
-    model = LanguageModel(config, VOCABULARY, COMPONENTS)
+    config = ModelConfig(name, SIZE, dropout, HeadOptions(truncate=truncate))
+    model = from_scratch(config, VOCABULARY, head_of(name, VOCABULARY, truncate=truncate))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(0, 0.7)
     return model.eval()
 
 
+def head_of(name: str, vocabulary: Vocabulary, *, truncate: bool = False) -> NumeralHead:
+    """With the components of the test, whatever the data."""
+    head = head_class(name).from_config(SIZE, config_of(name, vocabulary, truncate=truncate))
+    with torch.no_grad():
+        for part in head.modules():
+            if isinstance(part, MixtureHead):
+                part.means.copy_(torch.from_numpy(COMPONENTS.means))
+                part.sds.copy_(torch.from_numpy(COMPONENTS.sds))
+    return head
+
+
+def config_of(name: str, vocabulary: Vocabulary, *, truncate: bool) -> dict[str, Any]:
+    numerals = list(vocabulary.numerals[1:])
+    parts: dict[str, dict[str, Any]] = {
+        "d-rnn": {},
+        "mog": {"components": len(COMPONENTS), "truncate": truncate},
+    }
+    if name in parts:
+        return parts[name]
+    if name != "combination":
+        return {"numerals": numerals}
+    memory = {"h-softmax": {"numerals": numerals, "unknown": False}} if numerals else {}
+    return {"members": {**memory, **parts}}
+
+
 @torch.no_grad()
-def scores(model: LanguageModel, corpus: Corpus, paragraphs: list[int]) -> tuple[Tensor, Tensor]:
+def scores(model: NumeralLM, corpus: Corpus, paragraphs: list[int]) -> tuple[Tensor, Tensor]:
     """log p of the words and of the numerals of a batch: float64."""
     batch = corpus.collate(np.array(paragraphs))
     words, numerals = batch.by_class(model.log_prob(batch))
@@ -120,8 +148,8 @@ def read_digits(encoder: nn.Module, text: str) -> Tensor:
     return hidden
 
 
-def embed(model: LanguageModel, token: str) -> Tensor:
-    layer = model.embedding
+def embed(model: NumeralLM, token: str) -> Tensor:
+    layer = model.backbone.embedding
     if not is_numeral(token):
         known = [*VOCABULARY.words, "<sos>"]
         return layer.words[known.index(token) if token in known else 0].double()
@@ -132,7 +160,7 @@ def embed(model: LanguageModel, token: str) -> Tensor:
     return (1 - gate) * own + gate * digits
 
 
-def states_before(model: LanguageModel, tokens: list[str]) -> list[Tensor]:
+def states_before(model: NumeralLM, tokens: list[str]) -> list[Tensor]:
     """The hidden state from which each token, and the end, is predicted."""
     states = []
     hidden, cell = zeros(), zeros()
@@ -146,29 +174,29 @@ def log_softmax_at(scores: Tensor, index: int) -> Tensor:
     return scores[index] - scores.exp().sum().log()
 
 
-def token_log_prob(model: LanguageModel, state: Tensor, token: str) -> Tensor:
-    output = model.output
+def token_log_prob(model: NumeralLM, state: Tensor, token: str) -> Tensor:
+    backbone, head = model.backbone, model.head
     word = VOCABULARY.word_ids().get(token, 0)
     numeral = VOCABULARY.numeral_ids().get(token, 0)
-    if isinstance(output, FlatOutput):
-        rows = [row.double() for row in output.words]
-        for text, row in zip(VOCABULARY.numerals, output.numerals.tokens, strict=True):
+    if head.flat:
+        rows = [row.double() for row in backbone.words.weight]
+        for text, row in zip(VOCABULARY.numerals, head.embedding.tokens, strict=True):
             row = row.double()
             if model.config.model == "softmax+rnn" and text != UNKNOWN_NUMERAL:
-                row = row + read_digits(output.numerals.encoder, text)
+                row = row + read_digits(head.embedding.encoder, text)
             rows.append(row)
         index = len(VOCABULARY.words) + numeral if is_numeral(token) else word
         return log_softmax_at(torch.stack(rows) @ state, index)
-    assert isinstance(output, HierarchicalOutput)
-    numeral_share = 1 / (1 + torch.exp(-(output.gate.double() @ state)))
+    numeral_share = 1 / (1 + torch.exp(-(backbone.words.gate.double() @ state)))
     if not is_numeral(token):
-        return (1 - numeral_share).log() + log_softmax_at(output.words.double() @ state, word)
+        words = log_softmax_at(backbone.words.weight.double() @ state, word)
+        return (1 - numeral_share).log() + words
     # Heads have their own oracles; here, one numeral at a time.
     table = NumeralTable([token], VOCABULARY.numeral_ids())
-    return numeral_share.log() + output.head.log_prob(state.float()[None], table.all())[0]
+    return numeral_share.log() + head.log_prob(Context(state.float()[None]), table.all())[0]
 
 
-def reference(model: LanguageModel, text: str) -> tuple[list[Tensor], list[Tensor]]:
+def reference(model: NumeralLM, text: str) -> tuple[list[Tensor], list[Tensor]]:
     words, numerals = [], []
     tokens = text.split()
     for state, token in zip(states_before(model, tokens), [*tokens, "<eos>"], strict=True):
@@ -233,13 +261,13 @@ def test_all_that_may_follow_sums_to_one(name: str, corpora: dict[str, Corpus]) 
     assert len(numerals) == len(VOCABULARY.numerals)
     word_share = torch.stack(words).exp().sum().item()
     known_share = torch.stack(numerals).exp().sum().item()
-    if not model.output.open_vocabulary:
+    if not model.open_vocabulary:
         assert word_share + known_share == pytest.approx(1, rel=1e-5)
     else:
         assert word_share + known_share < 1
-    if isinstance(model.output, HierarchicalOutput):
+    if not model.head.flat:
         state = states_before(model, [CONTEXT])[-1]
-        numeral_share = torch.sigmoid(model.output.gate.double() @ state).item()
+        numeral_share = torch.sigmoid(model.backbone.words.gate.double() @ state).item()
         assert word_share + numeral_share == pytest.approx(1, rel=1e-5)
         assert 0.01 < numeral_share < 0.99
 
@@ -249,12 +277,15 @@ def test_gate_and_table_make_up_the_probability_of_a_numeral(
     name: str, corpora: dict[str, Corpus]
 ) -> None:
     model, corpus = make(name), corpora["dev"]
-    state = states_before(model, [CONTEXT])[-1].float()[None]
+    reading = model.read(corpus.take(np.arange(1, 1 + len(FOLLOWERS))))
     followers = [follower for follower in FOLLOWERS if is_numeral(follower)]
     table = NumeralTable(followers, VOCABULARY.numeral_ids())
-    actual = model.output.numeral_gate(state)[:, None] + model.output.numeral_table(state, table)
+    with torch.no_grad():
+        tables = model.head.log_prob_table(reading.context, table).double()
+    actual = torch.from_numpy(reading.gates)[:, None] + tables  # the context is the same for all
     expected = [scores(model, corpus, [1 + FOLLOWERS.index(text)])[1][0] for text in followers]
-    torch.testing.assert_close(actual[0].double(), torch.stack(expected), rtol=1e-5, atol=1e-5)
+    for row in actual:
+        torch.testing.assert_close(row, torch.stack(expected), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -332,29 +363,28 @@ def test_truncation_raises_the_probability_of_numerals(corpus: Corpus) -> None:
 
 def test_branches_of_a_hierarchical_model_share_no_parameters(corpus: Corpus) -> None:
     model = make("combination")
+    output = nn.ModuleDict({"words": model.backbone.words, "head": model.head})
     batch = corpus.collate(np.array([0]))
     words, numerals = batch.by_class(model.log_prob(batch))
     of_words = torch.autograd.grad(
-        words.sum(), list(model.output.parameters()), retain_graph=True, allow_unused=True
+        words.sum(), list(output.parameters()), retain_graph=True, allow_unused=True
     )
-    of_numerals = torch.autograd.grad(
-        numerals.sum(), list(model.output.parameters()), allow_unused=True
-    )
+    of_numerals = torch.autograd.grad(numerals.sum(), list(output.parameters()), allow_unused=True)
     shared = [
         name
         for (name, _), first, second in zip(
-            model.output.named_parameters(), of_words, of_numerals, strict=True
+            output.named_parameters(), of_words, of_numerals, strict=True
         )
         if first is not None and second is not None and first.any() and second.any()
     ]
-    assert shared == ["gate"]  # which is about the class
+    assert shared == ["words.gate"]  # which is about the class
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_vocabulary_without_numerals_is_enough(name: str, dataset: Dataset) -> None:
     lacking = Vocabulary(VOCABULARY.words, VOCABULARY.numerals[:1])
     torch.manual_seed(0)
-    model = LanguageModel(ModelConfig(name, hidden=SIZE), lacking, COMPONENTS).eval()
+    model = from_scratch(ModelConfig(name, SIZE), lacking, head_of(name, lacking)).eval()
     words, numerals = scores(model, load_corpora(dataset, lacking)["train"], [0])
     assert words.isfinite().all()
     assert numerals.isfinite().all()
@@ -391,7 +421,7 @@ def test_a_loaded_model_is_the_saved_one_bit_for_bit(
 ) -> None:
     model = make(name, truncate=name == "mog")
     model.save(tmp_path)
-    loaded = LanguageModel.load(tmp_path)
+    loaded = open_stored(tmp_path)
     saved_tensors, loaded_tensors = model.state_dict(), loaded.state_dict()
     assert saved_tensors.keys() == loaded_tensors.keys()
     for key, tensor in saved_tensors.items():
@@ -410,8 +440,8 @@ def test_a_loaded_model_is_the_saved_one_bit_for_bit(
 def test_components_are_saved_in_full(tmp_path: Path) -> None:
     make("mog").save(tmp_path)
     weights = load_file(tmp_path / "model.safetensors")
-    assert weights["output.head.means"].tolist() == COMPONENTS.means.tolist()
-    assert weights["output.head.sds"].tolist() == COMPONENTS.sds.tolist()
+    assert weights["head.means"].tolist() == COMPONENTS.means.tolist()
+    assert weights["head.sds"].tolist() == COMPONENTS.sds.tolist()
 
 
 def test_saving_twice_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -419,7 +449,7 @@ def test_saving_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         model.save(tmp_path / folder)
-    LanguageModel.load(tmp_path / "a").save(tmp_path / "b")
+    open_stored(tmp_path / "a").save(tmp_path / "b")
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
@@ -463,6 +493,15 @@ def edit(name: str, **changes: object) -> Callable[[Path], None]:
     return damage
 
 
+def components(count: int) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        record = json.loads((folder / "config.json").read_text())
+        record["head"]["members"]["mog"]["components"] = count
+        (folder / "config.json").write_text(json.dumps(record))
+
+    return damage
+
+
 def drop(name: str, key: str) -> Callable[[Path], None]:
     def damage(folder: Path) -> None:
         record = json.loads((folder / name).read_text())
@@ -484,9 +523,9 @@ def weights_of(name: str) -> Callable[[Path], None]:
 
 def not_a_number(folder: Path) -> None:
     """In one weight, saved as training would, with a digest that is right."""
-    model = LanguageModel.load(folder)
+    model = open_stored(folder)
     with torch.no_grad():
-        model.output.words[-1, 0] = float("nan")
+        model.backbone.words.weight[-1, 0] = float("nan")
     model.save(folder)
 
 
@@ -506,15 +545,19 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "configuration not an object": overwrite(CONFIG, b"[1, 2]"),
     "configuration not text": overwrite(CONFIG, b"\xff\xfe\x00"),
     "configuration of something else": edit(CONFIG, format="numerate dataset"),
-    "configuration of another version": edit(CONFIG, version=2),
+    "configuration of another version": edit(CONFIG, version=3),
     "configuration without hidden size": drop(CONFIG, "hidden"),
-    "configuration without components": drop(CONFIG, "components"),
+    "configuration without a head": drop(CONFIG, "head"),
+    "a head that is none": edit(CONFIG, head=[1]),
+    "a head of other members": edit(CONFIG, head={"members": {"d-rnn": {}}}),
+    "members that are none": edit(CONFIG, head={"members": 3}),
+    "options that are none": edit(CONFIG, options={"truncate": 3}),
     "another hidden size": edit(CONFIG, hidden=SIZE + 1),
     "hidden size of zero": edit(CONFIG, hidden=0),
     "dropout of one": edit(CONFIG, dropout=1.0),
-    "another number of components": edit(CONFIG, components=3),
-    "no components": edit(CONFIG, components=0),
-    "a negative number of components": edit(CONFIG, components=-1),
+    "another number of components": components(3),
+    "no components": components(0),
+    "a negative number of components": components(-1),
     "vocabulary without numerals": drop(WORDS, "numerals"),
     "vocabulary of another size": edit(WORDS, words=["a", "b"]),
     "a numeral that is none": edit(WORDS, numerals=[*VOCABULARY.numerals[:-1], "seven"]),
@@ -528,10 +571,10 @@ def test_a_broken_model_gives_one_clear_line(
     folder = tmp_path / "run"
     folder.mkdir()
     make("combination").save(folder)
-    LanguageModel.load(folder)
+    open_stored(folder)
     damage(folder)
     with pytest.raises(RunError) as caught:
-        LanguageModel.load(folder)
+        open_stored(folder)
     message = str(caught.value)
     assert "\n" not in message
     assert str(folder) in message or "expected" in message
@@ -539,7 +582,7 @@ def test_a_broken_model_gives_one_clear_line(
 
 def test_a_folder_that_is_not_there_is_not_a_run(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="not a run"):
-        LanguageModel.load(tmp_path / "nowhere")
+        open_stored(tmp_path / "nowhere")
 
 
 # Configuration
@@ -556,7 +599,7 @@ def test_an_unknown_model_name_gets_a_did_you_mean(name: str, meant: str) -> Non
 
 
 def test_a_name_like_no_model_gets_the_list() -> None:
-    with pytest.raises(NumerateError, match="expected one of softmax, ") as caught:
+    with pytest.raises(NumerateError, match="expected one of combination, ") as caught:
         ModelConfig("xyzzy")
     assert "did you mean" not in str(caught.value)
 
@@ -575,7 +618,7 @@ def test_the_names_are_those_of_the_paper() -> None:
 
 def test_sizes_default_to_the_papers() -> None:
     config = ModelConfig("mog")
-    assert (config.hidden, config.dropout, config.truncate) == (50, 0.1, False)
+    assert (config.hidden, config.dropout, config.options.truncate) == (50, 0.1, False)
 
 
 @pytest.mark.parametrize("change", [{"hidden": 0}, {"dropout": 1.0}, {"dropout": -0.1}])
@@ -586,12 +629,13 @@ def test_impossible_sizes_are_refused(change: dict[str, float]) -> None:
 
 def test_pretrained_vectors_start_words_of_input_and_output() -> None:
     model = make("combination")
-    start = model.embedding.words[-1].clone()
+    backbone = model.backbone
+    start = backbone.embedding.words[-1].clone()
     random = np.random.default_rng(0)
     words = random.normal(size=(len(VOCABULARY.words), SIZE)).astype(np.float32)
     numerals = random.normal(size=(len(VOCABULARY.numerals), SIZE)).astype(np.float32)
-    model.start_from_vectors(words, numerals)
-    assert np.array_equal(model.embedding.words[:-1].detach().numpy(), words)
-    assert np.array_equal(model.output.words.detach().numpy(), words)
-    assert np.array_equal(model.embedding.numerals.detach().numpy(), numerals)
-    assert torch.equal(model.embedding.words[-1], start)
+    backbone.start_from_vectors(words, numerals, model.head)
+    assert np.array_equal(backbone.embedding.words[:-1].detach().numpy(), words)
+    assert np.array_equal(backbone.words.weight.detach().numpy(), words)
+    assert np.array_equal(backbone.embedding.numerals.detach().numpy(), numerals)
+    assert torch.equal(backbone.embedding.words[-1], start)

@@ -6,10 +6,10 @@ from math import ceil
 
 import numpy as np
 import pytest
-from numerate.evaluation.candidates import candidate_numerals
 
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Encoded
+from numerate.model.candidates import candidate_numerals
 from numerate.numeral import MAX_DIGITS, count_digits, is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.vocabulary import UNKNOWN_NUMERAL, UNKNOWN_WORD, Vocabulary
