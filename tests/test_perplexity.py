@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from numerate.backbones.contract import Targets
 from numerate.evaluation.figures import figures_and_intervals, perplexities
-from numerate.evaluation.score import Targets
 from numerate.perplexity import (
     adjusted_log_probs,
     numeral_shares,

@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from numerate import tables
+from numerate.backbones.contract import Targets
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.evaluate import Evaluation, strict
-from numerate.evaluation.score import Targets
 from numerate.evaluation.summary import summary
 from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.report import page
