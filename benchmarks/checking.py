@@ -20,11 +20,11 @@ import time
 from pathlib import Path
 
 import torch
-from numerate.plausibility.model import NumerateModel
 
 import numerate
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
+from numerate.model.numeral_lm import NumeralLM
 from numerate.runs.folder import CONFIG, read_json
 
 MOST_CHECKING, MOST_LOADING = 0.5, 2.0  # seconds
@@ -52,9 +52,9 @@ def document(dataset: Dataset, tokens: int) -> str:
     raise SystemExit(f"{dataset.folder}: {tokens} tokens short in the test split")
 
 
-def time_checking(model: NumerateModel, text: str, alarms: float, rounds: int) -> float:
+def time_checking(model: NumeralLM, text: str, alarms: float, rounds: int) -> float:
     """Print how long it takes; the median."""
-    numerals, flagged = len(model.assess(text)), len(model.check(text, alarms))  # warms up
+    numerals, flagged = len(model.checker.assess(text)), len(model.check(text, alarms))  # warms up
     seconds = []
     for _ in range(rounds):
         start = time.perf_counter()

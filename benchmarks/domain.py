@@ -10,10 +10,9 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from numerate.plausibility.model import NumerateModel
-
 import numerate
 from numerate.corpus.dataset import Dataset
+from numerate.model.numeral_lm import NumeralLM
 
 LENGTHS = (40, 100, 250, None)  # words from the beginning; None: all
 MOST = 500  # documents of a dataset
@@ -35,8 +34,8 @@ def beginning(text: str, words: int | None) -> str:
     return " ".join(parts[:words])
 
 
-def refused(model: NumerateModel, texts: list[str]) -> float:
-    fits = [model.glance(text, model.usual_alarms).domain.fits for text in texts]
+def refused(model: NumeralLM, texts: list[str]) -> float:
+    fits = [model.checker.glance(text, model.checker.usual_alarms).domain.fits for text in texts]
     return sum(fit is False for fit in fits) / len(fits)
 
 

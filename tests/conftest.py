@@ -1,14 +1,28 @@
-"""What all tests share: fixed seeds, no clock, one thread, since small models want no more."""
+"""What all tests share: fixed seeds, no clock, one thread, since small models want no more.
+
+And what those of using models share: small runs, one of every model, and enumeration.
+"""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
+import numerate
+from numerate.corpus.prepare import prepare
+from numerate.heads.base import NextNumeral
+from numerate.heads.registry import paper_heads
+from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import Loudness, set_loudness
+from numerate.numeral import is_numeral
+from numerate.training.options import TrainingOptions
+from numerate.training.run import train
 
 # A busy machine is not an error.
 settings.register_profile("numerate", deadline=None, derandomize=True)
@@ -40,3 +54,83 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+OPTIONS = TrainingOptions(epochs=2, batch_size=10)
+
+
+@pytest.fixture(scope="session")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "cardiac"
+    prepare("cardiac", folder, documents=120, seed=1, processes=1)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def runs(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    for name in paper_heads():
+        train(
+            dataset,
+            folder / name,
+            model=name,
+            vocabulary=300,
+            hidden=16,
+            options=OPTIONS,
+            device="cpu",
+        )
+    return {name: folder / name for name in paper_heads()}
+
+
+@pytest.fixture(scope="session")
+def models(runs: dict[str, Path]) -> dict[str, NumeralLM]:
+    return {name: numerate.load(run) for name, run in runs.items()}
+
+
+@pytest.fixture(scope="session")
+def short_numerals() -> list[str]:
+    """All numerals of at most four characters."""
+    return _short_numerals(4)
+
+
+@pytest.fixture(scope="session")
+def assert_best_first() -> Callable[..., None]:
+    return _assert_best_first
+
+
+def _short_numerals(characters: int) -> list[str]:
+    """Every normalised numeral of at most so many characters."""
+    strings = (
+        "".join(symbols)
+        for length in range(1, characters + 1)
+        for symbols in product("0123456789.", repeat=length)
+    )
+    return [text for text in strings if is_numeral(text)]
+
+
+def _assert_best_first(
+    found: NextNumeral,
+    numerals: list[str],
+    score: Callable[[list[str]], Iterable[float]],
+    *,
+    beyond: float,
+    at_least: int,
+    tolerance: float = 1e-5,
+) -> None:
+    """The stream begins with the best of all numerals, in order, with their log-probabilities.
+
+    No numeral that is not enumerated has more than probability `beyond`: whatever has more is
+    among the best of all numerals there are.
+    """
+    log_probs = np.array(list(score(numerals)))
+    order = np.lexsort((numerals, -log_probs))
+    sure = [index for index in order if np.exp(log_probs[index]) > beyond + 1e-9]
+    assert len(sure) >= at_least, f"only {len(sure)} numerals beat what is not enumerated"
+    stream = found.stream()
+    streamed = [next(stream) for _ in sure]
+    np.testing.assert_allclose([p for _, p in streamed], log_probs[sure], atol=tolerance)
+    # Numerals that are equally probable but for rounding may change places.
+    expected = dict(zip(numerals, log_probs, strict=True))
+    for text, log_prob in streamed:
+        assert abs(expected.get(text, -np.inf) - log_prob) < tolerance
+    assert len({text for text, _ in streamed}) == len(streamed)

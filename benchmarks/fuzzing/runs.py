@@ -43,7 +43,7 @@ class Runs:
             run = setting.workspace / model
             train(self._dataset, run, model=model, options=OPTIONS, **SIZES)  # type: ignore[arg-type]
             evaluate(run, everything=True, device="cpu").save()
-            _ = load(run, say=_silent).calibration
+            _ = load(run, say=_silent).checker.calibration
             self._runs.append(run)
 
     def damage(self, chance: random.Random, folder: Path) -> str:
@@ -82,7 +82,7 @@ class Runs:
         model = load(run, self._dataset, say=_silent)
         model.predict("The ejection fraction is").top(1)
         model.rank([TEXT, TEXT.replace("55", "550")])
-        model.assess(TEXT, 0.1)
+        model.checker.assess(TEXT, 0.1)
 
     def _train(self, run: Path, chance: str) -> None:
         how = {chance: True}

@@ -5,9 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from numerate.plausibility.gap import Gap
-from numerate.plausibility.model import NumerateModel
 from tests.plausibility.test_command import numerate
+
+from numerate.model.gap import Gap
+from numerate.model.numeral_lm import NumeralLM
 
 
 @pytest.fixture
@@ -83,15 +84,15 @@ def test_the_path_of_a_file_is_told_what_to_do(
 
 
 def test_a_gap_says_how_far_it_is(
-    models: dict[str, NumerateModel], monkeypatch: pytest.MonkeyPatch
+    models: dict[str, NumeralLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = models["h-softmax"]
-    monkeypatch.setattr(type(model.model), "paragraphs_at_once", 50)
+    monkeypatch.setattr(type(model.backbone), "texts_at_once", 50)
     heard: list[tuple[int, int]] = []
     model.predict("he weighs ___ kg", report=lambda *reached: heard.append(reached))
     total = heard[-1][1]
     assert heard == [(done, total) for done in [*range(0, total, 50), total]]
-    assert total == len(Gap(model.model, "he weighs", "kg").numerals.numerals)
+    assert total == len(Gap(model, "he weighs", "kg").numerals.numerals)
 
 
 def test_waiting_for_a_gap_is_shown_on_a_terminal(

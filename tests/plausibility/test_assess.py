@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from numerate.model.names import MODELS
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import AFTER
 
+from numerate.backbones.contract import AFTER
 from numerate.corpus.dataset import Dataset
+from numerate.heads.registry import paper_heads
+from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import (
     LEVEL,
@@ -104,19 +104,19 @@ def test_where_anything_may_come_nothing_is_strange() -> None:
     assert abs(odds - np.log(5)) < 1  # five kinds of slips, each as likely as what is written
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", paper_heads())
 def test_in_the_place_of_another_a_numeral_is_read_as_if_it_stood_there(
-    models: dict[str, NumerateModel], name: str
+    models: dict[str, NumeralLM], name: str
 ) -> None:
     """And so is what follows: the next tokens of the text, read anew with the other numeral."""
-    model = models[name].model
+    model = models[name]
     text = "LV ejection fraction is 55%. Volume is 140.5 mL, and 7"
-    (reading,) = model.read([text])
+    (reading,) = model.read_texts([text], going_on=True)
     rows, numerals = np.array([0, 0, 1, 2, 1]), ["61", "5.5", "98765", "1", "140.5"]
     log_probs, after = model.in_place(reading, rows, numerals)
     for row, numeral, log_prob, following in zip(rows, numerals, log_probs, after, strict=True):
         token = reading.numerals[row]
-        (other,) = model.read([text[: token.start] + numeral + text[token.end :]])
+        (other,) = model.read_texts([text[: token.start] + numeral + text[token.end :]])
         place = int(reading.positions[row])
         assert other.numeral_log_probs[row] == pytest.approx(log_prob, rel=1e-4)
         expected = other.log_probs[place + 1 : -1][:AFTER].sum()
@@ -124,24 +124,23 @@ def test_in_the_place_of_another_a_numeral_is_read_as_if_it_stood_there(
 
 
 def test_only_what_is_strange_at_first_sight_gets_a_second_look(
-    models: dict[str, NumerateModel],
+    models: dict[str, NumeralLM],
 ) -> None:
     lm = models["combination"]
-    (reading,) = lm.model.read(["LV ejection fraction is 55%, volume 98765.4321 mL, age 61 years."])
+    text = "LV ejection fraction is 55%, volume 98765.4321 mL, age 61 years."
+    (reading,) = lm.read_texts([text], going_on=True)
     numerals = [token.text for token in reading.numerals]
     sight = first_sight(numerals, reading.numeral_log_probs)
     digits = np.array([2, 9, 2])
     np.testing.assert_allclose(sight, -reading.numeral_log_probs - digits * np.log(10))
-    whole = Strangeness(lm.model).of(reading)
-    np.testing.assert_allclose(
-        Strangeness(lm.model)(reading, np.arange(3), numerals), whole, rtol=1e-4
-    )
+    whole = Strangeness(lm).of(reading)
+    np.testing.assert_allclose(Strangeness(lm)(reading, np.arange(3), numerals), whole, rtol=1e-4)
     least = np.sort(sight)[1]
-    some = Strangeness(lm.model, least).of(reading)
+    some = Strangeness(lm, least).of(reading)
     looked = sight >= least
     np.testing.assert_allclose(some[looked], whole[looked], rtol=1e-5)
     assert some[~looked].max() < whole.min()
-    again = Strangeness(lm.model, least - 1e-3)(reading, np.arange(3), numerals)
+    again = Strangeness(lm, least - 1e-3)(reading, np.arange(3), numerals)
     np.testing.assert_allclose(again, some, rtol=1e-4)
 
 
@@ -167,9 +166,9 @@ def test_reasons() -> None:
     assert REASONS == ("magnitude", "precision", "digits")
 
 
-def test_findings_point_into_the_text(models: dict[str, NumerateModel]) -> None:
+def test_findings_point_into_the_text(models: dict[str, NumeralLM]) -> None:
     text = "Volume 1,234.50 ml.\n\n  The fraction is 55 %\nand 007 more.\n\nNothing."
-    found = models["combination"].assess(text)
+    found = models["combination"].checker.assess(text)
     assert [f.written for f in found] == ["1,234.50", "55", "007"]
     assert [f.numeral for f in found] == ["1234.50", "55", "7"]
     for finding in found:
@@ -182,26 +181,26 @@ def test_findings_point_into_the_text(models: dict[str, NumerateModel]) -> None:
         assert finding.flagged == (finding.plausibility <= 0.01)
 
 
-def test_findings_know_sign_and_power(models: dict[str, NumerateModel]) -> None:
+def test_findings_know_sign_and_power(models: dict[str, NumeralLM]) -> None:
     text = "A change of −2.5 × 10^3.\n\nA volume of 140 to 150 ml."
-    found = models["mog"].assess(text, 0.05)
+    found = models["mog"].checker.assess(text, 0.05)
     assert [f.numeral for f in found] == ["2.5", "10", "3", "140", "150"]
     assert [(f.sign, f.power) for f in found] == [(-1, 3), (1, 0), (1, 0), (1, 0), (1, 0)]
     assert found[0].record()["sign"] == -1
 
 
-def test_paragraphs_do_not_see_each_other(models: dict[str, NumerateModel]) -> None:
+def test_paragraphs_do_not_see_each_other(models: dict[str, NumeralLM]) -> None:
     """And a paragraph of a text is read as the same text alone."""
     lm = models["combination"]
     first, second = "The fraction is 55 %.", "The volume is 140 ml."
-    both = lm.assess(f"{first}\n \n{second}")
-    apart = [*lm.assess(first), *lm.assess(second)]
+    both = lm.checker.assess(f"{first}\n \n{second}")
+    apart = [*lm.checker.assess(first), *lm.checker.assess(second)]
     for together, alone in zip(both, apart, strict=True):
         assert together.surprisal == pytest.approx(alone.surprisal, rel=1e-4)
 
 
 def test_the_most_likely_is_searched_where_something_is_flagged(
-    models: dict[str, NumerateModel],
+    models: dict[str, NumeralLM],
 ) -> None:
     lm = models["combination"]
     text = "The ejection fraction is 123456789.123 %."
@@ -216,14 +215,12 @@ def test_the_most_likely_is_searched_where_something_is_flagged(
     assert whole.cdf(high) > 0.96
 
 
-def test_what_is_odd_but_not_flagged_is_named(
-    models: dict[str, NumerateModel], dataset: Path
-) -> None:
+def test_what_is_odd_but_not_flagged_is_named(models: dict[str, NumeralLM], dataset: Path) -> None:
     lm = models["combination"]
     split = Dataset.open(dataset).split("test").read(["text"])["text"].to_pylist()
     text = "\n\n".join(split[:8])
-    strict = lm.sift(text, lm.calibration.finest)
-    glances = lm.glance(text, lm.calibration.finest)
+    strict = lm.checker.sift(text, lm.checker.calibration.finest)
+    glances = lm.checker.glance(text, lm.checker.calibration.finest)
     odd = [g for g in glances if not g.flagged and g.plausibility < UNUSUAL]
     assert odd, "something is unusual"
     assert strict.unusual == sorted(odd, key=lambda glance: (glance.plausibility, glance.start))
@@ -232,10 +229,8 @@ def test_what_is_odd_but_not_flagged_is_named(
 
 
 @pytest.mark.parametrize("text", ["", " \n\n ", "no numeral at all"])
-def test_a_text_without_numerals_has_no_findings(
-    models: dict[str, NumerateModel], text: str
-) -> None:
-    assert models["mog"].assess(text) == []
+def test_a_text_without_numerals_has_no_findings(models: dict[str, NumeralLM], text: str) -> None:
+    assert models["mog"].checker.assess(text) == []
     assert models["mog"].check(text) == []
 
 
@@ -243,36 +238,36 @@ def test_the_plausible_range_is_central() -> None:
     assert 0 < LEVEL < 1
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_glance_sees_what_an_assessment_sees(models: dict[str, NumerateModel], name: str) -> None:
+@pytest.mark.parametrize("name", paper_heads())
+def test_a_glance_sees_what_an_assessment_sees(models: dict[str, NumeralLM], name: str) -> None:
     text = "LV ejection fraction is 612%.\n\nNo numeral.\n\nVolumes of 1,150 and 57.5 mL."
-    glances = models[name].glance(text, 0.1)
-    findings = models[name].assess(text, 0.1)
+    glances = models[name].checker.glance(text, 0.1)
+    findings = models[name].checker.assess(text, 0.1)
     assert [text[glance.start : glance.end] for glance in glances] == ["612", "1,150", "57.5"]
     for glance, finding in zip(glances, findings, strict=True):
         assert asdict(glance).items() <= finding.record().items()
-    assert models[name].glance("") == []
+    assert models[name].checker.glance("") == []
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", paper_heads())
 def test_the_reason_at_one_place_is_that_of_the_assessment(
-    models: dict[str, NumerateModel], name: str
+    models: dict[str, NumeralLM], name: str
 ) -> None:
     text = " 7 is first.\n\nLV ejection fraction is 612%.\n\nVolumes of 1,150 and 57.53 mL."
-    reasons = {finding.start: finding.reason for finding in models[name].assess(text)}
+    reasons = {finding.start: finding.reason for finding in models[name].checker.assess(text)}
     assert len(reasons) == 4
-    judged = {place: models[name].judge_at(text, place) for place in range(len(text))}
+    judged = {place: models[name].checker.judge_at(text, place) for place in range(len(text))}
     assert {place: pair[1] for place, pair in judged.items() if pair} == reasons
 
 
 def test_checking_finds_what_an_assessment_flags_without_looking_at_the_rest(
-    models: dict[str, NumerateModel], monkeypatch: pytest.MonkeyPatch
+    models: dict[str, NumeralLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lm = models["combination"]
     text = "the patient is 54 years old.\n\nheight 98765.4321 cm, weight 0.00001 kg, 172 cm."
-    expected = [found for found in lm.assess(text, 0.2, search=True) if found.flagged]
+    expected = [found for found in lm.checker.assess(text, 0.2, search=True) if found.flagged]
     assert 0 < len(expected) < 4
-    monkeypatch.setattr(type(lm.model), "log_probs", None)  # of the grid's candidates
+    monkeypatch.setattr(type(lm), "log_prob_table", None)  # of the grid's candidates
     assert lm.check(text, 0.2) == expected
-    found = lm.sift(text, 0.2)
+    found = lm.checker.sift(text, 0.2)
     assert (list(found), found.numerals) == (expected, 4)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numerate.plausibility.model import NumerateModel
 
 import numerate
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.calibration import MOST_POINTS, Calibration
 from numerate.plausibility.load import load
 from numerate.runs.folder import CALIBRATION, REFERENCE
@@ -35,26 +35,26 @@ def test_right_numerals_are_flagged_as_often_as_asked(alarms: float) -> None:
 
 @pytest.mark.parametrize("name", ["combination", "d-rnn", "h-softmax"])
 def test_about_as_many_alarms_as_asked_on_held_out_text(
-    models: dict[str, NumerateModel], dataset: Path, name: str
+    models: dict[str, NumeralLM], dataset: Path, name: str
 ) -> None:
     lm = models[name]
     texts = Dataset.open(dataset).split("test").read(["text"])["text"].to_pylist()
     text = "\n\n".join(texts)
-    found = lm.assess(text, alarms=0.1)
+    found = lm.checker.assess(text, alarms=0.1)
     assert len(found) > 300
     # The reports are alike, but few: twice or half of what was asked would still pass, ten times
     # or nothing would not.
     assert 0.04 < np.mean([finding.flagged for finding in found]) < 0.2
-    assert np.mean([f.flagged for f in lm.assess(text, alarms=0.01)]) < 0.04
+    assert np.mean([f.flagged for f in lm.checker.assess(text, alarms=0.01)]) < 0.04
 
 
 @pytest.mark.parametrize("alarms", [0, 1, -0.5, 2, float("nan")])
-def test_alarms_are_a_share(models: dict[str, NumerateModel], alarms: float) -> None:
+def test_alarms_are_a_share(models: dict[str, NumeralLM], alarms: float) -> None:
     with pytest.raises(NumerateError, match=r"alarms: got .*, expected between 0 and 1"):
         models["mog"].check("5", alarms=alarms)
 
 
-def test_too_few_alarms_are_told(models: dict[str, NumerateModel]) -> None:
+def test_too_few_alarms_are_told(models: dict[str, NumeralLM]) -> None:
     with pytest.raises(NumerateError, match=r"expected at least 0\.0.*calibrated on \d+ numerals"):
         models["mog"].check("5", alarms=1e-9)
 
@@ -77,23 +77,23 @@ def run(runs: dict[str, Path], tmp_path: Path) -> Path:
 def test_what_was_found_out_is_kept(run: Path) -> None:
     said: list[str] = []
     text = "The fraction is 55 %."
-    first = load(run, say=said.append).assess(text)
+    first = load(run, say=said.append).checker.assess(text)
     assert len(said) == 1
     assert said[0].startswith(f"calibrating {run} on the dev split of ")
     assert (run / REFERENCE).exists()
     stored = json.loads((run / CALIBRATION).read_text())
     assert stored["record"]["strangeness"] == sorted(stored["record"]["strangeness"])
-    again = load(run, say=said.append).assess(text)
+    again = load(run, say=said.append).checker.assess(text)
     assert len(said) == 1
     assert again == first
 
 
 def test_a_used_run_needs_its_dataset_no_more(run: Path) -> None:
-    numerate.load(run).assess("5")
+    numerate.load(run).checker.assess("5")
     config = json.loads((run / "config.json").read_text())
     config["dataset"] |= {"path": "gone", "relative": "../gone"}
     (run / "config.json").write_text(json.dumps(config))
-    assert numerate.load(run).assess("The fraction is 55 %.")
+    assert numerate.load(run).checker.assess("The fraction is 55 %.")
 
 
 def test_a_dataset_that_moved(run: Path, dataset: Path) -> None:
@@ -102,19 +102,19 @@ def test_a_dataset_that_moved(run: Path, dataset: Path) -> None:
     (run / "config.json").write_text(json.dumps(config))
     with pytest.raises(DatasetError, match=r"gone: not a dataset.*moved, give --dataset"):
         numerate.load(run)
-    assert numerate.load(run, dataset).assess("The fraction is 55 %.")
+    assert numerate.load(run, dataset).checker.assess("The fraction is 55 %.")
 
 
 def test_other_weights_are_noticed(run: Path, runs: dict[str, Path]) -> None:
     said: list[str] = []
-    load(run, say=said.append).assess("5")
+    load(run, say=said.append).checker.assess("5")
     record = json.loads((run / CALIBRATION).read_text())
     record["identity"]["weights"] = "of another model"
     (run / CALIBRATION).write_text(json.dumps(record))
-    load(run, say=said.append).assess("5")
+    load(run, say=said.append).checker.assess("5")
     assert said[1] == f"{run / CALIBRATION}: of other weights or data, made anew"
     (run / CALIBRATION).write_text("{broken")
-    load(run, say=said.append).assess("5")
+    load(run, say=said.append).checker.assess("5")
     assert len(said) == 5
 
 
@@ -126,7 +126,7 @@ def test_a_run_that_cannot_be_written_to_is_used_all_the_same(
 
     monkeypatch.setattr("numerate.plausibility.kept.write_file", refuse)
     said: list[str] = []
-    assert load(run, say=said.append).assess("The fraction is 55 %.")
+    assert load(run, say=said.append).checker.assess("The fraction is 55 %.")
     assert sum("cannot be kept (Permission denied)" in message for message in said) == 2
     assert not (run / CALIBRATION).exists()
 

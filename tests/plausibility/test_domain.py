@@ -1,15 +1,17 @@
 """A text of another kind is told; one of the same kind, or too short to tell, is let be."""
 
+import copy
 import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numerate.plausibility.model import NumerateModel
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DomainWarning
+from numerate.model.numeral_lm import NumeralLM
+from numerate.plausibility.checker import Checker
 from numerate.plausibility.domain import FEWEST, SHORTEST, TRAITS, Domain, Traits, join_traits
 
 PROSE = (
@@ -117,30 +119,35 @@ def test_what_is_kept_says_the_same() -> None:
 
 @pytest.mark.parametrize("name", ["softmax", "combination"])
 def test_a_run_knows_its_own_reports_from_prose(
-    models: dict[str, NumerateModel], dataset: Path, name: str
+    models: dict[str, NumeralLM], dataset: Path, name: str
 ) -> None:
     lm = models[name]
     reports = Dataset.open(dataset).split("test").read(["text"])["text"].to_pylist()
-    fits = [lm.glance(text, 0.1).domain.fits for text in reports]
+    fits = [lm.checker.glance(text, 0.1).domain.fits for text in reports]
     assert sum(fit is False for fit in fits) <= 1
     assert sum(fit is True for fit in fits) > 20
-    for found in (lm.glance(PROSE, 0.1), lm.assess(PROSE, 0.1), lm.sift(PROSE, 0.1)):
+    for found in (
+        lm.checker.glance(PROSE, 0.1),
+        lm.checker.assess(PROSE, 0.1),
+        lm.checker.sift(PROSE, 0.1),
+    ):
         assert found.domain.fits is False
         assert found.domain.compared["unknown_words"].value > 0.3
         assert found.numerals == 3
-    assert lm.glance("He weighs 74 kg at a height of 184 m.", 0.1).domain.fits is not False
-    assert lm.glance("EF is 55%.", 0.1).domain.fits is None
-    assert lm.glance("", 0.1).domain.fits is None
+    assert lm.checker.glance("He weighs 74 kg at a height of 184 m.", 0.1).domain.fits is not False
+    assert lm.checker.glance("EF is 55%.", 0.1).domain.fits is None
+    assert lm.checker.glance("", 0.1).domain.fits is None
 
 
-def test_paragraphs_without_numerals_count(models: dict[str, NumerateModel]) -> None:
+def test_paragraphs_without_numerals_count(models: dict[str, NumeralLM]) -> None:
     without = PROSE.replace("1873", "that year").replace("14 ", "").replace("2 ", "")
-    found = models["mog"].glance(f"{without}\n\nEjection fraction is 55 %.", 0.1)
+    found = models["mog"].checker.glance(f"{without}\n\nEjection fraction is 55 %.", 0.1)
     assert found.domain.fits is False
 
 
-def test_python_is_warned_once(models: dict[str, NumerateModel]) -> None:
-    lm = NumerateModel(models["mog"].model, lambda: models["mog"].calibration)
+def test_python_is_warned_once(models: dict[str, NumeralLM]) -> None:
+    lm = copy.copy(models["mog"])
+    lm.use(lm.reference, Checker(lm, lambda: models["mog"].checker.calibration))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert lm.check(PROSE, 0.1, force_domain=True).domain.calibrated

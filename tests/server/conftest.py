@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from numerate.plausibility.model import NumerateModel
 
 import numerate
 from numerate.corpus.prepare import prepare
+from numerate.model.numeral_lm import NumeralLM
 from numerate.server.api import create_app
 from numerate.server.command import bind, http_config
 from numerate.server.limits import Limits
@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def model(run: Path) -> NumerateModel:
+def model(run: Path) -> NumeralLM:
     return numerate.load(run)
 
 
@@ -64,7 +64,7 @@ def serving() -> Serving:
 
 
 @pytest.fixture(scope="session")
-def client(model: NumerateModel) -> Iterator[httpx.Client]:
+def client(model: NumeralLM) -> Iterator[httpx.Client]:
     """The server that most tests share: healthy after each of them."""
     with serve(model, examples=["The ejection fraction is 60 %."]) as client:
         yield client

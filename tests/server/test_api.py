@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from numerate.plausibility.model import ALARMS, NumerateModel
 from tests.server.conftest import Serving
 
+from numerate.model.numeral_lm import ALARMS, NumeralLM
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import VERDICTS, explain, level_of
@@ -27,7 +27,7 @@ def ask(client: httpx.Client, path: str, **body: Any) -> Any:
     return answer.json()
 
 
-def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: NumerateModel) -> None:
+def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: NumeralLM) -> None:
     answer = ask(client, "check", text=TEXT)
     assert [TEXT[n["start"] : n["end"]] for n in answer["numerals"]] == ["61", "150", "9000"]
     assert [n["flagged"] for n in answer["numerals"]] == [False, False, True]
@@ -35,7 +35,7 @@ def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: Numerat
     closely = ask(client, "check", text=TEXT, details=True)
     assert closely["flagged"] == 1
     for said, more, finding in zip(
-        answer["numerals"], closely["numerals"], model.assess(TEXT), strict=True
+        answer["numerals"], closely["numerals"], model.checker.assess(TEXT), strict=True
     ):
         level = level_of(finding)
         words = {
@@ -53,11 +53,11 @@ def test_alarms_set_how_much_is_flagged(client: httpx.Client) -> None:
     assert ask(client, "check", text=TEXT, alarms=0.999)["flagged"] == 3
 
 
-def test_a_small_dev_split_allows_no_finer_rate(serving: Serving, model: NumerateModel) -> None:
+def test_a_small_dev_split_allows_no_finer_rate(serving: Serving, model: NumeralLM) -> None:
     """Who names no rate is answered all the same."""
-    few = Calibration(model.calibration.strangeness[::40])
+    few = Calibration(model.checker.calibration.strangeness[::40])
     assert few.finest > ALARMS
-    with serving(NumerateModel(model.model, lambda: few)) as client:
+    with serving(NumeralLM(model, lambda: few)) as client:
         text = "Left ventricular ejection fraction is 5 %."
         for details in (False, True):
             answer = client.post("/v1/check", json={"text": text, "details": details})
@@ -84,7 +84,7 @@ def test_a_text_without_numerals_has_no_findings(client: httpx.Client) -> None:
 
 
 def test_a_text_of_another_kind_is_told(
-    client: httpx.Client, serving: Serving, model: NumerateModel
+    client: httpx.Client, serving: Serving, model: NumeralLM
 ) -> None:
     for details in (False, True):
         answer = ask(client, "check", text=PROSE, details=details)
@@ -98,7 +98,7 @@ def test_a_text_of_another_kind_is_told(
         assert all("plausible here" in n["verdict"] for n in answer["numerals"] if n["flagged"])
 
 
-def test_a_prediction_is_the_distribution(client: httpx.Client, model: NumerateModel) -> None:
+def test_a_prediction_is_the_distribution(client: httpx.Client, model: NumeralLM) -> None:
     context = "LV ejection fraction is "
     answer = ask(client, "predict", text=context, count=4, level=0.8)
     expected = model.predict(context)
@@ -111,7 +111,7 @@ def test_a_prediction_is_the_distribution(client: httpx.Client, model: NumerateM
 
 
 def test_a_written_numeral_is_placed_in_the_prediction(
-    client: httpx.Client, model: NumerateModel
+    client: httpx.Client, model: NumeralLM
 ) -> None:
     start = TEXT.index("9000")
     answer = ask(client, "predict", text=TEXT, start=start, end=start + 4)
@@ -132,12 +132,12 @@ def test_a_paragraph_begins_anew(client: httpx.Client) -> None:
     assert second == alone
 
 
-def test_a_numeral_may_be_the_first_of_its_text(client: httpx.Client, model: NumerateModel) -> None:
+def test_a_numeral_may_be_the_first_of_its_text(client: httpx.Client, model: NumeralLM) -> None:
     first = ask(client, "predict", text="57-year-old male", start=0, end=2)
     assert first["written"]["numeral"] == "57"
     later = ask(client, "predict", text="A line.\n\n57-year-old male", start=9, end=11)
     assert later == first
-    (finding, *_) = model.assess("57-year-old male")
+    (finding, *_) = model.checker.assess("57-year-old male")
     assert first["written"]["probability"] == pytest.approx(math.exp(-finding.surprisal), rel=1e-3)
 
 
@@ -153,7 +153,7 @@ def test_a_numeral_is_found_as_the_model_reads_it(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("place", [{"start": 24, "end": 26}, {}])
 def test_bars_hold_the_distribution(
-    client: httpx.Client, model: NumerateModel, place: dict[str, int]
+    client: httpx.Client, model: NumeralLM, place: dict[str, int]
 ) -> None:
     answer = ask(client, "predict", text="LV ejection fraction is 61", **place)
     expected = model.predict("LV ejection fraction is " if place else "LV ejection fraction is 61")

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.known_numerals import KnownNumerals
 
+from numerate.heads.known_numerals import KnownNumerals
+from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.numeral_table import NumeralTable
 from numerate.server.bars import Bars, linear_bars, log_bars
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
-from numerate.plausibility.model import NumerateModel
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 from tests.server.test_api import PROSE
 
+from numerate.model.numeral_lm import NumeralLM
 from numerate.server.guard import Access
 
 EXAMPLE = "LV ejection fraction is 61% with volumes of 150 and 58 mL."
@@ -21,7 +21,7 @@ Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def server(serving: Any, model: NumerateModel) -> Iterator[httpx.Client]:
+def server(serving: Any, model: NumeralLM) -> Iterator[httpx.Client]:
     with serving(model, examples=[EXAMPLE, "Right ventricular EF was 59%."]) as client:
         yield client
 
@@ -327,7 +327,7 @@ def test_problems_are_one_clear_line(open_page: Open) -> None:
     expect(problem).to_be_empty()
 
 
-def test_the_page_asks_for_the_token(open_page: Open, serving: Any, model: NumerateModel) -> None:
+def test_the_page_asks_for_the_token(open_page: Open, serving: Any, model: NumeralLM) -> None:
     access = Access(loopback=False, token="s3same")
     with serving(model, examples=[EXAMPLE], access=access) as client:
         page = open_page(str(client.base_url))

@@ -20,7 +20,7 @@ def test_a_pretrained_model_is_served_as_a_run_is(
         assert (about["name"], about["strategy"], about["members"]) == ("tiny", "tiny", [])
         answer = ask(client, "check", text=TEXT)
         assert [TEXT[n["start"] : n["end"]] for n in answer["numerals"]] == ["61", "150", "9000"]
-        for said, finding in zip(answer["numerals"], model.assess(TEXT), strict=True):
+        for said, finding in zip(answer["numerals"], model.checker.assess(TEXT), strict=True):
             assert said["plausibility"] == finding.plausibility
         start = TEXT.index("150")
         answer = ask(client, "predict", text=TEXT, start=start, end=start + 3)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import Reading
-from numerate.plausibility.run_model import RunModel
 from sklearn.metrics import roc_auc_score
 
+from numerate.backbones.lstm import LSTMBackbone
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.benchmark.benchmark import (
     Scores,
     area_under_roc,
@@ -48,11 +47,11 @@ def test_recall_is_at_one_percent_of_the_right_numerals() -> None:
     assert found.auc == area_under_roc(right[places], wrong)
 
 
-def test_errors_are_scored_where_they_stand(models: dict[str, NumerateModel]) -> None:
+def test_errors_are_scored_where_they_stand(models: dict[str, NumeralLM]) -> None:
     """As if each were written into the text, by itself, and the text read again."""
-    model = models["combination"].model
+    model = models["combination"]
     texts = ["The fraction is 55 % and the volume 140.5 ml.", "No numeral.", "Age 67, mass 80 g."]
-    readings = model.read(texts)
+    readings = model.read_texts(texts)
     numerals = [token.text for reading in readings for token in reading.numerals]
     errors = make_errors(numerals, np.array([0, 0, 1, 1]), seed=3)
     scores = detect(BySurprisal(model), readings, numerals, errors)
@@ -66,7 +65,7 @@ def test_errors_are_scored_where_they_stand(models: dict[str, NumerateModel]) ->
     for kind, (places, wrong) in errors.items():
         for place, error, score in zip(places, wrong, scores.wrong[kind], strict=True):
             text, token = owners[place]
-            (reading,) = model.read([text[: token.start] + error + text[token.end :]])
+            (reading,) = model.read_texts([text[: token.start] + error + text[token.end :]])
             index = [t.start for t in reading.tokens].index(token.start)
             assert -reading.log_probs[index] == pytest.approx(score, rel=1e-3)
 
@@ -84,12 +83,12 @@ def test_the_median_is_that_of_the_training_numbers(dataset: Path) -> None:
 
 
 def test_without_numerals_there_is_nothing_to_find(dataset: Path) -> None:
-    blind: Any = SimpleNamespace(model=SimpleNamespace(tokens=lambda text: []))
+    blind: Any = SimpleNamespace(tokens=lambda text: [])
     with pytest.raises(DatasetError, match="no numeral in these 3 paragraphs"):
         run_benchmark(blind, Dataset.open(dataset), limit=3)
 
 
-def test_a_model_beats_the_baselines(models: dict[str, NumerateModel], dataset: Path) -> None:
+def test_a_model_beats_the_baselines(models: dict[str, NumeralLM], dataset: Path) -> None:
     lm = models["combination"]
     opened = Dataset.open(dataset)
     result = run_benchmark(lm, opened, softmax=models["softmax"], seed=1)
@@ -115,20 +114,20 @@ def test_a_model_beats_the_baselines(models: dict[str, NumerateModel], dataset: 
 
 
 def test_it_reads_a_few_paragraphs_at_a_time(
-    models: dict[str, NumerateModel], dataset: Path, monkeypatch: pytest.MonkeyPatch
+    models: dict[str, NumeralLM], dataset: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Memory does not grow with the split, and nothing else depends on the portions."""
     opened, lm = Dataset.open(dataset), models["combination"]
     whole = run_benchmark(lm, opened, softmax=models["softmax"]).record()
     portions: list[int] = []
-    read = RunModel.read
+    read = NumeralLM.read_texts
 
-    def counted(model: RunModel, texts: Sequence[str]) -> list[Reading]:
+    def counted(model: NumeralLM, texts: Sequence[str], **choices: Any) -> list[TextReading]:
         portions.append(len(texts))
-        return read(model, texts)
+        return read(model, texts, **choices)
 
-    monkeypatch.setattr(RunModel, "read", counted)
-    monkeypatch.setattr(RunModel, "paragraphs_at_once", 3)
+    monkeypatch.setattr(NumeralLM, "read_texts", counted)
+    monkeypatch.setattr(LSTMBackbone, "texts_at_once", 3)
     parts = run_benchmark(lm, opened, softmax=models["softmax"]).record()
     assert max(portions) == 3
     assert sum(portions) == 2 * opened.manifest["splits"]["test"]["paragraphs"]
@@ -139,9 +138,9 @@ def test_it_reads_a_few_paragraphs_at_a_time(
     assert parts == whole
 
 
-def test_runs_that_cut_text_differently_are_not_compared(models: dict[str, NumerateModel]) -> None:
-    model = models["mog"].model
-    readings = model.read(["It is 5 or 67."])
+def test_runs_that_cut_text_differently_are_not_compared(models: dict[str, NumeralLM]) -> None:
+    model = models["mog"]
+    readings = model.read_texts(["It is 5 or 67."])
     for numerals, reason in (
         (["5"], "got 67 by reading it, none by cutting it"),
         (["5", "68"], "got 67 by reading it, 68 by cutting it"),

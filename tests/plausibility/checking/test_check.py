@@ -1,10 +1,10 @@
 """Documents checked some paragraphs at a time."""
 
 import pytest
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.run_model import RunModel
 
+from numerate.backbones.lstm import LSTMBackbone
 from numerate.documents.text import read_text
+from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.checking.check import check_documents
 
 TEXTS = [
@@ -17,7 +17,7 @@ TEXTS = [
 @pytest.mark.parametrize("everything", [False, True])
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 def test_how_many_are_read_at_once_changes_nothing(
-    models: dict[str, NumerateModel],
+    models: dict[str, NumeralLM],
     monkeypatch: pytest.MonkeyPatch,
     everything: bool,
     at_once: int,
@@ -25,7 +25,7 @@ def test_how_many_are_read_at_once_changes_nothing(
     lm = models["combination"]
     documents = [read_text(text, f"{n}") for n, text in enumerate(TEXTS)]
     expected = check_documents(lm, documents, 0.05, everything=everything)
-    monkeypatch.setattr(RunModel, "paragraphs_at_once", at_once)
+    monkeypatch.setattr(LSTMBackbone, "texts_at_once", at_once)
     told: list[tuple[str, int, int]] = []
     found = check_documents(
         lm,

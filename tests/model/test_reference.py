@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-from numerate.plausibility.reference import Reference
-
 import numerate
 from numerate.corpus.prepare import prepare
 from numerate.corpus.rules import OLDER, ReadingRules
+from numerate.model.reference import Reference
 from numerate.runs.folder import REFERENCE
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
@@ -30,19 +29,19 @@ def test_a_run_cuts_new_text_as_its_dataset(tmp_path: Path) -> None:
     )
     text = "IL-6 war 74,5"
     expected = ["il", "-", "6", "war", "74.5"]
-    assert [t.text for t in numerate.load(tmp_path / "run").model.tokens(text)] == expected
+    assert [t.text for t in numerate.load(tmp_path / "run").tokens(text)] == expected
     # Once it is known, the run needs no dataset for it.
     (tmp_path / "data").rename(tmp_path / "gone")
     lm = numerate.load(tmp_path / "run")
-    assert [t.text for t in lm.model.tokens(text)] == expected
-    assert [t.text for t in lm.model.read([text])[0].numerals] == ["6", "74.5"]
+    assert [t.text for t in lm.tokens(text)] == expected
+    assert [t.text for t in lm.read_texts([text])[0].numerals] == ["6", "74.5"]
 
     path = tmp_path / "run" / REFERENCE
     kept = json.loads(path.read_text())
     del kept["record"]["reading"]
     kept["record"]["split_names"] = False  # as older runs have it
     path.write_text(json.dumps(kept))
-    older = numerate.load(tmp_path / "run").model
+    older = numerate.load(tmp_path / "run")
     assert [t.text for t in older.tokens("IL-6 p<.05")] == ["il", "-", "6", "p", "<", ".", "5"]
 
 

@@ -5,31 +5,29 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from numerate.model.names import MODELS
-from numerate.plausibility.gap import split_at_gap
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import Reading
-from numerate.plausibility.run_model import RunModel
 
 from numerate.errors import NumerateError
+from numerate.heads.registry import paper_heads
+from numerate.model import gap
+from numerate.model.gap import split_at_gap
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility import gap
 
 CLAIMS = ["the ejection fraction is 55 %", "the ejection fraction is 999.999 %"]
 
 
 @pytest.mark.parametrize("name", ["combination", "d-rnn", "softmax"])
-def test_what_follows_counts(models: dict[str, NumerateModel], name: str) -> None:
+def test_what_follows_counts(models: dict[str, NumeralLM], name: str) -> None:
     """By Bayes, one sentence at a time."""
     lm = models[name]
     found = lm.predict("the volume is ___ ml")
     candidates = found._numerals.numerals[:40]  # type: ignore[attr-defined]
-    before = lm.model.contexts(["the volume is"])
+    before = lm.context_after(["the volume is"])
     expected = []
     for numeral in candidates:
-        (reading,) = lm.model.read([f"the volume is {numeral} ml"])
+        (reading,) = lm.read_texts([f"the volume is {numeral} ml"])
         after = reading.log_probs[4]
-        expected.append(lm.model.log_probs(before, NumeralTable([numeral]))[0, 0] + after)
+        expected.append(lm.log_prob_table(before, NumeralTable([numeral]))[0, 0] + after)
     ratios = np.exp(np.array(expected) - expected[0])
     probabilities = np.array([found.prob(numeral) for numeral in candidates])
     np.testing.assert_allclose(probabilities / probabilities[0], ratios, rtol=1e-3)
@@ -39,20 +37,18 @@ def test_what_follows_counts(models: dict[str, NumerateModel], name: str) -> Non
 
 
 def test_text_around_a_gap_is_read_in_parts_and_not_beyond_a_limit(
-    models: dict[str, NumerateModel], monkeypatch: pytest.MonkeyPatch
+    models: dict[str, NumeralLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of it is read once for every candidate: time and memory are those of the longest."""
     lm = models["combination"]
     whole = lm.predict("the volume is ___ ml").top(5)
     sizes: list[int] = []
 
-    def read(texts: Sequence[str]) -> list[Reading]:
+    def read(texts: Sequence[str]) -> list[TextReading]:
         sizes.append(sum(len(lm.tokens(text)) for text in texts))
-        return RunModel.read(model, texts)
+        return NumeralLM.read_texts(lm, texts)
 
-    model = lm.model
-    assert isinstance(model, RunModel)
-    monkeypatch.setattr(model, "read", read)
+    monkeypatch.setattr(lm, "read_texts", read)
     monkeypatch.setattr(gap, "READ_AT_ONCE", 500)
     parts = lm.predict("the volume is ___ ml").top(5)
     assert max(sizes) <= 500
@@ -69,7 +65,7 @@ def test_text_around_a_gap_is_read_in_parts_and_not_beyond_a_limit(
     assert lm.predict("and so on " * 700 + "the volume is").top(1)  # without a gap it is read once
 
 
-def test_a_gap_at_the_end_is_no_gap(models: dict[str, NumerateModel]) -> None:
+def test_a_gap_at_the_end_is_no_gap(models: dict[str, NumeralLM]) -> None:
     lm = models["combination"]
     assert lm.predict("the volume is ___").top(3) == lm.predict("the volume is").top(3)
     assert lm.predict("___ ml").top(1)  # nothing before it is fine
@@ -83,13 +79,13 @@ def test_gaps_are_found() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "___"])
-def test_nothing_to_go_by_is_refused(models: dict[str, NumerateModel], text: str) -> None:
+def test_nothing_to_go_by_is_refused(models: dict[str, NumeralLM], text: str) -> None:
     with pytest.raises(NumerateError, match="text: got none"):
         models["mog"].predict(text)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_claims_are_ordered_by_their_numerals(models: dict[str, NumerateModel], name: str) -> None:
+@pytest.mark.parametrize("name", paper_heads())
+def test_claims_are_ordered_by_their_numerals(models: dict[str, NumeralLM], name: str) -> None:
     lm = models[name]
     ranking = lm.rank(list(reversed(CLAIMS)))
     assert [claim.text for claim in ranking.claims] == CLAIMS
@@ -97,30 +93,30 @@ def test_claims_are_ordered_by_their_numerals(models: dict[str, NumerateModel], 
     for claim in ranking.claims:
         (numeral,) = claim.numerals
         assert claim.text[numeral.start : numeral.end] == numeral.numeral
-        state = lm.model.contexts([claim.text[: numeral.start]])
-        exact = lm.model.log_probs(state, NumeralTable([numeral.numeral]))[0, 0]
+        state = lm.context_after([claim.text[: numeral.start]])
+        exact = lm.log_prob_table(state, NumeralTable([numeral.numeral]))[0, 0]
         assert claim.log_prob == pytest.approx(exact, abs=1e-4)
     assert ranking.claims[0].reason == ""
     assert ranking.claims[1].reason.startswith("55 against 999.999: ")
 
 
 @pytest.mark.parametrize("by", ["numerals", "sentence"])
-def test_equal_claims_stay_in_order(models: dict[str, NumerateModel], by: str) -> None:
+def test_equal_claims_stay_in_order(models: dict[str, NumeralLM], by: str) -> None:
     ranking = models["combination"].rank(["He weighs 74 kg"] * 3, by)
     assert [claim.place for claim in ranking.claims] == [0, 1, 2]
     assert ranking.claims[1].reason == "74 where it stands: equally probable"
 
 
-def test_a_sentence_is_all_its_tokens(models: dict[str, NumerateModel]) -> None:
+def test_a_sentence_is_all_its_tokens(models: dict[str, NumeralLM]) -> None:
     lm = models["combination"]
     ranking = lm.rank(CLAIMS, by="sentence")
     for claim in ranking.claims:
-        (reading,) = lm.model.read([claim.text])
+        (reading,) = lm.read_texts([claim.text])
         assert claim.log_prob == pytest.approx(reading.log_probs.sum())
         assert claim.words_log_prob + claim.numerals[0].log_prob == pytest.approx(claim.log_prob)
 
 
-def test_the_reason_names_what_differs_most(models: dict[str, NumerateModel]) -> None:
+def test_the_reason_names_what_differs_most(models: dict[str, NumeralLM]) -> None:
     lm = models["combination"]
     ranking = lm.rank(["volume 150 ml, fraction 55 %", "volume 150 ml, fraction 8888.5 %"])
     assert ranking.claims[1].reason.startswith("55 against 8888.5: ")
@@ -143,7 +139,7 @@ def test_the_reason_names_what_differs_most(models: dict[str, NumerateModel]) ->
     ],
 )
 def test_claims_need_numerals(
-    models: dict[str, NumerateModel], claims: list[str], message: str
+    models: dict[str, NumeralLM], claims: list[str], message: str
 ) -> None:
     with pytest.raises(NumerateError, match=message):
         models["mog"].rank(claims)

@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.known_numerals import KnownNumerals
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.rank import Claim, Ranking
 
 from numerate.corpus.dataset import Dataset
+from numerate.heads.known_numerals import KnownNumerals
+from numerate.model.numeral_distribution import NumeralDistribution
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.rank import Claim, Ranking
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.finding import Finding
 from numerate.plausibility.findings import Findings
@@ -119,10 +119,10 @@ def test_findings_are_a_sequence() -> None:
 
 
 def test_models_and_datasets_introduce_themselves(
-    models: dict[str, NumerateModel], dataset: Path
+    models: dict[str, NumeralLM], dataset: Path
 ) -> None:
-    assert repr(models["mog"]) == "NumerateModel(mog)"
-    assert repr(models["combination"]) == "NumerateModel(combination of h-softmax, d-rnn, mog)"
+    assert repr(models["mog"]) == "NumeralLM(mog)"
+    assert repr(models["combination"]) == "NumeralLM(combination of h-softmax, d-rnn, mog)"
     found = models["combination"].check("It is 5 or 6.", 0.2)
     assert isinstance(found, Findings)
     assert found.numerals == 2

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from numerate.plausibility.distribution import draw_named
-from numerate.plausibility.number_line import FINEST, NumberLine
 from scipy import stats
 
 from numerate.errors import NumerateError
+from numerate.heads.number_line_search import FINEST, NumberLine
+from numerate.model.numeral_distribution import draw_named
 
 
 def line(seed: int, *, spread: float, finest: int) -> tuple[NumberLine, np.ndarray]:

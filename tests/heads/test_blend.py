@@ -5,9 +5,10 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
-from numerate.plausibility.blend import Blend
-from numerate.plausibility.distribution import draw_named
-from numerate.plausibility.known_numerals import KnownNumerals
+
+from numerate.heads.blend import Blend
+from numerate.heads.known_numerals import KnownNumerals
+from numerate.model.numeral_distribution import draw_named
 
 TEXTS = [str(number) for number in range(400)]
 

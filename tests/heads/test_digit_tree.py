@@ -6,11 +6,11 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
-from numerate.plausibility.digit_tree import DigitTree, legal_symbols
-from numerate.plausibility.distribution import draw_named
 from scipy import stats
 
 from numerate.errors import NumerateError
+from numerate.heads.digit_tree import DigitTree, legal_symbols
+from numerate.model.numeral_distribution import draw_named
 from numerate.numeral import MAX_DIGITS, is_numeral
 from numerate.numeral_table import END, START, SYMBOL_COUNT, SYMBOLS
 

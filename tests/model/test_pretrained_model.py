@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numerate.plausibility.gap import after_numeral, apart_from_numeral, before_numeral
-from numerate.plausibility.model import NumerateModel
-from numerate.plausibility.number_model import AFTER
 from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
 from tests.plausibility.test_command import numerate as command
 from tests.pretrained.conftest import paragraph, save
 from tests.pretrained.test_backbone import with_own_code
 
 import numerate
+from numerate.backbones.contract import AFTER
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
 from numerate.errors import BackboneError, NumerateError
+from numerate.model.gap import after_numeral, apart_from_numeral, before_numeral
+from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.calibration import calibrate
@@ -60,7 +60,7 @@ def reference(home: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def bare(reference: str, dataset: Path) -> NumerateModel:
+def bare(reference: str, dataset: Path) -> NumeralLM:
     return numerate.load(reference, dataset)
 
 
@@ -83,7 +83,7 @@ def headed_runs(home: Path, reference: str, dataset: Path) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def models(bare: NumerateModel, headed_runs: dict[str, Path]) -> dict[str, NumerateModel]:
+def models(bare: NumeralLM, headed_runs: dict[str, Path]) -> dict[str, NumeralLM]:
     return {"bare": bare} | {name: numerate.load(run) for name, run in headed_runs.items()}
 
 
@@ -91,46 +91,46 @@ NAMES = ("bare", "combination", "h-softmax")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_text_is_read_token_by_token(models: dict[str, NumerateModel], name: str) -> None:
-    model = models[name].model
-    for text, reading in zip(TEXTS, model.read(TEXTS), strict=True):
+def test_a_text_is_read_token_by_token(models: dict[str, NumeralLM], name: str) -> None:
+    model = models[name]
+    for text, reading in zip(TEXTS, model.read_texts(TEXTS), strict=True):
         assert len(reading.log_probs) == len(reading.tokens) + 1
         assert np.isfinite(reading.log_probs).all()
-        assert len(reading.states) == len(reading.positions)
+        assert len(reading.context) == len(reading.positions)
         numerals = [token.text for token in reading.numerals]
         if numerals:
-            table = model.log_probs(reading.states, NumeralTable(numerals))
+            table = model.log_prob_table(reading.context, NumeralTable(numerals))
             np.testing.assert_allclose(np.diag(table), reading.numeral_log_probs, atol=1e-3)
         for index, token in enumerate(reading.numerals):
             # The same place, reached as the end of a text.
-            context = model.contexts([text[: token.start]])
-            found = model.log_probs(context, NumeralTable([token.text]))[0, 0]
+            context = model.context_after([text[: token.start]])
+            found = model.log_prob_table(context, NumeralTable([token.text]))[0, 0]
             assert found == pytest.approx(reading.numeral_log_probs[index], abs=1e-3)
-    assert model.read([]) == []
+    assert model.read_texts([]) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_in_the_place_of_another_a_numeral_is_read_as_if_it_stood_there(
-    models: dict[str, NumerateModel], name: str
+    models: dict[str, NumeralLM], name: str
 ) -> None:
     """And so is what follows, but for the few ways to go on that are not asked for."""
-    model = models[name].model
+    model = models[name]
     text = "the volume is 143 ml and the mass 57 g"
-    (reading,) = model.read([text])
+    (reading,) = model.read_texts([text])
     rows, numerals = np.array([0, 1, 0]), ["98.5", "57", "7"]
     log_probs, after = model.in_place(reading, rows, numerals)
     for row, numeral, log_prob, following in zip(rows, numerals, log_probs, after, strict=True):
         token, place = reading.numerals[row], int(reading.positions[row])
-        (other,) = model.read([text[: token.start] + numeral + text[token.end :]])
+        (other,) = model.read_texts([text[: token.start] + numeral + text[token.end :]])
         assert other.numeral_log_probs[row] == pytest.approx(log_prob, abs=1e-3)
         expected = other.log_probs[place + 1 : -1][:AFTER].sum()
         assert following == pytest.approx(expected, abs=0.1)
 
 
-def test_a_bare_model_says_what_it_is_scored_by(bare: NumerateModel) -> None:
-    model = bare.model
+def test_a_bare_model_says_what_it_is_scored_by(bare: NumeralLM) -> None:
+    model = bare
     assert isinstance(model, PretrainedModel)
-    (reading,) = model.read(TEXTS[:1])
+    (reading,) = model.read_texts(TEXTS[:1])
     (scores,) = model._lm.score(model._lm.lay_out([paragraph(TEXTS[0])]))
     np.testing.assert_allclose(reading.numeral_log_probs, scores.numerals, atol=1e-6)
     np.testing.assert_allclose(reading.log_probs, scores.targets, atol=1e-6)
@@ -142,12 +142,12 @@ def test_a_bare_model_says_what_it_is_scored_by(bare: NumerateModel) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_best_numerals_are_the_best_of_all_short_ones(
-    models: dict[str, NumerateModel], name: str, short_numerals: list[str]
+    models: dict[str, NumeralLM], name: str, short_numerals: list[str]
 ) -> None:
-    model = models[name].model
-    state = model.contexts(["the ejection fraction is "])
+    model = models[name]
+    state = model.context_after(["the ejection fraction is "])
     short = [text for text in short_numerals if len(text) <= 3]
-    log_probs = model.log_probs(state, NumeralTable(short))[0]
+    log_probs = model.log_prob_table(state, NumeralTable(short))[0]
     found = [pair for pair in islice(model.next_numeral(state).stream(), 40) if len(pair[0]) <= 3]
     if not model.open_vocabulary:  # the unknown can be named by none
         known = {text for text, _ in model.next_numeral(state).stream()}
@@ -158,7 +158,7 @@ def test_the_best_numerals_are_the_best_of_all_short_ones(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_predictions(models: dict[str, NumerateModel], name: str) -> None:
+def test_predictions(models: dict[str, NumeralLM], name: str) -> None:
     model = models[name]
     found = model.predict("the ejection fraction is")
     top = found.top(5)
@@ -174,7 +174,7 @@ def test_predictions(models: dict[str, NumerateModel], name: str) -> None:
     assert sum(found.shares.values()) == pytest.approx(float(bool(model.members)))
 
 
-def test_draws_follow_the_probabilities(bare: NumerateModel) -> None:
+def test_draws_follow_the_probabilities(bare: NumeralLM) -> None:
     found = bare.predict("the ejection fraction is")
     drawn = found.sample(2000)
     for text, probability in found.top(3):
@@ -184,12 +184,12 @@ def test_draws_follow_the_probabilities(bare: NumerateModel) -> None:
 
 
 def test_what_follows_a_gap_counts(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numerate.plausibility.gap.BEST", 5)
-    monkeypatch.setattr("numerate.plausibility.load_pretrained.plain_candidates", lambda: ("7",))
+    monkeypatch.setattr("numerate.model.gap.BEST", 5)
+    monkeypatch.setattr("numerate.plausibility.load.plain_candidates", lambda: ("7",))
     model = numerate.load(reference)
     found = model.predict("the volume is ___ ml (from 5)")
     texts = [text for text, _ in found.top(6)]
-    reading = model.model.read([f"the volume is {text} ml (from 5)" for text in texts])
+    reading = model.read_texts([f"the volume is {text} ml (from 5)" for text in texts])
     # By Bayes: the whole text with each numeral in it, over all of them.
     whole = np.array([one.log_probs[3:-1].sum() - one.gates[0] for one in reading])
     expected = np.exp(whole - np.logaddexp.reduce(whole))
@@ -225,20 +225,20 @@ def test_what_stands_around_a_gap_never_becomes_part_of_its_numeral(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_claims_and_checks(models: dict[str, NumerateModel], name: str) -> None:
+def test_claims_and_checks(models: dict[str, NumeralLM], name: str) -> None:
     model = models[name]
     claims = ["the volume is 7 ml", "the volume is 123456789.123 ml"]
     ranking = model.rank(claims)
     assert [claim.place for claim in ranking.claims] == [0, 1]
     assert "123456789.123" in ranking.claims[1].reason
     text = f"{claims[0]}.\n\n{claims[1]}."
-    findings = model.assess(text, alarms=0.02)
+    findings = model.checker.assess(text, alarms=0.02)
     assert [finding.written for finding in findings] == ["7", "123456789.123"]
     assert [finding.start for finding in findings] == [14, text.index("1234")]
     assert findings[0].surprisal < findings[1].surprisal
     assert findings[1].percentile > 0.99
     for finding in findings:
-        judged = model.judge_at(text, finding.start)
+        judged = model.checker.judge_at(text, finding.start)
         assert judged is not None
         assert judged[1] == finding.reason
         assert -judged[0].log_prob(finding.numeral) == pytest.approx(finding.surprisal, abs=1e-3)
@@ -246,21 +246,21 @@ def test_claims_and_checks(models: dict[str, NumerateModel], name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_numeral_is_judged_after_exactly_what_stands_before_it(
-    models: dict[str, NumerateModel], name: str
+    models: dict[str, NumeralLM], name: str
 ) -> None:
     """Signs leave no space: to the model, `p<5` is another text than `p< 5`."""
     text = "It is rare (p<5), in 12/20 of them, from -14 to 3-8 (+7), x=9 or ~6."
-    (reading,) = models[name].model.read([text])
+    (reading,) = models[name].read_texts([text])
     assert len(reading.numerals) == 9
     for token, log_prob in zip(reading.numerals, reading.numeral_log_probs, strict=True):
-        judged = models[name].judge_at(text, token.start)
+        judged = models[name].checker.judge_at(text, token.start)
         assert judged is not None
         assert judged[0].log_prob(token.text) == pytest.approx(log_prob, abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["combination", "h-softmax"])
 def test_a_place_is_read_once_whatever_is_asked_of_it(
-    models: dict[str, NumerateModel], name: str, monkeypatch: pytest.MonkeyPatch
+    models: dict[str, NumeralLM], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passes: list[int] = []
     score = Scorer.score
@@ -270,7 +270,7 @@ def test_a_place_is_read_once_whatever_is_asked_of_it(
         return score(scorer, plans, **choices)
 
     monkeypatch.setattr(Scorer, "score", counted)
-    judged = models[name].judge_at("the volume is 7 ml", 14)
+    judged = models[name].checker.judge_at("the volume is 7 ml", 14)
     assert judged is not None
     distribution, _ = judged
     assert distribution.prob("7") > 0
@@ -279,10 +279,10 @@ def test_a_place_is_read_once_whatever_is_asked_of_it(
 
 
 def test_a_combination_has_the_language_model_as_a_member(
-    models: dict[str, NumerateModel],
+    models: dict[str, NumeralLM],
 ) -> None:
     model = models["combination"]
-    assert isinstance(model.model, HeadedModel)
+    assert isinstance(model, HeadedModel)
     assert model.members == ("h-softmax", "d-rnn", "mog", "lm")
     assert model.name == "tiny · combination"
 
@@ -294,14 +294,14 @@ def test_calibration_takes_some_paragraphs_once(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("numerate.plausibility.load_pretrained.PARAGRAPHS", 5)
+    monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 5)
     for file in cache.glob("*/*/calibration.json"):
         file.unlink()
     first = numerate.load(reference, dataset).calibration
     assert "on 5 paragraphs of the dev split" in capsys.readouterr().err
     again = numerate.load(reference, dataset).calibration
     assert capsys.readouterr().err == ""
-    np.testing.assert_allclose(again.strangeness, first.strangeness)
+    np.testing.assert_allclose(again.checker.strangeness, first.strangeness)
     assert len(list(cache.glob("*/*/calibration.json"))) == 1
 
 
@@ -314,7 +314,7 @@ def test_interrupted_calibration_goes_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("numerate.plausibility.load_pretrained.PARAGRAPHS", 9)
+    monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 9)
     monkeypatch.setattr("numerate.pretrained.store.PARAGRAPHS", {"cpu": 4})
     run = reference
     if name in headed_runs:
@@ -332,15 +332,15 @@ def test_interrupted_calibration_goes_on(
     model = numerate.load(run, dataset, cache=tmp_path / "cache")
     monkeypatch.setattr(PretrainedLM, "score", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        _ = model.calibration
+        _ = model.checker.calibration
     again = numerate.load(run, dataset, cache=tmp_path / "cache")
     assert read == [4, 4, 1]
-    found = again.calibration
+    found = again.checker.calibration
     assert read == [4, 4, 1, 1]
     monkeypatch.setattr(PretrainedLM, "score", score)
     split = Dataset.open(dataset).split("dev").read(["text"])["text"].to_pylist()
     chosen = np.sort(np.random.default_rng(1).permutation(len(split))[:9])
-    expected = calibrate(again.model, again.model.read([split[index] for index in chosen]))
+    expected = calibrate(again, again.read_texts([split[index] for index in chosen]))
     # States are kept in half precision.
     np.testing.assert_allclose(found.strangeness, expected.strangeness, atol=0.02)
     assert found.domain.stretches.keys() == {"word_surprisal", "strangeness"}
@@ -360,7 +360,7 @@ def test_what_training_has_read_is_not_read_again(
     (run / "calibration.json").unlink(missing_ok=True)
     model = numerate.load(run)
     monkeypatch.setattr(PretrainedLM, "score", lambda *_, **__: pytest.fail("read once more"))
-    assert len(model.calibration.strangeness) > 50
+    assert len(model.checker.calibration.strangeness) > 50
 
 
 def test_without_a_dataset_it_predicts_and_ranks_but_does_not_check(reference: str) -> None:
@@ -425,7 +425,7 @@ def test_every_command_runs_code_of_a_model_only_if_told_to(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("numerate.plausibility.load_pretrained.PARAGRAPHS", 2)
+    monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 2)
     text = tmp_path / "text.txt"
     text.write_text("It is 5.")
     run = copytree(headed_runs["h-softmax"], tmp_path / "run")

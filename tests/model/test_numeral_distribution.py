@@ -5,11 +5,11 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from numerate.plausibility.distribution import NumeralDistribution
-from numerate.plausibility.known_numerals import KnownNumerals
-from numerate.plausibility.model import NumerateModel
 
 from numerate.errors import NumerateError
+from numerate.heads.known_numerals import KnownNumerals
+from numerate.model.numeral_distribution import NumeralDistribution
+from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_named_is_left_out_of_numbers() -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_numbers_agree_with_the_numerals(models: dict[str, NumerateModel], name: str) -> None:
+def test_numbers_agree_with_the_numerals(models: dict[str, NumeralLM], name: str) -> None:
     """The mass of the best numerals bounds the distribution function on both sides."""
     found = models[name].predict(TEXT)
     best = list(islice(found._numerals.stream(), 800))
@@ -67,7 +67,7 @@ def test_numbers_agree_with_the_numerals(models: dict[str, NumerateModel], name:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_quantiles_turn_the_distribution_function_round(
-    models: dict[str, NumerateModel], name: str
+    models: dict[str, NumeralLM], name: str
 ) -> None:
     found = models[name].predict(TEXT)
     for q in (0.05, 0.5, 0.95):
@@ -79,9 +79,7 @@ def test_quantiles_turn_the_distribution_function_round(
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_samples_are_numerals_and_follow_the_model(
-    models: dict[str, NumerateModel], name: str
-) -> None:
+def test_samples_are_numerals_and_follow_the_model(models: dict[str, NumeralLM], name: str) -> None:
     """The share of a numeral among draws, to 5 standard deviations."""
     found = models[name].predict(TEXT)
     drawn = found.sample(2000, seed=3)
@@ -98,7 +96,7 @@ def test_samples_are_numerals_and_follow_the_model(
 
 
 @pytest.mark.parametrize("name", ["combination", "softmax"])
-def test_a_curve_has_what_a_drawing_needs(models: dict[str, NumerateModel], name: str) -> None:
+def test_a_curve_has_what_a_drawing_needs(models: dict[str, NumeralLM], name: str) -> None:
     found = models[name].predict(TEXT)
     curve = found.curve()
     assert (np.diff(curve.values) >= 0).all()
