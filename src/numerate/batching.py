@@ -1,50 +1,46 @@
-"""Batches: paragraphs of similar length or by chance, collated on the CPU, moved at once.
+"""Batches: paragraphs of similar length or by chance, collated on the CPU or on the device.
 
-Nothing here looks at a tensor's values on the device, so a training step never waits.
+On a CPU nothing is padded. On a GPU a corpus lives on the device, and paragraphs are laid out
+there in one of a few shapes. Nothing looks at a value on the device, so a step never waits.
 """
 
 import copy
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from numerate.corpus.dataset import SPLITS, Dataset, Encoded
 from numerate.numeral import is_numeral
-from numerate.numeral_table import (
-    DigitStrings,
-    NumeralArrays,
-    NumeralBatch,
-    NumeralTable,
-    assemble_strings,
-)
-from numerate.packing import flatten, move, ranges
+from numerate.numeral_table import DigitStrings, NumeralArrays, NumeralBatch, NumeralTable
+from numerate.packing import move_together, ranges
 from numerate.vocabulary import Vocabulary
 
 UNKNOWN_ID, END_ID = 0, 1  # of <unk> and <eos> among the words
 PADDED_LENGTH = 32  # padded batches have a multiple of so many steps
-PADDED_NUMERALS = (0.1, 0.25)  # shares of the positions that padded batches keep for numerals
+PADDED_NUMERALS = (0.1, 0.25, 1.0)  # shares of the positions that they keep for numerals
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """B paragraphs of at most L tokens, end included. Positions count through [L, B].
 
-    Inputs are ids into the words, then <sos>, then the distinct numerals of the batch.
+    Inputs are ids into the words, then <sos>, then the numerals that are read.
     In a padded batch some targets weigh nothing.
     """
 
     shape: tuple[int, int]  # L, B
     inputs: Tensor  # [L * B]
-    input_known: Tensor | None  # [U] vocabulary ids of the distinct numerals
-    input_strings: DigitStrings | None  # their digits
+    numerals_read: DigitStrings | None  # each at least once
     positions: Tensor  # [W + N] where words are to be predicted, then where numerals are
     words: Tensor  # [W]
-    numerals: NumeralBatch | None  # None where there are none
+    numerals: NumeralBatch | None  # [N]; None where there are none
     signs: Tensor  # [W + N] −1 for words, 1 for numerals
-    weights: Tensor | None  # [W + N] 1 or 0
+    weights: Tensor | None  # [W + N] whether they count; None: all do
 
     @property
     def word_count(self) -> int:
@@ -62,36 +58,12 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The shape of a batch: all that must be known on the CPU. Equal layouts share a program."""
+    """The shape of a padded batch, all that the CPU must know. Equal ones share a program."""
 
-    shape: tuple[int, int]
-    lengths: tuple[tuple[str, int], ...]  # of each array in the flat one
-    digit_sizes: tuple[tuple[int, ...], tuple[int, ...]]  # of input and target numerals
-    decimal_sizes: tuple[int, ...]
-
-    @property
-    def padded(self) -> bool:
-        return any(name == "weights" for name, _ in self.lengths)
-
-    def assemble(self, flat: Tensor, table: NumeralTable) -> Batch:
-        names, lengths = zip(*self.lengths, strict=True)
-        tensors = dict(zip(names, torch.split(flat, list(lengths)), strict=True))
-        reading = {k.removeprefix("in "): t for k, t in tensors.items() if k.startswith("in ")}
-        writing = {k.removeprefix("out "): t for k, t in tensors.items() if k.startswith("out ")}
-        numerals = None
-        if writing:
-            numerals = table.assemble(writing, self.digit_sizes[1], self.decimal_sizes)
-        return Batch(
-            shape=self.shape,
-            inputs=tensors["inputs"],
-            input_known=reading.get("known"),
-            input_strings=assemble_strings(reading, self.digit_sizes[0]) if reading else None,
-            positions=tensors["positions"],
-            words=tensors["words"],
-            numerals=numerals,
-            signs=tensors["signs"],
-            weights=tensors.get("weights"),
-        )
+    length: int  # L
+    size: int  # B
+    room: int  # N, for numerals
+    long: bool  # whether any of them is
 
 
 class Encodable(Protocol):
@@ -110,6 +82,7 @@ class Corpus:
     is_numeral: np.ndarray  # [T]
     target_is_numeral: np.ndarray  # [T + P] the same with the ends, which are predicted too
     rows: np.ndarray  # [N] the numerals, as rows of the table
+    steps: np.ndarray  # [N] where they stand in their paragraphs
     offsets: np.ndarray  # [P + 1] where paragraphs begin among the tokens
     numeral_offsets: np.ndarray  # [P + 1] and among the numerals
     lengths: np.ndarray  # [P]
@@ -161,11 +134,20 @@ class Corpus:
     def _find_numerals(self) -> None:
         self.target_is_numeral = np.insert(self.is_numeral, self.offsets[1:], False)
         self.numeral_offsets = np.concatenate([[0], np.cumsum(self.is_numeral)])[self.offsets]
-        owners = np.repeat(np.arange(len(self)), np.diff(self.numeral_offsets))
-        self._steps = np.flatnonzero(self.is_numeral) - self.offsets[owners]  # [N] in paragraphs
+        self._numeral_counts = np.diff(self.numeral_offsets)
+        owners = np.repeat(np.arange(len(self)), self._numeral_counts)
+        self.steps = np.flatnonzero(self.is_numeral) - self.offsets[owners]
+        long = owners[self.table.is_long()[self.rows]]
+        self._has_long = np.bincount(long, minlength=len(self)) > 0
+        self._moved: dict[tuple[torch.device, str], Tensor] = {}
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    @property
+    def _start(self) -> int:
+        """The id of <sos>; those of the numerals that are read come after it."""
+        return len(self.vocabulary.words)
 
     def take(self, paragraphs: np.ndarray) -> "Corpus":
         """The same with some paragraphs only; `sources` says which they were."""
@@ -188,8 +170,7 @@ class Corpus:
 
         The table has the longest first: what recurrent networks want.
         """
-        counts = self.numeral_offsets[paragraphs + 1] - self.numeral_offsets[paragraphs]
-        columns = np.repeat(np.arange(len(paragraphs)), counts)
+        columns = np.repeat(np.arange(len(paragraphs)), self._numeral_counts[paragraphs])
         numerals = self.numerals_of(paragraphs)
         order = np.argsort(self.rows[numerals], kind="stable")
         return numerals[order], columns[order]
@@ -214,75 +195,115 @@ class Corpus:
         return bucketed_batches(self.lengths, size, generator)
 
     def collate(self, paragraphs: np.ndarray) -> Batch:
-        flat, layout = self.collate_arrays(paragraphs)
-        return layout.assemble(move(flat, self.table.device), self.table)
-
-    def collate_arrays(
-        self, paragraphs: np.ndarray, *, padded: bool = False
-    ) -> tuple[np.ndarray, Layout]:
-        """A batch as one array and its layout.
-
-        Padded, the layout is one of a few, and targets are padded with some of no weight; a
-        batch with exceptionally many or long numerals is not padded even then.
-        """
+        """A batch without padding, made on the CPU and moved at once."""
         lengths = self.lengths[paragraphs]
         longest = int(lengths.max()) + 1  # the end is predicted too
-        if padded:
-            longest = -(-longest // PADDED_LENGTH) * PADDED_LENGTH
         steps = np.arange(longest)[:, None]
         inside = steps < lengths  # [L, B]
         tokens = self.words if len(self.words) else np.array([END_ID])  # all may be empty
         places = np.minimum(self.offsets[paragraphs] + steps, len(tokens) - 1)
         words = np.where(inside, tokens[places], END_ID).reshape(-1)
         numerals, columns = self.numerals_in_batch(paragraphs)
-        numeral_positions = self._steps[numerals] * len(paragraphs) + columns
+        numeral_positions = self.steps[numerals] * len(paragraphs) + columns
         rows = self.rows[numerals]
         distinct, index = np.unique(rows, return_inverse=True)
-        start = len(self.vocabulary.words)  # the id of <sos>; numerals come after it
         inputs = words.copy()
-        inputs[numeral_positions] = start + 1 + index
-        inputs = np.concatenate([np.full(len(paragraphs), start), inputs[: -len(paragraphs)]])
+        inputs[numeral_positions] = self._start + 1 + index
+        inputs = np.concatenate(
+            [np.full(len(paragraphs), self._start), inputs[: -len(paragraphs)]]
+        )
         is_word = (steps <= lengths).reshape(-1)
         is_word[numeral_positions] = False
-        room = self._room(rows, longest * len(paragraphs)) if padded else 0
-        if room:
-            # Every position stands for a word, and there is room for a number of numerals.
-            word_positions = np.arange(len(words))
-            weights = np.concatenate([is_word, np.arange(room) < len(rows)])
-            surplus = room - len(rows)
-            rows = np.pad(rows, (0, surplus), mode="edge")
-            numeral_positions = np.pad(numeral_positions, (0, surplus), mode="edge")
-            distinct = np.pad(distinct, (0, room - len(distinct)), mode="edge")
-        else:
-            word_positions = np.flatnonzero(is_word)
+        word_positions = np.flatnonzero(is_word)
+        reading = writing = NumeralArrays({})
+        if len(rows):
+            reading, writing = self.table.reading_arrays(distinct), self.table.writing_arrays(rows)
         arrays = {
             "inputs": inputs,
             "positions": np.concatenate([word_positions, numeral_positions]),
             "words": words[word_positions],
             "signs": np.repeat([-1, 1], [len(word_positions), len(numeral_positions)]),
+            **{f"in {name}": array for name, array in reading.arrays.items()},
+            **{f"out {name}": array for name, array in writing.arrays.items()},
         }
-        if room:
-            arrays["weights"] = weights
-        reading = writing = NumeralArrays({}, ())
-        if len(rows):
-            reading = self.table.reading_arrays(distinct, padded=room > 0)
-            writing = self.table.writing_arrays(rows, padded=room > 0)
-        arrays |= {f"in {name}": array for name, array in reading.arrays.items()}
-        arrays |= {f"out {name}": array for name, array in writing.arrays.items()}
-        layout = Layout(
-            (longest, len(paragraphs)),
-            tuple((name, len(array)) for name, array in arrays.items()),
-            (reading.digit_sizes, writing.digit_sizes),
-            writing.decimal_sizes,
+        moved = move_together(arrays, self.table.device)
+        read = {name: moved[f"in {name}"] for name in reading.arrays}
+        written = {name: moved[f"out {name}"] for name in writing.arrays}
+        return Batch(
+            shape=(longest, len(paragraphs)),
+            inputs=moved["inputs"],
+            numerals_read=self.table.read(reading, read) if len(rows) else None,
+            positions=moved["positions"],
+            words=moved["words"],
+            numerals=self.table.written(writing, written) if len(rows) else None,
+            signs=moved["signs"],
+            weights=None,
         )
-        return flatten(arrays), layout
 
-    def _room(self, rows: np.ndarray, positions: int) -> int:
-        """How many numerals a padded layout of so many positions has; 0: they do not fit."""
-        if len(rows) == 0 or not self.table.fits_padding(rows):
-            return 0
-        rooms = [int(share * positions) for share in PADDED_NUMERALS]
-        return next((room for room in rooms if len(rows) <= room), 0)
+    def layout(self, paragraphs: np.ndarray) -> Layout:
+        """How these paragraphs are laid out when they are padded: in one of a few shapes."""
+        longest = int(self.lengths[paragraphs].max()) + 1
+        longest = -(-longest // PADDED_LENGTH) * PADDED_LENGTH
+        positions = longest * len(paragraphs)
+        numerals = int(self._numeral_counts[paragraphs].sum())
+        rooms = (math.ceil(share * positions) for share in PADDED_NUMERALS)
+        room = next(room for room in rooms if numerals <= room) if numerals else 0
+        return Layout(longest, len(paragraphs), room, bool(self._has_long[paragraphs].any()))
+
+    def collate_padded(self, paragraphs: Tensor, layout: Layout) -> Batch:
+        """A padded batch, made where the paragraphs' numbers [B] are: on the device.
+
+        Every position stands for a word, and there is room for a number of numerals; what is no
+        target weighs nothing. No shape depends on a value, so that all of it can be recorded.
+        """
+        device, size, positions = paragraphs.device, layout.size, layout.length * layout.size
+        steps = torch.arange(layout.length, device=device)[:, None]
+        lengths = self.on_device("lengths")[paragraphs]
+        tokens = self.on_device("words") if len(self.words) else lengths.new_tensor([END_ID])
+        places = (self.on_device("offsets")[paragraphs] + steps).clamp_(max=len(tokens) - 1)
+        words = torch.where(steps < lengths, tokens[places], END_ID).flatten()
+        counts = (steps <= lengths).flatten()
+        # What is read is what was predicted a step before; there is a place beyond the end for
+        # what has none.
+        read = torch.cat([words.new_full((size,), self._start), words, words[:1]])
+        numerals = None
+        word_positions = torch.arange(positions, device=device)
+        targets = word_positions
+        signs = words.new_full((positions + layout.room,), -1)
+        if layout.room:
+            index = torch.arange(layout.room, device=device)
+            starts = self.on_device("numeral_offsets")[paragraphs]
+            ends = (self.on_device("numeral_offsets")[paragraphs + 1] - starts).cumsum(0)  # [B]
+            is_one = index < ends[-1]
+            index = torch.where(is_one, index, 0)  # the surplus repeats the first
+            columns = torch.searchsorted(ends, index, right=True)
+            before = F.pad(ends[:-1], (1, 0))
+            found = (starts - before)[columns] + index
+            numerals = self.table.padded_batch(self.on_device("rows")[found], long=layout.long)
+            targets = self.on_device("steps")[found] * size + columns  # [N]
+            aside = torch.where(is_one, targets, positions)
+            read.scatter_(0, aside + size, self._start + 1 + index)
+            counts = F.pad(counts, (0, 1)).index_fill(0, aside, False)[:-1]
+            counts = torch.cat([counts, is_one])
+            targets = torch.cat([word_positions, targets])
+            signs[positions:] = 1
+        return Batch(
+            shape=(layout.length, size),
+            inputs=read[:positions],
+            numerals_read=numerals,
+            positions=targets,
+            words=words,
+            numerals=numerals,
+            signs=signs,
+            weights=counts,
+        )
+
+    def on_device(self, column: str) -> Tensor:
+        """One of the arrays as a tensor where the table is; moved once."""
+        device = self.table.device
+        if (device, column) not in self._moved:
+            self._moved[device, column] = torch.from_numpy(getattr(self, column)).to(device)
+        return self._moved[device, column]
 
 
 def load_corpora(dataset: Dataset, vocabulary: Vocabulary) -> dict[str, Corpus]:

@@ -14,14 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from numerate.numeral import MAX_DIGITS, Numeral
-from numerate.packing import Packing, PackingArrays, assemble_packing, flatten, move, pack
+from numerate.packing import Packing, Padded, move_together, pack, packed
 
 SYMBOLS = "0123456789."
 POINT, END = 10, 11
 START = END  # as an input, the twelfth symbol means that nothing is written yet
 SYMBOL_COUNT = 12  # ten digits, the point, the end: nothing else can be written
 LONGEST = MAX_DIGITS + 2  # with point and end
-PADDED_SYMBOLS, PADDED_DECIMALS = 12, 8  # steps of padded layouts; longer numerals are rare
+# Symbols and decimals, ends included, of padded layouts; few numerals need the long one.
+SHORT, LONG = (12, 8), (LONGEST, MAX_DIGITS + 1)
 _CODE = np.full(128, END, dtype=np.int64)
 for _index, _symbol in enumerate(SYMBOLS):
     _CODE[ord(_symbol)] = _index
@@ -29,29 +30,27 @@ for _index, _symbol in enumerate(SYMBOLS):
 
 @dataclass(frozen=True, slots=True)
 class DigitStrings:
-    """The symbols of N numerals, for a network that reads them."""
-
-    symbols: Tensor  # [S] digits, point and end of each numeral
-    digits: Packing
-
-
-@dataclass(frozen=True, slots=True)
-class NumeralBatch(DigitStrings):
-    """N numerals of a table, in any order, with repetitions, for a network that writes them."""
+    """N numerals of a table, in any order, with repetitions, for a network that reads them."""
 
     table: "NumeralTable"
     rows: Tensor  # [N] rows of the table
-    known: Tensor  # [N] ids in the vocabulary's numeral partition, 0 for the unknown
-    precisions: Tensor  # [N]
-    previous: Tensor  # [S] the symbol before each, START before the first
-    decimals: Packing  # one element per decimal and one for the end
+    symbols: Tensor  # [S] digits, point and end of each numeral
+    digits: Packing
 
     def __len__(self) -> int:
         return self.rows.shape[0]
 
     @property
+    def known(self) -> Tensor:  # [N] ids in the vocabulary's numeral partition, 0 for the unknown
+        return self.table.on_device("known").index_select(0, self.rows)
+
+    @property
     def values(self) -> Tensor:  # float64 [N]
         return self.table.on_device("values").index_select(0, self.rows)
+
+    @property
+    def precisions(self) -> Tensor:  # [N]
+        return self.table.on_device("precisions").index_select(0, self.rows)
 
     @property
     def texts(self) -> list[str]:
@@ -60,11 +59,19 @@ class NumeralBatch(DigitStrings):
 
 
 @dataclass(frozen=True, slots=True)
+class NumeralBatch(DigitStrings):
+    """The same for a network that writes them."""
+
+    previous: Tensor  # [S] the symbol before each, START before the first
+    decimals: Packing  # one element per decimal and one for the end
+
+
+@dataclass(frozen=True, slots=True)
 class NumeralArrays:
-    """A batch as integer arrays, and what of its shape the device must know beforehand."""
+    """Numerals as integer arrays, and how many strings of digits and decimals go on at a step."""
 
     arrays: dict[str, np.ndarray]
-    digit_sizes: tuple[int, ...]
+    digit_sizes: tuple[int, ...] = ()
     decimal_sizes: tuple[int, ...] = ()
 
 
@@ -133,72 +140,60 @@ class NumeralTable:
         return self.batch(np.arange(len(self)))
 
     def batch(self, rows: np.ndarray) -> NumeralBatch:
-        arrays = self.writing_arrays(rows)
-        flat = move(flatten(arrays.arrays), self.device)
-        lengths = [len(array) for array in arrays.arrays.values()]
-        tensors = dict(zip(arrays.arrays, torch.split(flat, lengths), strict=True))
-        return self.assemble(tensors, arrays.digit_sizes, arrays.decimal_sizes)
+        numerals = self.writing_arrays(rows)
+        return self.written(numerals, move_together(numerals.arrays, self.device))
 
-    def fits_padding(self, rows: np.ndarray) -> bool:
-        """Whether these numerals are short enough for a padded layout."""
-        short = self.lengths[rows].max(initial=0) <= PADDED_SYMBOLS
-        return bool(short and self.precisions[rows].max(initial=0) < PADDED_DECIMALS)
+    def is_long(self) -> np.ndarray:
+        """Which numerals are too long for the short padded layout: [T]."""
+        return (self.lengths > SHORT[0]) | (self.precisions >= SHORT[1])
 
-    def reading_arrays(self, rows: np.ndarray, *, padded: bool = False) -> NumeralArrays:
-        """What a network needs that reads these numerals."""
-        digits = pack(self.lengths[rows], PADDED_SYMBOLS if padded else None)
-        arrays = {
-            "known": self.known[rows],
-            "symbols": self.symbols[rows[digits.arrays["owners"]], digits.steps],
-        }
-        return NumeralArrays(arrays | _prefixed("digits", digits), digits.sizes)
-
-    def writing_arrays(self, rows: np.ndarray, *, padded: bool = False) -> NumeralArrays:
-        """What a network needs that writes these numerals."""
-        reading = self.reading_arrays(rows, padded=padded)
-        owners = reading.arrays["digits owners"]
-        steps = np.repeat(np.arange(len(reading.digit_sizes)), reading.digit_sizes)
-        decimals = pack(self.precisions[rows] + 1, PADDED_DECIMALS if padded else None)
-        arrays = {
-            "rows": rows,
-            "precisions": self.precisions[rows],
-            "previous": self._previous[rows[owners], steps],
-            **reading.arrays,
-            **_prefixed("decimals", decimals),
-        }
-        return NumeralArrays(arrays, reading.digit_sizes, decimals.sizes)
-
-    def assemble(
-        self,
-        tensors: dict[str, Tensor],
-        digit_sizes: tuple[int, ...],
-        decimal_sizes: tuple[int, ...],
-    ) -> NumeralBatch:
-        """A batch from arrays that have arrived on the device."""
+    def padded_batch(self, rows: Tensor, *, long: bool) -> NumeralBatch:
+        """Rows that are on the device [N], laid out there in a shape that only N decides."""
+        steps, decimal_steps = LONG if long else SHORT
+        symbols = self.on_device("symbols").index_select(0, rows)[:, :steps].T.flatten()
+        count = rows.shape[0]
         return NumeralBatch(
-            symbols=tensors["symbols"],
-            digits=assemble_packing(digit_sizes, _part("digits", tensors)),
-            table=self,
-            rows=tensors["rows"],
-            known=tensors["known"],
-            precisions=tensors["precisions"],
-            previous=tensors["previous"],
-            decimals=assemble_packing(decimal_sizes, _part("decimals", tensors)),
+            self,
+            rows,
+            symbols,
+            Padded(self.on_device("lengths").index_select(0, rows), steps),
+            torch.cat([symbols.new_full((count,), START), symbols[:-count]]),
+            Padded(self.on_device("precisions").index_select(0, rows) + 1, decimal_steps),
         )
 
+    def reading_arrays(self, rows: np.ndarray) -> NumeralArrays:
+        """What a network needs that reads these numerals."""
+        digits = pack(self.lengths[rows])
+        symbols = self.symbols[rows[digits.arrays["owners"]], digits.steps]
+        return NumeralArrays(
+            {"rows": rows, "symbols": symbols, **digits.named("digits")}, digits.sizes
+        )
 
-def assemble_strings(tensors: dict[str, Tensor], sizes: tuple[int, ...]) -> DigitStrings:
-    return DigitStrings(tensors["symbols"], assemble_packing(sizes, _part("digits", tensors)))
+    def writing_arrays(self, rows: np.ndarray) -> NumeralArrays:
+        """What a network needs that writes these numerals."""
+        digits, decimals = pack(self.lengths[rows]), pack(self.precisions[rows] + 1)
+        places = rows[digits.arrays["owners"]], digits.steps
+        arrays = {
+            "rows": rows,
+            "symbols": self.symbols[places],
+            "previous": self._previous[places],
+            **digits.named("digits"),
+            **decimals.named("decimals"),
+        }
+        return NumeralArrays(arrays, digits.sizes, decimals.sizes)
 
+    def read(self, numerals: NumeralArrays, tensors: dict[str, Tensor]) -> DigitStrings:
+        """Numerals to be read, from arrays that have arrived on the device."""
+        digits = packed(numerals.digit_sizes, tensors, "digits")
+        return DigitStrings(self, tensors["rows"], tensors["symbols"], digits)
 
-def _prefixed(name: str, packing: PackingArrays) -> dict[str, np.ndarray]:
-    return {f"{name} {key}": array for key, array in packing.arrays.items()}
-
-
-def _part(name: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    prefix = name + " "
-    return {
-        key.removeprefix(prefix): tensor
-        for key, tensor in tensors.items()
-        if key.startswith(prefix)
-    }
+    def written(self, numerals: NumeralArrays, tensors: dict[str, Tensor]) -> NumeralBatch:
+        """Numerals to be written, likewise."""
+        return NumeralBatch(
+            self,
+            tensors["rows"],
+            tensors["symbols"],
+            packed(numerals.digit_sizes, tensors, "digits"),
+            tensors["previous"],
+            packed(numerals.decimal_sizes, tensors, "decimals"),
+        )

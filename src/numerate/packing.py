@@ -6,71 +6,107 @@ some work is wasted, but the shape does not depend on the lengths, which a GPU c
 """
 
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
+class Packing(Protocol):
     """N sequences as S elements, all first elements first."""
 
-    sizes: tuple[int, ...]  # sequences at each step
-    owners: Tensor  # [S] which sequence each element belongs to
-    last: Tensor  # [S] 1 for the last element of a sequence, 0 for the others
-    ends: Tensor  # [N] where the last element of each sequence is
-    order: Tensor | None  # [N] sequences as they stand at the first step; None: as they come
-    weights: Tensor | None  # [S] 0 for surplus elements; None: there are none
+    @property
+    def padded(self) -> bool: ...
 
     @property
-    def padded(self) -> bool:
-        return self.weights is not None
+    def sizes(self) -> tuple[int, ...]:
+        """Sequences at each step."""
+
+    @property
+    def last(self) -> Tensor:
+        """Whether an element is the last one of its sequence: [S]."""
+
+    @property
+    def ends(self) -> Tensor:
+        """Where the last element of each sequence is: [N]."""
+
+    def sort(self, rows: Tensor) -> Tensor:
+        """Something of each sequence, in the order in which they stand at the first step."""
+
+    def sum(self, elements: Tensor) -> Tensor:
+        """Add up the elements of each sequence: [S] → [N]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    sizes: tuple[int, ...]
+    owners: Tensor  # [S] which sequence each element belongs to
+    last: Tensor  # [S]
+    ends: Tensor  # [N]
+    order: Tensor | None  # [N] sequences as they stand at the first step; None: as they come
+    padded: ClassVar[bool] = False
 
     def sort(self, rows: Tensor) -> Tensor:
         return rows if self.order is None else rows.index_select(0, self.order)
 
     def sum(self, elements: Tensor) -> Tensor:
-        """Add up the elements of each sequence: [S] → [N]."""
-        if self.weights is not None:
-            steps = len(self.sizes)
-            return (elements * self.weights).view(steps, -1).sum(0)
         return elements.new_zeros(self.sizes[0]).index_add(0, self.owners, elements)
 
 
 @dataclass(frozen=True, slots=True)
-class PackingArrays:
-    """A packing as integer arrays, on its way to the device."""
+class Padded:
+    """Known by the lengths alone, which stay on the device."""
+
+    lengths: Tensor  # [N]
+    steps: int
+    padded: ClassVar[bool] = True
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.lengths.shape[0],) * self.steps
+
+    @property
+    def last(self) -> Tensor:
+        return (self._steps() == self.lengths - 1).flatten()
+
+    @property
+    def ends(self) -> Tensor:
+        count = self.lengths.shape[0]
+        return (self.lengths - 1) * count + torch.arange(count, device=self.lengths.device)
+
+    def sort(self, rows: Tensor) -> Tensor:
+        return rows
+
+    def sum(self, elements: Tensor) -> Tensor:
+        inside = self._steps() < self.lengths  # [steps, N]
+        return torch.where(inside, elements.view(self.steps, -1), 0.0).sum(0)
+
+    def _steps(self) -> Tensor:
+        return torch.arange(self.steps, device=self.lengths.device)[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedArrays:
+    """Packed sequences as integer arrays, on their way to the device."""
 
     sizes: tuple[int, ...]
     steps: np.ndarray  # [S] the step of each element
     arrays: dict[str, np.ndarray]
 
-
-def assemble_packing(sizes: tuple[int, ...], tensors: dict[str, Tensor]) -> Packing:
-    return Packing(
-        sizes,
-        tensors["owners"],
-        tensors["last"],
-        tensors["ends"],
-        tensors.get("order"),
-        tensors.get("weights"),
-    )
+    def named(self, name: str) -> dict[str, np.ndarray]:
+        return {f"{name} {key}": array for key, array in self.arrays.items()}
 
 
-def pack(lengths: np.ndarray, padded_steps: int | None = None) -> PackingArrays:
-    """Lay out sequences of these lengths; with `padded_steps`, padded to that many steps."""
+def packed(sizes: tuple[int, ...], tensors: dict[str, Tensor], name: str) -> Packed:
+    """The sequences of a name, from what has arrived on the device."""
+    owners, last, ends = (tensors[f"{name} {key}"] for key in ("owners", "last", "ends"))
+    return Packed(sizes, owners, last, ends, tensors.get(f"{name} order"))
+
+
+def pack(lengths: np.ndarray) -> PackedArrays:
+    """Lay out sequences of these lengths."""
     count = len(lengths)
-    if padded_steps is not None:
-        steps = np.repeat(np.arange(padded_steps), count)
-        owners = np.tile(np.arange(count), padded_steps)
-        arrays = {
-            "owners": owners,
-            "last": steps == np.tile(lengths - 1, padded_steps),
-            "ends": (lengths - 1) * count + np.arange(count),
-            "weights": steps < np.tile(lengths, padded_steps),
-        }
-        return PackingArrays((count,) * padded_steps, steps, arrays)
     in_order = bool(np.all(lengths[1:] <= lengths[:-1]))
     order = np.arange(count) if in_order else np.argsort(-lengths, kind="stable")
     alive = np.arange(lengths.max(initial=0))[:, None] < lengths[order]  # [steps, N]
@@ -83,19 +119,26 @@ def pack(lengths: np.ndarray, padded_steps: int | None = None) -> PackingArrays:
     arrays = {"owners": owners, "last": steps == lengths[owners] - 1, "ends": ends}
     if not in_order:
         arrays["order"] = order
-    return PackingArrays(tuple(sizes.tolist()), steps, arrays)
+    return PackedArrays(tuple(sizes.tolist()), steps, arrays)
 
 
-def flatten(arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """All arrays as one: on a GPU each transfer costs more than its bytes."""
-    return np.concatenate([array.astype(np.int64, copy=False) for array in arrays.values()])
-
-
-def move(flat: np.ndarray, device: torch.device) -> Tensor:
-    tensor = torch.from_numpy(flat)
+def move(array: np.ndarray, device: torch.device) -> Tensor:
+    tensor = torch.from_numpy(array)
     if device.type != "cuda":
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def move_together(arrays: dict[str, np.ndarray], device: torch.device) -> dict[str, Tensor]:
+    """Arrays of integers as one: on a GPU each transfer costs more than its bytes."""
+    if device.type == "cpu":
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+    flat = np.concatenate([array.ravel().astype(np.int64, copy=False) for array in arrays.values()])
+    parts = torch.split(move(flat, device), [array.size for array in arrays.values()])
+    return {
+        name: part.view(array.shape)
+        for (name, array), part in zip(arrays.items(), parts, strict=True)
+    }
 
 
 def ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -320,21 +320,21 @@ def test_the_loss_is_the_summed_negative_log_probability(name: str, corpus: Corp
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
-    ("paragraphs", "fits"),
-    [([0, 2, 4, 5], True), ([0, 1, 3], False), ([2, 5], False)],
+    ("paragraphs", "long", "room"),
+    [([0, 2, 4, 5], False, True), ([0, 1, 3], True, True), ([2, 5], False, False)],
     ids=["padded", "with a long numeral", "without numerals"],
 )
 def test_a_padded_batch_has_the_same_loss_and_gradients(
-    name: str, paragraphs: list[int], fits: bool, corpus: Corpus
+    name: str, paragraphs: list[int], long: bool, room: bool, corpus: Corpus
 ) -> None:
     model = make(name)
-    flat, layout = corpus.collate_arrays(np.array(paragraphs), padded=True)
-    assert layout.padded == fits
+    layout = corpus.layout(np.array(paragraphs))
+    assert (layout.long, layout.room > 0) == (long, room)
     names, parameters = zip(*model.named_parameters(), strict=True)
     results = []
     for batch in (
         corpus.collate(np.array(paragraphs)),
-        layout.assemble(torch.from_numpy(flat), corpus.table),
+        corpus.collate_padded(torch.tensor(paragraphs), layout),
     ):
         loss = model(batch)
         gradients = torch.autograd.grad(loss, parameters, allow_unused=True)

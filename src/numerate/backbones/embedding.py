@@ -20,9 +20,9 @@ class InputEmbedding(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:  # [L, B, D]
         rows: Tensor = self.words
-        if batch.input_known is not None and batch.input_strings is not None:
-            tokens = self.numerals.index_select(0, batch.input_known)  # [U, D]
-            digits = self.encoder(batch.input_strings)  # [U, D]
+        if batch.numerals_read is not None:
+            tokens = self.numerals.index_select(0, batch.numerals_read.known)  # [U, D]
+            digits = self.encoder(batch.numerals_read)  # [U, D]
             gate = torch.sigmoid(self.gate(torch.cat([tokens, digits], dim=1)))
             rows = torch.cat([rows, (1 - gate) * tokens + gate * digits])
         return rows.index_select(0, batch.inputs).view(*batch.shape, -1)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.packing import flatten, move, ranges
+from numerate.packing import move_together, ranges
 from numerate.spelling.numeral_tokens import (
     COMMA_DIGIT,
     DIGIT,
@@ -65,16 +65,13 @@ _TABLES = ("below", "edges", "levels", "starts", "ends", "points", "commas", "cl
 def on_device(forest: Forest[np.ndarray], device: torch.device) -> Forest[Tensor]:
     """The same as tensors. They travel together, so that the device is not waited for."""
     tables: dict[str, np.ndarray] = {name: getattr(forest, name) for name in _TABLES}
-    flat = move(flatten({name: table.ravel() for name, table in tables.items()}), device)
-    parts = torch.split(flat, [table.size for table in tables.values()])
-    moved = zip(tables.items(), parts, strict=True)
     return Forest(
         forest.nodes,
         forest.numerals,
         forest.places,
         forest.level_sizes,
         forest.start_sizes,
-        **{name: part.view(table.shape) for (name, table), part in moved},
+        **move_together(tables, device),
     )
 
 

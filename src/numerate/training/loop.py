@@ -22,7 +22,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.runs.folder import CHECKPOINT, LOG
 from numerate.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from numerate.training.options import TrainingOptions
-from numerate.training.step import TrainingStep
+from numerate.training.step import DevLoss, TrainingStep
 
 CHECK_EVERY = 50  # steps between looks at the loss, each of which waits for the device
 CHECKPOINT_SECONDS = 300.0  # within long epochs
@@ -58,6 +58,7 @@ class Trainer:
         self.train_corpus.table.to(accelerator.device)
         self.model = model.to(accelerator.device)
         self.step = TrainingStep(model, options, accelerator)
+        self._dev_loss = DevLoss(model, accelerator)
         self.progress = Progress()
         self.best: dict[str, Tensor] = {}
         self._good = model.weights()  # the last weights known to give a finite loss
@@ -181,17 +182,10 @@ class Trainer:
         """Mean negative log-probability on the dev split: all tokens, words, numerals."""
         corpus = self.dev_corpus
         world, rank = self.accelerator.num_processes, self.accelerator.process_index
-        sums = torch.zeros(2, dtype=torch.float64, device=self.accelerator.device)
-        counts = torch.zeros_like(sums)
-        self.model.eval()
-        with torch.no_grad():
-            for paragraphs in corpus.batches(self.options.batch_size)[rank::world]:
-                batch = corpus.collate(paragraphs)
-                parts = batch.by_class(self.model.log_prob(batch))
-                sums -= torch.stack([part.double().sum() for part in parts])
-                counts += torch.tensor([batch.word_count, batch.numeral_count]).to(sums)
-        words, numerals = self.accelerator.reduce(sums).tolist()
-        word_count, numeral_count = self.accelerator.reduce(counts).tolist()
+        plan = corpus.batches(self.options.batch_size)[rank::world]
+        words, numerals = self.accelerator.reduce(self._dev_loss.of(corpus, plan)).tolist()
+        numeral_count = len(corpus.rows)
+        word_count = len(corpus.target_is_numeral) - numeral_count
         return {
             "loss": (words + numerals) / (word_count + numeral_count),
             "words": words / word_count,

@@ -3,10 +3,12 @@
 What a step leaves behind (the loss so far, the first step that went wrong) stays on the
 device until somebody asks. On a GPU a small model's step is hundreds of tiny kernels, and
 launching them one by one takes longer than running them; so steps of the same layout are
-recorded once as a CUDA graph and replayed.
+recorded once as a CUDA graph, collation included, and replayed: only the numbers of the
+paragraphs travel.
 """
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -19,7 +21,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.packing import move
 from numerate.training.options import TrainingOptions
 
-RECORD_AFTER = 2  # a layout is recorded when it comes up again after so many plain steps
+REHEARSALS = 1  # steps of a layout that are not recorded: libraries choose their kernels
 
 
 class TrainingStep:
@@ -45,7 +47,8 @@ class TrainingStep:
         self._loss = torch.zeros((), dtype=torch.float64, device=device)
         self._step = torch.zeros((), dtype=torch.int64, device=device)
         self._first_bad = torch.full_like(self._step, -1)
-        self._graphs = GraphedSteps(self) if recorded else None
+        self._share = torch.zeros((), device=device)
+        self._recorded = Recorded(self._descend_recorded, self._has_state) if recorded else None
 
     def start(self, step: int, loss: float) -> None:
         """Begin, or go on with, an epoch."""
@@ -76,12 +79,22 @@ class TrainingStep:
         mine = paragraphs[rank::world]
         # Gradients are averaged over processes: the factor makes the average a sum.
         share = world / corpus.token_count(paragraphs)
-        if self._graphs is not None:
-            self._graphs.take(corpus, mine, share)
+        if self._recorded is not None:
+            self._share.fill_(share)
+            self._recorded.run(corpus, mine)
         elif len(mine):
             self.descend(corpus.collate(mine), share)
         else:  # every process must take part in every step
             self.descend(corpus.collate(paragraphs[:1]), 0.0)
+
+    def _descend_recorded(self, batch: Batch) -> None:
+        self.descend(batch, self._share)
+
+    def _has_state(self) -> bool:
+        """Whether Adam has its moments: made while a step is recorded, they would be made anew
+        whenever it is replayed.
+        """
+        return len(self.optimizer.state) == len(self._parameters)
 
     def descend(self, batch: Batch, share: float | Tensor) -> None:
         loss = self.model(batch)
@@ -100,44 +113,70 @@ class TrainingStep:
         self._step.add_(1)
 
 
-class GraphedSteps:
-    """Steps recorded once per layout of a batch, then replayed on new content."""
+class DevLoss:
+    """The summed negative log-probability of a split's words, and of its numerals."""
 
-    def __init__(self, step: TrainingStep) -> None:
-        self.step = step
+    def __init__(self, model: StoredModel, accelerator: Accelerator) -> None:
+        self.model = model
+        self._sums = torch.zeros(2, dtype=torch.float64, device=accelerator.device)
+        recorded = _can_record(accelerator) and model.records_steps
+        self._recorded = Recorded(self._add) if recorded else None
+
+    @torch.no_grad()
+    def of(self, corpus: Corpus, plan: list[np.ndarray]) -> Tensor:
+        """Of these batches: float64 [2], on the device."""
+        self._sums.zero_()
+        self.model.eval()
+        for paragraphs in plan:
+            if self._recorded is not None:
+                self._recorded.run(corpus, paragraphs)
+            else:
+                self._add(corpus.collate(paragraphs))
+        return self._sums
+
+    def _add(self, batch: Batch) -> None:
+        log_probs = self.model.log_prob(batch)
+        if batch.weights is not None:
+            log_probs = torch.where(batch.weights, log_probs, 0.0)
+        self._sums.sub_(torch.stack([part.double().sum() for part in batch.by_class(log_probs)]))
+
+
+class Recorded:
+    """Work on batches, recorded once per layout and replayed on other paragraphs."""
+
+    def __init__(self, work: Callable[[Batch], None], ready: Callable[[], bool] = bool) -> None:
+        self.work = work
+        self._ready = ready
         self._seen: Counter[Layout] = Counter()
-        self._recorded: dict[Layout, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
-        self._share = torch.zeros((), device=step.accelerator.device)
+        self._graphs: dict[Layout, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
 
-    def take(self, corpus: Corpus, paragraphs: np.ndarray, share: float) -> None:
-        flat, layout = corpus.collate_arrays(paragraphs, padded=True)
-        content = move(flat, corpus.table.device)
-        self._share.fill_(share)
-        if layout in self._recorded:
-            graph, place = self._recorded[layout]
-            place.copy_(content)
+    def run(self, corpus: Corpus, paragraphs: np.ndarray) -> None:
+        layout = corpus.layout(paragraphs)
+        moved = move(paragraphs, corpus.table.device)
+        if layout not in self._graphs and self._seen[layout] >= REHEARSALS and self._ready():
+            self._graphs[layout] = self._record(corpus, moved, layout)
+        if layout in self._graphs:
+            graph, place = self._graphs[layout]
+            place.copy_(moved)
             graph.replay()
             return
         self._seen[layout] += 1
-        if self._seen[layout] > RECORD_AFTER and layout.padded:
-            self._record(corpus, content, layout).replay()
-            return
         # On the stream of the recordings, as CUDA graphs want their rehearsals.
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
-            self.step.descend(layout.assemble(content, corpus.table), self._share)
+            self.work(corpus.collate_padded(moved, layout))
         torch.cuda.current_stream().wait_stream(self._stream)
 
-    def _record(self, corpus: Corpus, content: Tensor, layout: Layout) -> torch.cuda.CUDAGraph:
-        place = content.clone()
-        batch = layout.assemble(place, corpus.table)
+    def _record(
+        self, corpus: Corpus, paragraphs: Tensor, layout: Layout
+    ) -> tuple[torch.cuda.CUDAGraph, Tensor]:
+        place = paragraphs.clone()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
-            self.step.descend(batch, self._share)
-        self._recorded[layout] = (graph, place)
-        return graph
+            self.work(corpus.collate_padded(place, layout))
+        return graph, place
 
 
 def _can_record(accelerator: Accelerator) -> bool:
