@@ -5,7 +5,6 @@ there in one of a few shapes. Nothing looks at a value on the device, so a step 
 """
 
 import copy
-import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,13 +15,19 @@ from torch import Tensor
 
 from numerate.corpus.dataset import SPLITS, Dataset, Encoded
 from numerate.numeral import is_numeral
-from numerate.numeral_table import DigitStrings, NumeralArrays, NumeralBatch, NumeralTable
+from numerate.numeral_table import (
+    PADDED_STEPS,
+    DigitStrings,
+    NumeralArrays,
+    NumeralBatch,
+    NumeralTable,
+)
 from numerate.packing import move_together, ranges
 from numerate.vocabulary import Vocabulary
 
 UNKNOWN_ID, END_ID = 0, 1  # of <unk> and <eos> among the words
 PADDED_LENGTH = 32  # padded batches have a multiple of so many steps
-PADDED_NUMERALS = (0.1, 0.25, 1.0)  # shares of the positions that they keep for numerals
+PADDED_PARTS = 64  # and keep so many parts of their positions for numerals
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class Layout:
     length: int  # L
     size: int  # B
     room: int  # N, for numerals
-    long: bool  # whether any of them is
+    steps: tuple[int, int]  # for the symbols and the decimals of each
 
 
 class Encodable(Protocol):
@@ -137,8 +142,8 @@ class Corpus:
         self._numeral_counts = np.diff(self.numeral_offsets)
         owners = np.repeat(np.arange(len(self)), self._numeral_counts)
         self.steps = np.flatnonzero(self.is_numeral) - self.offsets[owners]
-        long = owners[self.table.is_long()[self.rows]]
-        self._has_long = np.bincount(long, minlength=len(self)) > 0
+        self._padded_steps = np.zeros(len(self), dtype=np.int64)
+        np.maximum.at(self._padded_steps, owners, self.table.padded_steps()[self.rows])
         self._moved: dict[tuple[torch.device, str], Tensor] = {}
 
     def __len__(self) -> int:
@@ -246,9 +251,9 @@ class Corpus:
         longest = -(-longest // PADDED_LENGTH) * PADDED_LENGTH
         positions = longest * len(paragraphs)
         numerals = int(self._numeral_counts[paragraphs].sum())
-        rooms = (math.ceil(share * positions) for share in PADDED_NUMERALS)
-        room = next(room for room in rooms if numerals <= room) if numerals else 0
-        return Layout(longest, len(paragraphs), room, bool(self._has_long[paragraphs].any()))
+        unit = -(-positions // PADDED_PARTS)
+        steps = PADDED_STEPS[int(self._padded_steps[paragraphs].max())]
+        return Layout(longest, len(paragraphs), -(-numerals // unit) * unit, steps)
 
     def collate_padded(self, paragraphs: Tensor, layout: Layout) -> Batch:
         """A padded batch, made where the paragraphs' numbers [B] are: on the device.
@@ -279,7 +284,7 @@ class Corpus:
             columns = torch.searchsorted(ends, index, right=True)
             before = F.pad(ends[:-1], (1, 0))
             found = (starts - before)[columns] + index
-            numerals = self.table.padded_batch(self.on_device("rows")[found], long=layout.long)
+            numerals = self.table.padded_batch(self.on_device("rows")[found], layout.steps)
             targets = self.on_device("steps")[found] * size + columns  # [N]
             aside = torch.where(is_one, targets, positions)
             read.scatter_(0, aside + size, self._start + 1 + index)

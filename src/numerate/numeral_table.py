@@ -21,8 +21,8 @@ POINT, END = 10, 11
 START = END  # as an input, the twelfth symbol means that nothing is written yet
 SYMBOL_COUNT = 12  # ten digits, the point, the end: nothing else can be written
 LONGEST = MAX_DIGITS + 2  # with point and end
-# Symbols and decimals, ends included, of padded layouts; few numerals need the long one.
-SHORT, LONG = (12, 8), (LONGEST, MAX_DIGITS + 1)
+# Symbols and decimals, ends included, of padded layouts: most numerals fit the first.
+PADDED_STEPS = ((8, 6), (12, 8), (LONGEST, MAX_DIGITS + 1))
 _CODE = np.full(128, END, dtype=np.int64)
 for _index, _symbol in enumerate(SYMBOLS):
     _CODE[ord(_symbol)] = _index
@@ -143,20 +143,22 @@ class NumeralTable:
         numerals = self.writing_arrays(rows)
         return self.written(numerals, move_together(numerals.arrays, self.device))
 
-    def is_long(self) -> np.ndarray:
-        """Which numerals are too long for the short padded layout: [T]."""
-        return (self.lengths > SHORT[0]) | (self.precisions >= SHORT[1])
+    def padded_steps(self) -> np.ndarray:
+        """The first of `PADDED_STEPS` in which each numeral has room: [T]."""
+        fits = [(self.lengths <= s) & (self.precisions < d) for s, d in PADDED_STEPS]
+        first: np.ndarray = np.argmax(fits, axis=0)
+        return first
 
-    def padded_batch(self, rows: Tensor, *, long: bool) -> NumeralBatch:
-        """Rows that are on the device [N], laid out there in a shape that only N decides."""
-        steps, decimal_steps = LONG if long else SHORT
-        symbols = self.on_device("symbols").index_select(0, rows)[:, :steps].T.flatten()
+    def padded_batch(self, rows: Tensor, steps: tuple[int, int]) -> NumeralBatch:
+        """Rows that are on the device [N], laid out there in a shape that no value decides."""
+        symbol_steps, decimal_steps = steps
+        symbols = self.on_device("symbols").index_select(0, rows)[:, :symbol_steps].T.flatten()
         count = rows.shape[0]
         return NumeralBatch(
             self,
             rows,
             symbols,
-            Padded(self.on_device("lengths").index_select(0, rows), steps),
+            Padded(self.on_device("lengths").index_select(0, rows), symbol_steps),
             torch.cat([symbols.new_full((count,), START), symbols[:-count]]),
             Padded(self.on_device("precisions").index_select(0, rows) + 1, decimal_steps),
         )

@@ -24,7 +24,7 @@ from numerate.model.config import ModelConfig
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import from_scratch, open_stored
 from numerate.numeral import is_numeral
-from numerate.numeral_table import END, SYMBOLS, NumeralTable
+from numerate.numeral_table import END, PADDED_STEPS, SYMBOLS, NumeralTable
 from numerate.vocabulary import UNKNOWN_NUMERAL, UNKNOWN_WORD, Vocabulary
 
 MODELS = paper_heads()
@@ -320,16 +320,16 @@ def test_the_loss_is_the_summed_negative_log_probability(name: str, corpus: Corp
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
-    ("paragraphs", "long", "room"),
-    [([0, 2, 4, 5], False, True), ([0, 1, 3], True, True), ([2, 5], False, False)],
+    ("paragraphs", "steps", "room"),
+    [([0, 2, 4, 5], 0, True), ([0, 1, 3], 2, True), ([2, 5], 0, False)],
     ids=["padded", "with a long numeral", "without numerals"],
 )
 def test_a_padded_batch_has_the_same_loss_and_gradients(
-    name: str, paragraphs: list[int], long: bool, room: bool, corpus: Corpus
+    name: str, paragraphs: list[int], steps: int, room: bool, corpus: Corpus
 ) -> None:
     model = make(name)
     layout = corpus.layout(np.array(paragraphs))
-    assert (layout.long, layout.room > 0) == (long, room)
+    assert (layout.steps, layout.room > 0) == (PADDED_STEPS[steps], room)
     names, parameters = zip(*model.named_parameters(), strict=True)
     results = []
     for batch in (

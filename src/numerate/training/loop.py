@@ -166,13 +166,14 @@ class Trainer:
             "seconds": round(progress.seconds, 3),
             "tokens_per_second": round(progress.tokens / max(progress.seconds, 1e-9)),
         }
-        if progress.best_loss is None or dev["loss"] < progress.best_loss:
+        is_best = progress.best_loss is None or dev["loss"] < progress.best_loss
+        if is_best:
             progress.best_loss, progress.best_epoch = dev["loss"], progress.epoch
             self.best = self.model.weights()
         progress.history.append(record)
         progress.epoch += 1
         progress.loss, progress.tokens, progress.seconds = 0.0, 0, 0.0
-        self._good = self.model.weights()
+        self._good = self.best if is_best else self.model.weights()
         self._save()
         self.write_log()
         if self.reporter:

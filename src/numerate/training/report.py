@@ -12,6 +12,8 @@ from numerate.runs.folder import TENSORBOARD, writing_folder
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
 
+SHOW_EVERY = 0.1  # seconds: a bar that moves at every step of a GPU would slow it down
+
 
 class Reporters:
     """Several reporters as one."""
@@ -53,6 +55,8 @@ class TerminalReporter:
         self.name = name
         self._epoch_start = 0.0
         self._tokens = 0
+        self._pending = 0  # tokens that the bar does not show yet
+        self._shown = 0.0
 
     def __enter__(self) -> "TerminalReporter":
         return self
@@ -70,12 +74,18 @@ class TerminalReporter:
 
     def on_step(self, epoch: int, tokens: int, loss: float | None) -> None:
         self._tokens += tokens
-        speed = self._tokens / max(1e-9, time.monotonic() - self._epoch_start)
+        self._pending += tokens
+        now = time.monotonic()
+        if loss is None and now - self._shown < SHOW_EVERY:
+            return
+        speed = self._tokens / max(1e-9, now - self._epoch_start)
         fields: dict[str, Any] = {"speed": f"{speed:,.0f}"}
         if loss is not None:
             fields["loss"] = f"{loss:.3f}"
+        self._shown = now
         description = f"{self.name}, epoch {epoch + 1} of at most {self.epochs}"
-        self.progress.update(self.task, advance=tokens, description=description, **fields)
+        self.progress.update(self.task, advance=self._pending, description=description, **fields)
+        self._pending = 0
 
     def on_epoch(self, record: dict[str, Any]) -> None:
         self._tokens, self._epoch_start = 0, time.monotonic()

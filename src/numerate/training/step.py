@@ -120,7 +120,7 @@ class DevLoss:
         self.model = model
         self._sums = torch.zeros(2, dtype=torch.float64, device=accelerator.device)
         recorded = _can_record(accelerator) and model.records_steps
-        self._recorded = Recorded(self._add) if recorded else None
+        self._recorded = Recorded(self._add, lambda: True) if recorded else None
 
     @torch.no_grad()
     def of(self, corpus: Corpus, plan: list[np.ndarray]) -> Tensor:
@@ -144,7 +144,7 @@ class DevLoss:
 class Recorded:
     """Work on batches, recorded once per layout and replayed on other paragraphs."""
 
-    def __init__(self, work: Callable[[Batch], None], ready: Callable[[], bool] = bool) -> None:
+    def __init__(self, work: Callable[[Batch], None], ready: Callable[[], bool]) -> None:
         self.work = work
         self._ready = ready
         self._seen: Counter[Layout] = Counter()
