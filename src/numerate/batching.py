@@ -27,7 +27,6 @@ from numerate.vocabulary import Vocabulary
 
 UNKNOWN_ID, END_ID = 0, 1  # of <unk> and <eos> among the words
 PADDED_LENGTH = 32  # padded batches have a multiple of so many steps
-PADDED_PARTS = 64  # and keep so many parts of their positions for numerals
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,14 +245,20 @@ class Corpus:
         )
 
     def layout(self, paragraphs: np.ndarray) -> Layout:
-        """How these paragraphs are laid out when they are padded: in one of a few shapes."""
+        """How these paragraphs are laid out when they are padded: in one of a few shapes.
+
+        There is room for as many numerals as the corpus has at so many positions, or twice as
+        many, and so on.
+        """
         longest = int(self.lengths[paragraphs].max()) + 1
         longest = -(-longest // PADDED_LENGTH) * PADDED_LENGTH
         positions = longest * len(paragraphs)
         numerals = int(self._numeral_counts[paragraphs].sum())
-        unit = -(-positions // PADDED_PARTS)
+        room = -(-len(self.rows) * positions // len(self.target_is_numeral))
+        while room < numerals:
+            room *= 2
         steps = PADDED_STEPS[int(self._padded_steps[paragraphs].max())]
-        return Layout(longest, len(paragraphs), -(-numerals // unit) * unit, steps)
+        return Layout(longest, len(paragraphs), room if numerals else 0, steps)
 
     def collate_padded(self, paragraphs: Tensor, layout: Layout) -> Batch:
         """A padded batch, made where the paragraphs' numbers [B] are: on the device.

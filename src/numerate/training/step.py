@@ -7,7 +7,6 @@ recorded once as a CUDA graph, collation included, and replayed: only the number
 paragraphs travel.
 """
 
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -21,7 +20,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.packing import move
 from numerate.training.options import TrainingOptions
 
-REHEARSALS = 1  # steps of a layout that are not recorded: libraries choose their kernels
+REHEARSALS = 2  # with numerals, before anything is recorded: what is made once is made then
 
 
 class TrainingStep:
@@ -147,7 +146,7 @@ class Recorded:
     def __init__(self, work: Callable[[Batch], None], ready: Callable[[], bool]) -> None:
         self.work = work
         self._ready = ready
-        self._seen: Counter[Layout] = Counter()
+        self._rehearsals = 0
         self._graphs: dict[Layout, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
@@ -155,14 +154,14 @@ class Recorded:
     def run(self, corpus: Corpus, paragraphs: np.ndarray) -> None:
         layout = corpus.layout(paragraphs)
         moved = move(paragraphs, corpus.table.device)
-        if layout not in self._graphs and self._seen[layout] >= REHEARSALS and self._ready():
+        if layout not in self._graphs and self._rehearsals >= REHEARSALS and self._ready():
             self._graphs[layout] = self._record(corpus, moved, layout)
         if layout in self._graphs:
             graph, place = self._graphs[layout]
             place.copy_(moved)
             graph.replay()
             return
-        self._seen[layout] += 1
+        self._rehearsals += layout.room > 0
         # On the stream of the recordings, as CUDA graphs want their rehearsals.
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
