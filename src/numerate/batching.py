@@ -213,9 +213,7 @@ class Corpus:
         distinct, index = np.unique(rows, return_inverse=True)
         inputs = words.copy()
         inputs[numeral_positions] = self._start + 1 + index
-        inputs = np.concatenate(
-            [np.full(len(paragraphs), self._start), inputs[: -len(paragraphs)]]
-        )
+        inputs = np.concatenate([np.full(len(paragraphs), self._start), inputs[: -len(paragraphs)]])
         is_word = (steps <= lengths).reshape(-1)
         is_word[numeral_positions] = False
         word_positions = np.flatnonzero(is_word)

@@ -115,10 +115,10 @@ class TrainingStep:
 class DevLoss:
     """The summed negative log-probability of a split's words, and of its numerals."""
 
-    def __init__(self, model: StoredModel, accelerator: Accelerator) -> None:
+    def __init__(self, model: NumeralLM, accelerator: Accelerator) -> None:
         self.model = model
         self._sums = torch.zeros(2, dtype=torch.float64, device=accelerator.device)
-        recorded = _can_record(accelerator) and model.records_steps
+        recorded = _can_record(accelerator) and model.backbone.records_steps
         self._recorded = Recorded(self._add, lambda: True) if recorded else None
 
     @torch.no_grad()
