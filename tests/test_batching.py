@@ -7,12 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from numerate.model.language_model import LanguageModel, ModelConfig
 
 from numerate.batching import Corpus, bucketed_batches, load_corpora, shuffled_batches
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError
+from numerate.heads.digit_rnn import DigitRNNHead
+from numerate.model.config import ModelConfig
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import from_scratch
 from numerate.vocabulary import Vocabulary
 
 TEXTS = {
@@ -59,9 +62,9 @@ def corpora(dataset: Dataset, vocabulary: Vocabulary) -> dict[str, Corpus]:
 
 
 @pytest.fixture(scope="module")
-def model(vocabulary: Vocabulary) -> LanguageModel:
+def model(vocabulary: Vocabulary) -> NumeralLM:
     torch.manual_seed(2)
-    model = LanguageModel(ModelConfig("d-rnn", hidden=6), vocabulary)
+    model = from_scratch(ModelConfig("d-rnn", hidden=6), vocabulary, DigitRNNHead(6))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(0, 0.8)
@@ -78,7 +81,7 @@ def row(text: str) -> int:
 
 
 @torch.no_grad()
-def token_scores(model: LanguageModel, corpus: Corpus, text: str) -> Counter[float]:
+def token_scores(model: NumeralLM, corpus: Corpus, text: str) -> Counter[float]:
     """The log-probabilities of one paragraph's tokens, in no order, rounded to be comparable."""
     scores = model.log_prob(corpus.collate(np.array([row(text)])))
     return Counter(scores.double().round(decimals=3).tolist())
@@ -108,7 +111,7 @@ def test_a_batch_without_numerals_has_words_only(corpora: dict[str, Corpus]) -> 
 
 
 def test_a_token_is_predicted_from_those_before_it(
-    corpora: dict[str, Corpus], model: LanguageModel
+    corpora: dict[str, Corpus], model: NumeralLM
 ) -> None:
     """Inputs are the targets one step later: two paragraphs part where their tokens do."""
     train = corpora["train"]
@@ -121,7 +124,7 @@ def test_a_token_is_predicted_from_those_before_it(
 
 
 def test_the_first_token_is_predicted_from_the_start_alone(
-    corpora: dict[str, Corpus], model: LanguageModel
+    corpora: dict[str, Corpus], model: NumeralLM
 ) -> None:
     train = corpora["train"]
     patients = token_scores(model, train, "the 12 patients took 2.0 mg")
@@ -130,7 +133,7 @@ def test_the_first_token_is_predicted_from_the_start_alone(
 
 
 def test_a_paragraph_scores_the_same_in_any_batch(
-    corpora: dict[str, Corpus], model: LanguageModel
+    corpora: dict[str, Corpus], model: NumeralLM
 ) -> None:
     train = corpora["train"]
     alone = sum((token_scores(model, train, text) for text in TEXTS["train"]), Counter())

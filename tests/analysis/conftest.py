@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numerate.evaluation.subject import Settings
-from numerate.model.names import MODELS
 from tests.pretrained.conftest import save
 
 from numerate.analysis.runs import Run, open_runs
 from numerate.corpus.prepare import prepare
+from numerate.heads.registry import paper_heads
+from numerate.model.opening import Settings
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -31,10 +31,10 @@ def folders(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     """Trained just enough that their predictions differ from place to place."""
     parent = tmp_path_factory.mktemp("runs")
     options = TrainingOptions(epochs=4, batch_size=4, learning_rate=0.02)
-    for model in MODELS:
+    for model in paper_heads():
         sizes = {"vocabulary": 200, "hidden": 6}
         train(cardiac, parent / model, model=model, device="cpu", options=options, **sizes)
-    return {model: parent / model for model in MODELS}
+    return {model: parent / model for model in paper_heads()}
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ import torch
 
 from numerate.analysis.contexts import dev_contexts, picked_contexts, typed_context
 from numerate.analysis.runs import Run
+from numerate.backbones.contract import Targets
 from numerate.errors import NumerateError
-from numerate.evaluation.score import Targets
 
 
 @pytest.mark.parametrize("model", ["softmax+rnn", "combination"])
@@ -22,7 +22,7 @@ def test_a_typed_text_gives_the_state_that_the_same_text_has_in_the_corpus(
         for token in numerals:
             before = text["text"][paragraph].as_py()[: starts[token]]
             if before.strip():
-                state = typed_context(before).situation(run).hidden
+                state = typed_context(before).place(run).hidden
                 torch.testing.assert_close(state[0], run.dev_states[place], atol=1e-5, rtol=1e-4)
                 found += 1
             place += 1
@@ -38,14 +38,14 @@ def test_contexts_of_the_dev_split_know_their_numeral(runs: dict[str, Run]) -> N
         assert context.truth == run.dev.table.texts[rows[place]]
         assert any(f"{context.before}{context.truth}{context.after}" in text for text in texts)
         assert ". " not in context.before
-        torch.testing.assert_close(context.situation(run).hidden, run.dev_states[place : place + 1])
+        torch.testing.assert_close(context.place(run).hidden, run.dev_states[place : place + 1])
 
 
 def test_picked_contexts_take_turns_and_stay_the_same(runs: dict[str, Run]) -> None:
     chosen = [runs["h-softmax"], runs["mog"]]
     contexts = picked_contexts(chosen, 4)
     assert contexts == picked_contexts(chosen, 4)
-    assert len({context.place for context in contexts}) == 4
+    assert len({context.dev_place for context in contexts}) == 4
     assert ["." in (context.truth or "") for context in contexts] == [True, False] * 2
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from numerate.evaluation.candidates import candidate_numerals
-from numerate.model.output import FlatOutput
 from sklearn.metrics.pairwise import cosine_similarity
 
 from numerate.analysis.calibration import calibration
@@ -25,10 +23,11 @@ from numerate.analysis.runs import Run
 from numerate.analysis.strategies import EXAMPLES, LEAST_OCCURRENCES, strategy_shares
 from numerate.analysis.training_curves import training_curves
 from numerate.evaluation.evaluate import evaluate
-from numerate.evaluation.score import numeral_tables
+from numerate.heads.base import Context as Place
 from numerate.heads.combination import CombinationHead
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import GRANULARITIES
+from numerate.model.candidates import candidate_numerals
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
 from numerate.report.look import WIDTH, look
@@ -57,11 +56,8 @@ def test_numeral_similarities_are_those_of_what_the_output_scores_with(
     axes = torch.eye(run.model.config.hidden)
     table = NumeralTable(["987654321", *numerals[1:]], run.model.vocabulary.numeral_ids())
     with torch.no_grad():
-        shifted = run.model.output.numeral_table(axes, table).T.numpy()
-        weight = (
-            run.model.output.numerals() if isinstance(run.model.output, FlatOutput)
-            else run.head.embedding()  # type: ignore[union-attr]
-        ).numpy()  # fmt: skip
+        shifted = run.head.log_prob_table(Place(axes), table).T.numpy()
+        weight = run.head.embedding().numpy()  # type: ignore[operator]
     np.testing.assert_allclose(shifted - shifted[0], weight - weight[0], atol=1e-5)
     expected = cosine_similarity(weight)
     names = ["unknown", *numerals[1:]]
@@ -98,7 +94,7 @@ def test_digit_similarities_of_every_table_there_is(runs: dict[str, Run], model:
     table = digit_similarities(run).table
     assert set(table.column("table")) == DIGIT_TABLES[model]
     with torch.no_grad():
-        expected = cosine_similarity(run.model.embedding.encoder.symbols.weight)
+        expected = cosine_similarity(run.model.backbone.embedding.encoder.symbols.weight)
     found = np.array([row["cosine"] for row in rows_of(table, table=READ)]).reshape(12, 12)
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert set(table.column("symbol")) >= {*"0123456789.", "end"}
@@ -109,7 +105,7 @@ def ask(run: Run, context: Context, text: str) -> float:
     batch = NumeralTable([text], run.model.vocabulary.numeral_ids()).batch(np.array([0]))
     assert run.head is not None
     with torch.no_grad():
-        return float(run.head.log_prob(context.situation(run).hidden, batch).exp())
+        return float(run.head.log_prob(context.place(run), batch).exp())
 
 
 def test_next_numeral_shows_the_models_own_probabilities(
@@ -190,7 +186,7 @@ def test_components_are_those_of_the_head(runs: dict[str, Run], dev_context: Con
         assert sum(found) == pytest.approx(1)
         assert found == sorted(found, reverse=True)
         with torch.no_grad():
-            state = dev_context.situation(run).hidden[0].double()
+            state = dev_context.place(run).hidden[0].double()
             scores = head.weights.double() @ state
         assert found[0] == pytest.approx(float(torch.softmax(scores, 0).max()), rel=1e-4)
 
@@ -211,7 +207,7 @@ def test_errors_are_medians_of_each_magnitude(runs: dict[str, Run]) -> None:
         if not run.open_vocabulary:
             shares[candidates.known == 0] = -math.log(run.oov_numerals)
         guess = np.empty(len(truth))
-        for places, table in numeral_tables(run.model, run.dev, candidates):
+        for places, table in run.model.tables(run.dev_context, candidates):
             guess[places] = candidates.values[(table.numpy() + shares).argmax(1)]
         rows = rows_of(exhibit.table, run=run.label)
         assert sum(int(str(row["count"])) for row in rows) == len(truth)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from numerate.analysis.headed_run import HeadedRun
-from numerate.evaluation.subject import Settings
 from numerate.pretrained.backbone_run import BackboneRun
 from tests.analysis.conftest import BACKBONE, HEADED, LIMIT
 
@@ -22,6 +21,7 @@ from numerate.analysis.runs import Run, open_runs
 from numerate.analysis.strategies import strategy_shares
 from numerate.corpus.dataset import some_paragraphs
 from numerate.errors import NumerateError, RunError
+from numerate.model.opening import Settings
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.language_model import read_paragraphs
 from numerate.pretrained.plan import Paragraph

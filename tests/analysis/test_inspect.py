@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numerate.evaluation.subject import Settings
-from numerate.model.names import MODELS, WHAT_THEY_ARE
 from playwright.sync_api import Browser
 from tests.analysis.conftest import BACKBONE, LIMIT
 from typer.testing import CliRunner, Result
@@ -20,6 +18,8 @@ from numerate.cli import app
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import evaluate
+from numerate.heads.registry import head_class, paper_heads
+from numerate.model.opening import Settings
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -82,9 +82,9 @@ def test_the_report_begins_with_what_the_models_are_and_what_the_tables_say(repo
     page = html.unescape(report.read_text(encoding="utf-8"))
     said = re.search(r"<p>(On numerals, (\S+) has the lowest adjusted perplexity.*?)</p>", page)
     assert said is not None
-    assert said[2] in MODELS
+    assert said[2] in paper_heads()
     assert said[1].count("On the number line") == 1
-    places = [page.index(f"<dd>{WHAT_THEY_ARE[name]}</dd>") for name in MODELS]
+    places = [page.index(f"<dd>{head_class(name).summary}</dd>") for name in paper_heads()]
     assert places == sorted(places)
     assert places[-1] < said.start() < page.index("Perplexity and adjusted perplexity")
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numerate.evaluation.subject import Settings
 from tests.analysis.conftest import LIMIT
 
 from numerate.analysis.runs import Run, open_runs
@@ -16,6 +15,7 @@ from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.model.opening import Settings
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from numerate.evaluation.subject import Settings
 from tests.pretrained.conftest import paragraph, shaken
 
 from numerate.corpus.prepare import prepare
 from numerate.evaluation.evaluate import evaluate
+from numerate.model.opening import Settings
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.best import Beside, BestCandidate
 from numerate.pretrained.branches import Branches

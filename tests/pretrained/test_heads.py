@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numerate.evaluation.subject import Settings
 from numerate.pretrained.backbone_run import BackboneRun
 from numerate.pretrained.corpora import StateCorpus
 from numerate.pretrained.head_model import HEADS
@@ -23,6 +22,7 @@ from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_adapter import DigitAdapter, DigitBatch
+from numerate.model.opening import Settings
 from numerate.numeral_table import POINT, NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs

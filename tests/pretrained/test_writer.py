@@ -5,10 +5,10 @@ from itertools import islice, product
 import numpy as np
 import pytest
 import torch
-from numerate.plausibility.digit_tree import DigitTree
 from tests.pretrained.conftest import paragraph
 
 from numerate.heads.digit_adapter import DigitAdapter
+from numerate.heads.digit_tree import DigitTree
 from numerate.numeral import is_numeral
 from numerate.numeral_table import END, NumeralTable
 from numerate.pretrained.language_model import PretrainedLM

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numerate.model.language_model import LanguageModel
 
 from numerate import atomic
 from numerate.atomic import InUseError, filling_beside, locked
 from numerate.corpus.prepare import prepare
 from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.model.opening import open_stored
 from numerate.runs.folder import RunFolder
 from numerate.training.options import TrainingOptions
 from numerate.training.run import RunResult, train
@@ -124,7 +124,7 @@ def test_a_kill_between_two_renamings_loses_nothing(
             quick(cardiac, run, seed=2, force=True)
     assert not run.exists()
     assert RunFolder.open(run).config().training["seed"] == 2
-    LanguageModel.load(run)
+    open_stored(run)
     assert_tidy(run)
 
 
@@ -214,7 +214,7 @@ def test_a_killed_end_does_not_pass_for_finished(
     assert RunFolder(tmp_path / "run").config().state == "training"
     monkeypatch.undo()
     assert quick(cardiac, tmp_path / "run", resume=True).state == "finished"
-    LanguageModel.load(tmp_path / "run")
+    open_stored(tmp_path / "run")
 
 
 def test_a_run_finds_its_dataset_from_anywhere(

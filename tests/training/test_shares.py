@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numerate.model.language_model import LanguageModel
 
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
+from numerate.heads.combination import CombinationHead
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import open_stored
 from numerate.runs.folder import read_json
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
@@ -35,13 +37,17 @@ def runs(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[bool, 
     return {plain: folder / str(plain) for plain in (False, True)}
 
 
-def dev_split(model: LanguageModel, folder: Path) -> Corpus:
+def dev_split(model: NumeralLM, folder: Path) -> Corpus:
     return load_corpora(Dataset.open(folder), model.vocabulary)["dev"]
 
 
-def by_member(model: LanguageModel, dev: Corpus) -> tuple[torch.Tensor, torch.Tensor]:
+def by_member(model: NumeralLM, dev: Corpus) -> tuple[torch.Tensor, torch.Tensor]:
+    batch = dev.collate(np.arange(len(dev)))
+    assert isinstance(model.head, CombinationHead)
+    assert batch.numerals is not None
     with torch.no_grad():
-        return model.by_member(dev.collate(np.arange(len(dev))))
+        context = model.backbone.contexts(batch)
+        return context.hidden, model.head.log_prob_by_member(context, batch.numerals)
 
 
 def test_digits_are_learnt_beside_members_that_learn_faster(
@@ -49,9 +55,8 @@ def test_digits_are_learnt_beside_members_that_learn_faster(
 ) -> None:
     found = {}
     for plain, folder in runs.items():
-        model = LanguageModel.load(folder)
-        assert model.combination is not None
-        place = model.combination.names.index("d-rnn")
+        model = open_stored(folder)
+        place = model.members.index("d-rnn")
         found[plain] = float(by_member(model, dev_split(model, cardiac))[1][:, place].mean())
     assert found[False] > found[True] + 0.5
 
@@ -68,10 +73,10 @@ def test_only_fitted_shares_are_remembered(runs: dict[bool, Path]) -> None:
 def test_a_gate_that_trusts_the_wrong_member_is_put_right(
     runs: dict[bool, Path], cardiac: Path
 ) -> None:
-    model = LanguageModel.load(runs[False])
+    model = open_stored(runs[False])
     dev = dev_split(model, cardiac)
-    head = model.combination
-    assert head is not None
+    head = model.head
+    assert isinstance(head, CombinationHead)
     hidden, members = by_member(model, dev)
     mean = hidden.mean(0)
     worst = int(torch.where(members.isfinite(), members, -20.0).mean(0).argmin())
@@ -89,7 +94,7 @@ def test_a_gate_that_trusts_the_wrong_member_is_put_right(
     assert found["strength"] is not None
     assert numerals() - before > found["gain"] > 0.01
     changed = {name for name, tensor in model.weights().items() if not tensor.equal(weights[name])}
-    assert changed == {"output.head.weights"}
+    assert changed == {"head.weights"}
     head.plain = True
     assert fit_shares(model, dev, documents, batch_size=3) == {}
 
@@ -97,7 +102,7 @@ def test_a_gate_that_trusts_the_wrong_member_is_put_right(
 def test_a_batch_knows_the_paragraphs_of_its_numerals(
     runs: dict[bool, Path], cardiac: Path
 ) -> None:
-    dev = dev_split(LanguageModel.load(runs[False]), cardiac)
+    dev = dev_split(open_stored(runs[False]), cardiac)
     some = np.array([4, 0, 7])
     batch = dev.collate(some)
     assert batch.numerals is not None

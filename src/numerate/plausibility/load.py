@@ -50,6 +50,12 @@ def load(
     it predicts and ranks, but cannot check. What a pretrained model says of a dataset is kept in
     `cache`; code that comes with one is run only if it is trusted. `device` is where it computes,
     by default the best there is; `say` is told what takes time.
+
+    Examples:
+        >>> import numerate
+        >>> lm = numerate.load("demo/runs/combination")
+        >>> lm.predict("Left ventricular ejection fraction is")
+        NumeralDistribution(median ..., 90 % in ...–...)
     """
     settings = Settings(Path(cache) if cache else None, None, trust_remote_code)
     opened = open_model(path, device=device, settings=settings)
