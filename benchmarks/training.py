@@ -1,11 +1,14 @@
 """How fast is a training step? Every model against a bare LSTM language model, in one run.
 
-    python benchmarks/training.py DATASET [--device cuda] [--batch-size 50]
+    python benchmarks/training.py DATASET [--device cuda] [--batch-size 50] [--epochs 24]
 
 The bare model is an embedding, an `nn.LSTM` and one softmax over the whole vocabulary, of the
 same sizes, on the same batches, which it gets ready-made; ours are timed with collation,
 gradient clipping and the check for a finite loss. Blocks of both alternate, and the printed
 ratio is the median over blocks, so that a noisy machine disturbs both alike.
+
+With `--epochs`, so many epochs of `numerate train` are timed too: first to last, with the
+evaluation on dev and the checkpoint after each, and with the recording of steps on a GPU.
 """
 
 import argparse
@@ -19,15 +22,18 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from accelerate import Accelerator
-from numerate.model.language_model import MODELS, LanguageModel, ModelConfig
 from torch import nn
 
+import numerate
 from numerate.batching import Corpus, bucketed_batches, load_corpora
 from numerate.corpus.dataset import Dataset
-from numerate.heads.mixture_fit import fit_granularities
+from numerate.heads.base import HeadOptions
+from numerate.heads.registry import head_class, paper_heads
+from numerate.model.config import ModelConfig
+from numerate.model.opening import from_scratch
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
-from numerate.training.run import training_numbers
+from numerate.training.run import training_numerals
 from numerate.vocabulary import Vocabulary
 
 
@@ -78,6 +84,43 @@ class OurRun:
         assert self.trainer.step.first_bad < 0  # waits for the device
 
 
+class Watch:
+    """A reporter that looks at the clock when an epoch is done."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
+        self.tokens = tokens
+        self.times.append(time.perf_counter())
+
+    def on_step(self, epoch: int, tokens: int, loss: float | None) -> None:
+        pass
+
+    def on_epoch(self, record: dict[str, object]) -> None:
+        self.times.append(time.perf_counter())
+
+    def speeds(self) -> tuple[float, float]:
+        """Tokens a second in all epochs together, and in the median one."""
+        epochs = np.diff(self.times)
+        return self.tokens * len(epochs) / epochs.sum(), self.tokens / np.median(epochs)
+
+
+def train(name: str, dataset: Path, device: torch.device, batch_size: int, epochs: int) -> Watch:
+    watch = Watch()
+    options = TrainingOptions(epochs=epochs, patience=epochs, batch_size=batch_size)
+    with tempfile.TemporaryDirectory() as folder:
+        numerate.train(
+            dataset,
+            Path(folder) / "run",
+            model=name,
+            options=options,
+            device=str(device),
+            reporter=watch,
+        )
+    return watch
+
+
 def seconds(run: BareRun | OurRun, device: torch.device) -> float:
     if device.type == "cuda":
         torch.cuda.synchronize()
@@ -95,7 +138,8 @@ def main() -> None:
     parser.add_argument("--batch-size", type=int, default=50)
     parser.add_argument("--batches", type=int, default=20)
     parser.add_argument("--blocks", type=int, default=5)
-    parser.add_argument("--models", nargs="*", default=MODELS)
+    parser.add_argument("--epochs", type=int, default=0)
+    parser.add_argument("--models", nargs="*", default=paper_heads())
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
     if device.type == "cpu":
@@ -107,7 +151,7 @@ def main() -> None:
     corpora = load_corpora(dataset, vocabulary)
     corpus = corpora["train"]
     corpus.table.to(device)
-    components = fit_granularities(*training_numbers(corpus))
+    numerals = training_numerals(corpus)
     generator = np.random.default_rng(1)
     plan = bucketed_batches(corpus.lengths, arguments.batch_size, generator)[: arguments.batches]
     tokens = sum(int(corpus.lengths[p].sum()) + len(p) for p in plan)
@@ -116,7 +160,9 @@ def main() -> None:
     print(f"{tokens:,} tokens in {len(plan)} batches of {arguments.batch_size} on {device}")
     for name in arguments.models:
         torch.manual_seed(1)
-        model = LanguageModel(ModelConfig(name), vocabulary, components)
+        config = ModelConfig(name)
+        head = head_class(name).fit(numerals, config.hidden, HeadOptions())
+        model = from_scratch(config, vocabulary, head)
         options = TrainingOptions(batch_size=arguments.batch_size)
         folder = Path(tempfile.gettempdir())
         trainer = Trainer(model, corpora, options, accelerator, folder, {})
@@ -132,6 +178,16 @@ def main() -> None:
             f"(bare {tokens / best_bare / 1e6:.3f})",
             flush=True,
         )
+        if arguments.epochs:
+            whole, median = train(
+                name, arguments.dataset, device, arguments.batch_size, arguments.epochs
+            ).speeds()
+            print(
+                f"{'':14} numerate train: {whole / 1e6:6.3f} M tokens/s in {arguments.epochs} "
+                f"epochs ({whole * best / tokens:.0%} of a step's), median epoch "
+                f"{median / 1e6:.3f} ({median * best / tokens:.0%})",
+                flush=True,
+            )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of the process {peak:,.0f} MiB")
 
