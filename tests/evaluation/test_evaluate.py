@@ -22,16 +22,17 @@ from sklearn.metrics import (
 )
 from tests.datasets import replace_rows
 
+from numerate.backbones import lstm
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import describe
 from numerate.corpus.prepare import prepare
-from numerate.evaluation import score
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.figures import CLASSES
 from numerate.heads.base import Context
 from numerate.heads.registry import paper_heads
+from numerate.model import numeral_lm
 from numerate.model.candidates import candidate_numerals
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import open_stored
@@ -304,8 +305,8 @@ def test_figures_do_not_depend_on_the_size_of_batches(
     paragraphs_at_once: int,
     rows: int,
 ) -> None:
-    monkeypatch.setattr(score, "BATCH_SIZE", paragraphs_at_once)
-    monkeypatch.setattr(score, "TABLE_ROWS", rows)
+    monkeypatch.setattr(lstm, "BATCH_SIZE", paragraphs_at_once)
+    monkeypatch.setattr(numeral_lm, "TABLE_ROWS", rows)
     found = evaluate(runs[model], everything=True, device="cpu")
     expected = leaves(evaluations[model].figures)
     assert leaves(found.figures) == pytest.approx(expected, rel=1e-6)

@@ -1,15 +1,19 @@
 """The distribution over the next numeral, as people ask about it."""
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from numerate.errors import NumerateError
-from numerate.heads.base import NextNumeral
+from numerate.heads.base import Context, NextNumeral, NumeralHead, log_prob_row
 from numerate.numeral import Numeral
 from numerate.numeral_table import NumeralTable
 
@@ -115,6 +119,10 @@ class NumeralDistribution:
     def median(self) -> float:
         return self.quantile(0.5)
 
+    def icdf(self, q: float) -> float:
+        """The quantile, as torch.distributions calls it."""
+        return self.quantile(q)
+
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """The central interval that holds at least this probability, both ends included."""
         if not 0 < level < 1:
@@ -165,6 +173,82 @@ class NumeralDistribution:
         if not self._numerals.total > 0:
             raise NumerateError("no number to expect: the model knows no numeral by name")
         return self._numerals.mass_up_to(np.asarray(numbers, dtype=float)) / self._numerals.total
+
+
+class NumeralDistributions(Sequence[NumeralDistribution]):
+    """What a head expects in N places at once: a `NumeralDistribution` in batches.
+
+    With the names of torch.distributions. Answers are tensors where the head is: `log_prob` has
+    gradients, so that the head can be trained in a network of anyone's.
+    """
+
+    def __init__(self, head: NumeralHead, context: Context) -> None:
+        self._head, self._context = head, context
+
+    @property
+    def batch_shape(self) -> torch.Size:
+        return torch.Size([len(self)])
+
+    def __repr__(self) -> str:
+        return f"NumeralDistributions({type(self._head).__name__}, {len(self)} places)"
+
+    def __len__(self) -> int:
+        return len(self._context)
+
+    @overload
+    def __getitem__(self, index: int) -> NumeralDistribution: ...
+    @overload
+    def __getitem__(self, index: slice) -> "NumeralDistributions": ...
+    def __getitem__(self, index: int | slice) -> "NumeralDistribution | NumeralDistributions":
+        if isinstance(index, slice):
+            return NumeralDistributions(self._head, self._context[index])
+        return self._each[index]
+
+    def log_prob(self, numerals: Sequence[str]) -> Tensor:
+        """log p(numeral | a numeral comes), of one numeral for each place: [N]."""
+        if len(numerals) != len(self):
+            raise NumerateError(f"numerals: got {len(numerals)}, expected {len(self)}, one a place")
+        written = [_written(numeral) for numeral in numerals]
+        table = NumeralTable.of_text(written, {}).to(self._context.hidden.device)
+        rows = {text: row for row, text in enumerate(table.texts)}
+        batch = table.batch(np.array([rows[text] for text in written], dtype=np.int64))
+        return self._head.log_prob(self._context, batch)
+
+    def cdf(self, numbers: float | Tensor) -> Tensor:
+        """The probability that each number is at most so large: float64 [N]."""
+        asked = torch.as_tensor(numbers, dtype=torch.float64).expand(len(self)).tolist()
+        return self._tensor([one.cdf(x) for one, x in zip(self, asked, strict=True)])
+
+    def icdf(self, q: float | Tensor) -> Tensor:
+        """The smallest numbers that are reached with these probabilities: float64 [N]."""
+        asked = torch.as_tensor(q, dtype=torch.float64).expand(len(self)).tolist()
+        return self._tensor([one.icdf(p) for one, p in zip(self, asked, strict=True)])
+
+    def sample(self, sample_shape: Sequence[int] = (), seed: int = 0) -> Tensor:
+        """The numbers that draws write: float64 [*shape, N]."""
+        count = math.prod(sample_shape)
+        drawn = [one.sample(count, seed + place) for place, one in enumerate(self)]
+        values = [[float(text) for text in texts] for texts in drawn]
+        return self._tensor(values).T.reshape(*sample_shape, len(self))
+
+    @cached_property
+    def _each(self) -> list[NumeralDistribution]:
+        return [self._at(place) for place in range(len(self))]
+
+    def _at(self, place: int) -> NumeralDistribution:
+        head, here = self._head, self._context[place : place + 1]
+
+        def score(numerals: NumeralTable) -> np.ndarray:
+            return log_prob_row(head, here, numerals.texts)
+
+        with torch.no_grad():
+            weights = head.mixture_weights(here)[0].tolist()
+            numerals = head.next_numeral(here)
+        shares = dict(zip(head.members_by_name(), weights, strict=True))
+        return NumeralDistribution(numerals, score, NumeralTable(()), shares)
+
+    def _tensor(self, values: Sequence[object]) -> Tensor:
+        return torch.tensor(values, dtype=torch.float64, device=self._context.hidden.device)
 
 
 def draw_named(numerals: NextNumeral, count: int, generator: np.random.Generator) -> list[str]:
