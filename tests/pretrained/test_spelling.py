@@ -9,8 +9,8 @@ import pytest
 from tests.pretrained import brute_force
 from tests.pretrained.conftest import make_tokenizer, paragraph
 
-from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.ranking import Ranking
 from numerate.spelling.numeral_tokens import NumeralTokens
 from numerate.spelling.written import goes_on, may_group, spelled_form, written_forms
 
@@ -70,7 +70,7 @@ def test_given_that_a_numeral_comes_the_distribution_is_proper(
     assert gate + dead == pytest.approx(1, abs=1e-9)
     assert 0.001 < outcomes["longer"] / gate < 0.99
 
-    table = CandidateTable(lm.scorer, lm.tokens, ["7"])
+    table = Ranking(lm.scorer, lm.tokens, ["7"])
     table.forms = tuple((string,) for string in strings)
     found = table.table(lm.lay_out([paragraph(before + "7")])[0].windows[0])[-1]
     expected = np.log([outcomes[string] / gate for string in strings])

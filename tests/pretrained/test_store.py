@@ -183,7 +183,7 @@ def test_candidates_are_stored_and_go_on(tmp_path: Path, lm, dataset, monkeypatc
     rows = [lm.table(plan, candidates) for plan in plans]
     np.testing.assert_allclose(table, np.concatenate(rows), atol=1e-3)
     monkeypatch.setattr(
-        "numerate.pretrained.candidates.CandidateTable.table",
+        "numerate.pretrained.ranking.CandidateTable.table",
         lambda self, plan: pytest.fail("scored again"),
     )
     np.testing.assert_array_equal(

@@ -1,4 +1,4 @@
-"""Ways to go on from any place of a text, read in any number of goes; keys and values are kept."""
+"""Ways to go on from any place of a text, in any number of goes over cached keys and values."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.pretrained.scorer import Scorer
+from numerate.heads.digit_adapter import DigitAdapter
+from numerate.pretrained.scorer import ROWS, Scorer
 
 
 class Branches:
     """Nodes after the tokens of a text, numbered as they are read."""
 
     def __init__(self, scorer: Scorer, chain: Sequence[int]) -> None:
-        self._scorer = scorer
+        self.scorer = scorer
         self._chain = list(chain)
         self._tokens: list[int] = []
         self._paths: list[list[int]] = []  # of each node: the nodes from the text to it
@@ -53,10 +54,10 @@ class Branches:
             for row, path in zip(seen, paths, strict=True):
                 row[length + np.array(path)] = True
             depths = np.array([len(path) for path in paths])
-            states, self._past = self._scorer.hidden(
-                self._scorer.index(np.array([tokens])),
-                attention_mask=torch.from_numpy(seen)[None, None].to(self._scorer.device),
-                position_ids=self._scorer.index((after + depths)[None]),
+            states, self._past = self.scorer.hidden(
+                self.scorer.index(np.array([tokens])),
+                attention_mask=torch.from_numpy(seen)[None, None].to(self.scorer.device),
+                position_ids=self.scorer.index((after + depths)[None]),
                 past_key_values=self._past,
                 use_cache=True,
             )
@@ -64,5 +65,39 @@ class Branches:
 
     def _read_alone(self, path: list[int], root: int) -> Tensor:
         tokens = [*self._chain[: root + 1], *(self._tokens[node] for node in path)]
-        states, _ = self._scorer.hidden(self._scorer.index(np.array([tokens])), use_cache=False)
+        states, _ = self.scorer.hidden(self.scorer.index(np.array([tokens])), use_cache=False)
         return states[0, -1:]
+
+
+class Following:
+    """A `Reader` (`spelling/reader.py`): what the model says after the nodes of branches."""
+
+    def __init__(
+        self, branches: Branches, asked: np.ndarray, adapter: DigitAdapter | None = None
+    ) -> None:
+        self._branches = branches
+        self._scorer = branches.scorer
+        self._asked = self._scorer.index(asked)
+        self._adapter = adapter
+
+    @property
+    def count(self) -> int:
+        return self._branches.count
+
+    def at(self, roots: np.ndarray) -> Tensor:
+        return self._log_p(self._branches.states[self._scorer.index(roots)])
+
+    def read(self, parents: Sequence[int], tokens: Sequence[int], roots: Sequence[int]) -> Tensor:
+        return self._log_p(self._branches.read(parents, tokens, roots))
+
+    @torch.no_grad()
+    def _log_p(self, states: Tensor) -> Tensor:
+        """Of the tokens asked about: [n, S] → float64 [n, A]."""
+        scorer, found = self._scorer, []
+        for some in torch.split(states, ROWS.get(scorer.device.type, ROWS["cpu"])):
+            scores = scorer.logits(some)
+            if self._adapter is not None:
+                scores = self._adapter.adapt(some, scores, scorer.classes)
+            everything = scores.double().logsumexp(1, keepdim=True)
+            found.append(scores[:, self._asked].double() - everything)
+        return torch.cat(found)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 import torch
@@ -13,20 +13,20 @@ from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone
-from numerate.pretrained.best import Beside, BestCandidate
-from numerate.pretrained.branches import Branches
-from numerate.pretrained.candidates import CandidateTable
+from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.plan import Paragraph, Plan, Planner
+from numerate.pretrained.ranking import Ranking
 from numerate.pretrained.scorer import Scorer, Scores
-from numerate.pretrained.writer import NumeralPieces, NumeralWriter
+from numerate.spelling.best_first import Beside
 from numerate.spelling.numeral_tokens import DIGIT, POINT_DIGIT, REACH, NumeralTokens, SpellingTree
-from numerate.spelling.sums import SURELY
+from numerate.spelling.sums import log_stop
+from numerate.spelling.symbol_by_symbol import NumeralPieces, NumeralWriter
 
 WINDOW = 1024  # tokens of a window, where the model can take more
 LEAST_WINDOW = 2 * REACH
 NODES = {"cpu": 2048, "cuda": 32768}  # nodes of a batch
 TRIAL = 8  # paragraphs on which starts are compared
-TABLES = 4  # of candidates, whose trees are cached
+RANKINGS = 4  # of different candidates, whose trees are cached
 CACHED_NODES = 2**20  # of the paragraphs of a split that stay laid out: some 160 bytes each
 
 
@@ -83,14 +83,7 @@ class PretrainedLM:
             )
         self.scorer = Scorer(backbone.model, self.tokens)
         self.start = backbone.adds_start if start is None else start
-        self._candidate_table = lru_cache(TABLES)(self._make_table)
-        self._best_candidate = lru_cache(TABLES)(self._make_best)
-
-    def _make_table(self, candidates: tuple[str, ...]) -> CandidateTable:
-        return CandidateTable(self.scorer, self.tokens, candidates)
-
-    def _make_best(self, candidates: tuple[str, ...]) -> BestCandidate:
-        return BestCandidate(self.scorer, self.tokens, candidates)
+        self._ranking = lru_cache(RANKINGS)(partial(Ranking, self.scorer, self.tokens))
 
     def choose_start(self, paragraphs: Sequence[Paragraph]) -> int:
         """The symbol before a text: the tokenizer's own, else the one that predicts best.
@@ -158,8 +151,7 @@ class PretrainedLM:
         adapter: DigitAdapter | None = None,
     ) -> np.ndarray:
         """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
-        table = self._candidate_table(tuple(candidates.texts))
-        return table.table(plan.with_roots(which), adapter)
+        return self._ranking(tuple(candidates.texts)).table(plan.with_roots(which), adapter)
 
     def best(
         self,
@@ -169,11 +161,14 @@ class PretrainedLM:
         adapter: DigitAdapter | None = None,
     ) -> np.ndarray:
         """The likeliest candidate before each numeral of a plan: int64 [N]."""
-        return self._best_candidate(tuple(candidates.texts)).find(plan, beside, adapter)
+        return self._ranking(tuple(candidates.texts)).best(plan, beside, adapter)
 
     def writer(self, plan: Plan, index: int, adapter: DigitAdapter | None = None) -> NumeralWriter:
         """What the model would write before a numeral of a plan, symbol by symbol."""
-        return NumeralWriter(self.scorer, self._pieces, plan, index, adapter)
+        root, space = plan.roots[index]
+        branches = Branches(self.scorer, plan.tokens[: root + 1])
+        reader = Following(branches, self._pieces.ids, adapter)
+        return NumeralWriter(reader, self._pieces, root, space)
 
     @cached_property
     def _pieces(self) -> NumeralPieces:
@@ -203,8 +198,8 @@ class PretrainedLM:
         with torch.no_grad():
             kinds = [(DIGIT, ends), (POINT_DIGIT, ends)]
             found, goes_on = self.scorer.log_probs(states, edges, kinds)
-            log_stop = torch.log1p(-torch.stack(goes_on).exp().sum(0).clamp(max=SURELY))
-            total = found.view(len(numerals), -1).sum(1) - log_stop
+            ended = log_stop(torch.stack(goes_on).exp().sum(0))
+            total = found.view(len(numerals), -1).sum(1) - ended
         return total.cpu().numpy()
 
 

@@ -1,9 +1,12 @@
-"""Sums over spellings: from the states of nodes to probabilities of numerals.
+"""The sum over spellings: from what a model says at nodes to probabilities of numerals.
 
 A numeral's probability is Σ over its ends of p(path to the end) · p(it does not go on there).
 It goes on with a digit, with a point and a digit, or with a comma and a digit where a thousands
 group is possible. That a numeral begins at all is a sum of the same form over tokens that begin
 with a digit, with or without the space before it.
+
+It is walked in three ways: over all spellings at once (`spell_out`), from the likeliest on until
+one numeral is known to be the best (`best_first.py`), and symbol by symbol (`symbol_by_symbol.py`).
 """
 
 from dataclasses import dataclass
@@ -14,12 +17,13 @@ from torch import Tensor
 from numerate.spelling.forest import Forest
 from numerate.spelling.numeral_tokens import KINDS
 
-SURELY = 1 - 1e-12  # no numeral goes on for certain
+LEAST_STOP = 1e-12  # no numeral goes on for certain
 
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
     costs: Tensor  # float64 [M] log p of each node's token after its parent
+    paths: Tensor  # float64 [M] log p of all tokens from the beginning to the node
     log_stop: Tensor  # float64 [ends] log p(the numeral does not go on)
     numerals: Tensor  # float64 [N] log p(the numeral, ended)
     gates: Tensor  # float64 [places] log p(a numeral begins)
@@ -43,16 +47,21 @@ def spell_out(
     def from_base(terms: Tensor) -> Tensor:
         return paths[terms[2]] - paths[terms[1]]
 
-    log_stop = _log_stop(forest, costs, sums[len(KINDS) :])
+    ended = _log_stop(forest, costs, sums[len(KINDS) :])
     gates = segment_logsumexp(
         from_base(forest.starts) + torch.cat(sums[: len(KINDS)]), forest.starts[0], forest.places
     )
     numerals = segment_logsumexp(
-        torch.cat([from_base(forest.ends) + log_stop, from_base(forest.closings) + values[steps:]]),
+        torch.cat([from_base(forest.ends) + ended, from_base(forest.closings) + values[steps:]]),
         torch.cat([forest.ends[0], forest.closings[0]]),
         forest.numerals,
     )
-    return Spelled(costs, log_stop, numerals, gates)
+    return Spelled(costs, paths, ended, numerals, gates)
+
+
+def log_stop(goes_on: Tensor) -> Tensor:
+    """log p(a numeral does not go on), from p(it does)."""
+    return torch.log1p(-goes_on.clamp(max=1 - LEAST_STOP))
 
 
 def _log_stop(forest: Forest[Tensor], costs: Tensor, sums: list[Tensor]) -> Tensor:
@@ -64,7 +73,7 @@ def _log_stop(forest: Forest[Tensor], costs: Tensor, sums: list[Tensor]) -> Tens
     ):
         mark = costs[nodes] + after
         goes_on = goes_on.index_add(0, ends, mark.exp() + glued.exp())
-    return torch.log1p(-goes_on.clamp(max=SURELY))
+    return log_stop(goes_on)
 
 
 def segment_logsumexp(values: Tensor, segments: Tensor, count: int) -> Tensor:

@@ -13,9 +13,10 @@ from numerate.corpus.prepare import prepare
 from numerate.evaluation.evaluate import evaluate
 from numerate.model.opening import Settings
 from numerate.numeral_table import NumeralTable
-from numerate.pretrained.best import Beside, BestCandidate
 from numerate.pretrained.branches import Branches
 from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.ranking import Ranking
+from numerate.spelling.best_first import Beside
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -78,7 +79,7 @@ def test_how_much_is_read_at_once_changes_nothing(
     lm = language_models["glued"]
     plan = lm.lay_out([paragraph(TEXT)])[0].windows[0]
     expected = lm.table(plan, CANDIDATES).argmax(1)
-    monkeypatch.setattr("numerate.pretrained.best.AT_ONCE", {"cpu": at_once})
+    monkeypatch.setattr("numerate.pretrained.ranking.AT_ONCE", {"cpu": at_once})
     with reading(monkeypatch) as passes:
         np.testing.assert_array_equal(lm.best(plan, CANDIDATES), expected)
     assert max(passes) <= at_once * len(expected)
@@ -96,9 +97,9 @@ def test_models_that_take_no_masks(
 
 def test_one_candidate_and_no_numeral(language_models: Models) -> None:
     lm = language_models["single"]
-    search = BestCandidate(lm.scorer, lm.tokens, ["5"])
-    assert search.find(lm.lay_out([paragraph("7 of 8")])[0].windows[0]).tolist() == [0, 0]
-    assert search.find(lm.lay_out([paragraph("none")])[0].windows[0]).tolist() == []
+    search = Ranking(lm.scorer, lm.tokens, ["5"])
+    assert search.best(lm.lay_out([paragraph("7 of 8")])[0].windows[0]).tolist() == [0, 0]
+    assert search.best(lm.lay_out([paragraph("none")])[0].windows[0]).tolist() == []
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ def test_the_number_line_is_that_of_the_tables(
         searched = figures()
     assert passes
     with monkeypatch.context() as patch:
-        patch.setattr(BestCandidate, "find", refuse)
+        patch.setattr(Ranking, "best", refuse)
         assert figures() == searched
         assert figures(everything=True) == searched
         for path in tmp_path.rglob("*-best*.npy"):

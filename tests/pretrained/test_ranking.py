@@ -5,8 +5,8 @@ import pytest
 from tests.pretrained.conftest import paragraph
 
 from numerate.numeral_table import NumeralTable
-from numerate.pretrained.candidates import CandidateTable
 from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.ranking import Ranking
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
 CANDIDATES = ["0", "5", "7", "10", "12.5", "100", "120", "0.05", "2000", "1234567", "1" * 30]
@@ -39,24 +39,24 @@ def test_every_numeral_of_a_text_has_a_row(kind: str, language_models: Models, m
     some = paragraph("from 12.5 (5) to 100 in 7 of 2000, 10")
     plan = lm.lay_out([some])[0].windows[0]
     numerals = [some.written[index] for index in sorted(some.numerals)]
-    whole = CandidateTable(lm.scorer, lm.tokens, numerals).table(plan)
+    whole = Ranking(lm.scorer, lm.tokens, numerals).table(plan)
     own = lm.score(lm.lay_out([some]))[0].numerals
     np.testing.assert_allclose(np.diag(whole), own, atol=1e-4)
     assert whole.shape == (6, 6)
     assert np.exp(whole).sum(1).max() < 1
-    monkeypatch.setattr("numerate.pretrained.candidates.STATES", {"cpu": 40})
-    monkeypatch.setattr("numerate.pretrained.candidates.BLOCK", {"cpu": 2})
-    parts = CandidateTable(lm.scorer, lm.tokens, numerals).table(plan)
+    monkeypatch.setattr("numerate.pretrained.ranking.STATES", {"cpu": 40})
+    monkeypatch.setattr("numerate.pretrained.ranking.BLOCK", {"cpu": 2})
+    parts = Ranking(lm.scorer, lm.tokens, numerals).table(plan)
     np.testing.assert_allclose(parts, whole, atol=1e-4)
 
 
 def test_a_tree_that_would_be_too_large_is_several(language_models: Models, monkeypatch) -> None:
     lm = language_models["glued"]
     plan = lm.lay_out([paragraph("from 12.5 (5) to 100")])[0].windows[0]
-    table = CandidateTable(lm.scorer, lm.tokens, CANDIDATES)
+    table = Ranking(lm.scorer, lm.tokens, CANDIDATES)
     whole = table.table(plan)
-    monkeypatch.setattr("numerate.pretrained.candidates.TREE", 60)
-    cut = CandidateTable(lm.scorer, lm.tokens, CANDIDATES)
+    monkeypatch.setattr("numerate.pretrained.ranking.TREE", 60)
+    cut = Ranking(lm.scorer, lm.tokens, CANDIDATES)
     np.testing.assert_allclose(cut.table(plan), whole, atol=1e-4)
     for space in ("", " "):
         trees = cut._trees_after(space)
@@ -66,5 +66,5 @@ def test_a_tree_that_would_be_too_large_is_several(language_models: Models, monk
 
 def test_a_text_without_numerals_has_no_rows(language_models: Models) -> None:
     lm = language_models["single"]
-    table = CandidateTable(lm.scorer, lm.tokens, ["5"])
+    table = Ranking(lm.scorer, lm.tokens, ["5"])
     assert table.table(lm.lay_out([paragraph("none")])[0].windows[0]).shape == (0, 1)

@@ -1,7 +1,8 @@
-"""Every candidate before every numeral of a text: a tree of spellings over shared keys and values.
+"""Candidates before every numeral of a text: all of them, or the likeliest.
 
-The text is read once and its keys and values are kept. The candidates' tree is then read after
-each numeral's context, all nodes at once, with a mask that hides what comes later in the text.
+The text is read once and its keys and values are cached. For all candidates, the tree of their
+spellings is then read after each numeral's context, all nodes at once, with a mask that hides what
+comes later in the text. For the likeliest, as few nodes as will do (`spelling/best_first.py`).
 """
 
 import copy
@@ -13,8 +14,10 @@ import torch
 from torch import Tensor
 
 from numerate.heads.digit_adapter import DigitAdapter
+from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.plan import Plan
 from numerate.pretrained.scorer import NEVER, Nodes, Scorer
+from numerate.spelling.best_first import Beside, CandidateTree, best_first
 from numerate.spelling.forest import Trees, on_device
 from numerate.spelling.numeral_tokens import NumeralTokens, SpellingTree
 from numerate.spelling.sums import spell_out
@@ -25,6 +28,7 @@ STATES = {"cpu": 4096, "cuda": 32768}  # nodes read at a time
 # that, and waits for Python less the fewer passes there are.
 BLOCK = {"cpu": 128, "cuda": 2048}
 TREE = 4096  # nodes, above which there are several trees
+AT_ONCE = {"cpu": 16, "cuda": 64}  # nodes of a place that the search reads in one pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,38 +38,49 @@ class _Tree:
     seen: np.ndarray  # bool [K − 1, K − 1] which nodes a node sees, without the root
 
 
-class CandidateTable:
-    """log p(candidate | a numeral comes) for the candidates of one table."""
+class Ranking:
+    """Of some candidates, whose trees are made once."""
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        tokens: NumeralTokens,
-        candidates: Sequence[str],
-    ) -> None:
+    def __init__(self, scorer: Scorer, tokens: NumeralTokens, candidates: Sequence[str]) -> None:
         self.scorer = scorer
         self.tokens = tokens
         self.forms = tuple(written_forms(text) for text in candidates)
         self._trees: dict[str, list[_Tree]] = {}
+        self._whole: dict[str, CandidateTree] = {}
 
+    @torch.no_grad()
+    def best(
+        self, plan: Plan, beside: Beside | None = None, adapter: DigitAdapter | None = None
+    ) -> np.ndarray:
+        """The likeliest before each numeral of a plan: int64 [N]."""
+        result = np.zeros(len(plan.roots), dtype=np.int64)
+        if not plan.roots:
+            return result
+        branches = Branches(self.scorer, plan.tokens[: plan.length])
+        at_once = AT_ONCE.get(self.scorer.device.type, AT_ONCE["cpu"])
+        for space, places in _by_space(plan).items():
+            if space not in self._whole:
+                self._whole[space] = CandidateTree(self.tokens, space, self.forms)
+            tree = self._whole[space]
+            reader = Following(branches, tree.asked, adapter)
+            roots = np.array([plan.roots[place][0] for place in places])
+            some = beside and Beside(beside.weight[places], beside.others[places])
+            result[places] = best_first(reader, tree, roots, at_once, some)
+        return result
+
+    @torch.no_grad()
     def table(self, plan: Plan, adapter: DigitAdapter | None = None) -> np.ndarray:
-        """The same as an array, without gradients."""
-        with torch.no_grad():
-            return self.score(plan, adapter).cpu().numpy()
-
-    def score(self, plan: Plan, adapter: DigitAdapter | None = None) -> Tensor:
-        """Before each numeral of a plan: float64 [N, C]."""
+        """log p(candidate | a numeral comes) before each numeral of a plan: float64 [N, C]."""
         device = self.scorer.device
         result = torch.empty(len(plan.roots), len(self.forms), dtype=torch.float64, device=device)
         if not plan.roots:
-            return result
+            return result.cpu().numpy()
         chain = self.scorer.index(np.array([plan.tokens[: plan.length]]))
         past = states = None
         if self.scorer.takes_masks:
             states, past = self.scorer.hidden(chain, use_cache=True)
             states = states[0]
-        for space in sorted({space for _, space in plan.roots}):
-            places = [i for i, (_, other) in enumerate(plan.roots) if other == space]
+        for space, places in _by_space(plan).items():
             for tree in self._trees_after(space):
                 count = max(1, STATES.get(device.type, 4096) // len(tree.spelling.parents))
                 for begin in range(0, len(places), count):
@@ -78,7 +93,7 @@ class CandidateTable:
                     rows = self.scorer.index(np.array(mine))
                     columns = self.scorer.index(np.array(tree.candidates))
                     result[rows[:, None], columns] = self._table(read, tree, len(mine), adapter)
-        return result
+        return result.cpu().numpy()
 
     def _trees_after(self, space: str) -> list[_Tree]:
         """Candidates that are written alike share a tree."""
@@ -159,3 +174,9 @@ class CandidateTable:
             spelled = spell_out(placed, values, sums, None)
             numerals, gates = spelled.numerals, spelled.gates
         return (numerals.view(count, -1) - gates[:, None]).clamp(NEVER, 0)
+
+
+def _by_space(plan: Plan) -> dict[str, list[int]]:
+    """Numerals of a plan by the space before them: each kind has its own trees."""
+    spaces = sorted({space for _, space in plan.roots})
+    return {s: [i for i, (_, other) in enumerate(plan.roots) if other == s] for s in spaces}

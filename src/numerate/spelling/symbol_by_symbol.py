@@ -1,28 +1,28 @@
-"""A pretrained model as a writer of numerals, symbol by symbol.
+"""A language model of tokens as a writer of numerals, symbol by symbol.
 
 A tokenizer writes `120` as one, two or three tokens, and `2000` may come as `2,000`. What is asked
 here is about characters: how probable is it that the numeral begins so, goes on so, ends here? All
 follows from one function, the mass of a written beginning: the probability of every sequence of
 tokens whose text begins with it. Where a sequence stands exactly at its end, the model is read.
+
+This is the sum of `sums.py`, put together from the other side. There a numeral is given, and its
+ends are added up; here endlessly many numerals begin alike, and what they have together cannot be
+added up numeral by numeral. It is the mass of their beginning; what one numeral has is what is
+left, the mass of what begins so, less that of what goes on.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
-from numerate.pretrained.branches import Branches
-from numerate.pretrained.plan import Plan
-from numerate.pretrained.scorer import Scorer
 from numerate.spelling.numeral_tokens import MAX_EXACT, NumeralTokens
+from numerate.spelling.reader import Reader
+from numerate.spelling.sums import LEAST_STOP
 from numerate.spelling.written import goes_on, written_forms
 
 DIGITS = SYMBOLS[:POINT]
-LEAST_STOP = 1e-12  # of the mass of a numeral: none goes on for certain
 NEGLIGIBLE = 1e-9  # spellings of less probability, given a numeral, are not read on
 _GROUP = 3  # digits between two commas
 
@@ -65,27 +65,20 @@ class _Node:
 
 
 class NumeralWriter:
-    """A `Writer` of `plausibility/digit_tree.py`, before one numeral of a planned window.
+    """A `Writer` of `plausibility/digit_tree.py`, of numerals that come after a text and a space.
 
-    Its states are the beginnings of numerals themselves. Numerals of more than `MAX_EXACT`
-    characters are not written: of those the model's probability is not a sum over spellings.
+    The reader is asked about the pieces. States are the beginnings of numerals themselves. Numerals
+    of more than `MAX_EXACT` characters are not written: of those the model's probability is not a
+    sum over spellings.
     """
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        pieces: NumeralPieces,
-        plan: Plan,
-        index: int,
-        adapter: DigitAdapter | None = None,
-    ) -> None:
-        root, self._space = plan.roots[index]
-        self._scorer = scorer
+    def __init__(self, reader: Reader, pieces: NumeralPieces, root: int, space: str) -> None:
+        self._reader = reader
         self._pieces = pieces
-        self._adapter = adapter
-        self._branches = Branches(scorer, plan.tokens[: root + 1])
-        following = self._following_pieces(self._branches.states[-1:])[0]
-        self._nodes = [_Node(1.0, following)]  # the end of the context, and what is read after it
+        self._root = root
+        self._space = space
+        (following,) = reader.at(np.array([root])).exp().cpu().numpy()
+        self._nodes = [_Node(1.0, following)]  # the end of the text, and what is read after it
         self._at = {"": [0]}  # which nodes have just written a text
         self._least = 0.0
         self._read([""])
@@ -168,24 +161,15 @@ class NumeralWriter:
         if not steps:
             return
         tokens = self._pieces.ids[[place for _, place in steps]].tolist()
-        states = self._branches.read([parent - 1 for parent, _ in steps], tokens)
-        for (parent, place), row in zip(steps, self._following_pieces(states), strict=True):
+        parents = [parent - 1 for parent, _ in steps]
+        following = self._reader.read(parents, tokens, [self._root] * len(steps))
+        for (parent, place), row in zip(steps, following.exp().cpu().numpy(), strict=True):
             self._nodes.append(_Node(self._step(parent, place), row))
 
     def _step(self, parent: int, place: int) -> float:
         """The probability of a node and a piece after it."""
         node = self._nodes[parent]
         return node.probability * float(node.following[place])
-
-    def _following_pieces(self, states: Tensor) -> np.ndarray:
-        """p of each piece after each state: [n, K] float64."""
-        with torch.no_grad():
-            scores = self._scorer.logits(states)
-            if self._adapter is not None:
-                scores = self._adapter.adapt(states, scores, self._scorer.classes)
-            chosen = scores[:, self._scorer.index(self._pieces.ids)].double()
-            found = (chosen - scores.double().logsumexp(1, keepdim=True)).exp()
-        return found.cpu().numpy()
 
 
 def _needed(prefix: str) -> list[str]:

@@ -12,7 +12,7 @@ from numerate.heads.digit_tree import DigitTree
 from numerate.numeral import is_numeral
 from numerate.numeral_table import END, NumeralTable
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.writer import NumeralWriter
+from numerate.spelling.symbol_by_symbol import NumeralWriter
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
 TEXTS = ["the mean was 5", "then  (5", "5"]
@@ -56,7 +56,7 @@ def test_the_best_numerals_are_the_best_of_all(
 def test_thousands_groups_are_part_of_a_numeral(
     kind: str, language_models: Models, monkeypatch
 ) -> None:
-    monkeypatch.setattr("numerate.pretrained.writer.NEGLIGIBLE", 0.0)
+    monkeypatch.setattr("numerate.spelling.symbol_by_symbol.NEGLIGIBLE", 0.0)
     lm = language_models[kind]
     for numeral in ("2000", "1234", "12345.6"):
         found = _log_prob(writer(lm, TEXTS[0]), numeral)
@@ -64,7 +64,7 @@ def test_thousands_groups_are_part_of_a_numeral(
 
 
 def test_symbols_share_what_is_no_malformed_numeral(language_models: Models, monkeypatch) -> None:
-    monkeypatch.setattr("numerate.pretrained.writer.NEGLIGIBLE", 0.0)
+    monkeypatch.setattr("numerate.spelling.symbol_by_symbol.NEGLIGIBLE", 0.0)
     lm = language_models["single"]
     asked = writer(lm, TEXTS[0])
     state, following = asked.start()
