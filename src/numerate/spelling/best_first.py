@@ -17,8 +17,8 @@ from torch import Tensor
 from numerate.packing import ranges
 from numerate.spelling.forest import Forest, Trees, on_device
 from numerate.spelling.numeral_tokens import KINDS, TEXT_END, NumeralTokens
-from numerate.spelling.reader import Reader
 from numerate.spelling.sums import Spelled, spell_out
+from numerate.spelling.token_reader import Reader
 
 NEVER, SURE = -np.inf, 0.0  # log p of what is not known, at worst and at best
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from numerate.numeral_table import END, POINT, SYMBOL_COUNT, SYMBOLS
 from numerate.spelling.numeral_tokens import MAX_EXACT, NumeralTokens
-from numerate.spelling.reader import Reader
 from numerate.spelling.sums import LEAST_STOP
+from numerate.spelling.token_reader import Reader
 from numerate.spelling.written import goes_on, written_forms
 
 DIGITS = SYMBOLS[:POINT]
