@@ -19,6 +19,7 @@ LAYERS: list[set[str]] = [
         "errors",
         "notices",
         "configuration",
+        "lazily",
         "atomic",
         "records",
         "numeral",

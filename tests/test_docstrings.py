@@ -1,8 +1,12 @@
 """What `import numerate` shows is documented, and the examples run as they stand there."""
 
 import doctest
+import importlib
+import inspect
+import shutil
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,8 @@ import pytest
 import numerate
 from numerate.training.options import TrainingOptions
 
+ROOT = Path(__file__).parents[1]
+PUBLIC = [*numerate.__all__, "documents.read_file", "testing"]
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -17,6 +23,7 @@ LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as `make demo` leaves it, but tiny."""
     folder = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "examples", folder / "examples")
     numerate.prepare("cardiac", folder / "demo" / "cardiac", documents=60)
     numerate.train(
         folder / "demo" / "cardiac",
@@ -29,10 +36,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", numerate.__all__)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_examples_run(name: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    found = doctest.DocTestFinder().find(getattr(numerate, name), name, module=False, globs={})
+    for module in ("numerate.documents", "numerate.testing"):
+        importlib.import_module(module)
+    thing = attrgetter(name)(numerate)
+    home = inspect.getmodule(thing)
+    found = doctest.DocTestFinder().find(thing, name, module=home, globs={})
     assert any(test.examples for test in found if test.name == name), f"{name} has no example"
     said: list[str] = []
     runner = doctest.DocTestRunner(optionflags=LENIENT)

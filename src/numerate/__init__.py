@@ -1,42 +1,41 @@
 """Language models that understand numbers.
 
-`prepare` makes a dataset of documents, `train` a run of a dataset, `evaluate` says how good it is,
-`load` opens it to be asked: for the `NumeralDistribution` of a number to come, for instance. What
-is named here is imported when it is first used: `import numerate` loads neither torch nor Arrow.
+`prepare` makes a dataset of documents, `train` a run of a dataset, `evaluate` says how good it is.
+`load` opens a model, a run or a pretrained one, to be asked: for the `NumeralDistribution` of a
+number to come, for instance; `check` has it look for numbers that are implausible where they stand.
+`heads` has the ways to put a distribution on numerals, for models of your own.
+
+What is named here is imported when it is first used: `import numerate` loads neither torch nor
+Arrow.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from numerate.lazily import lazily
 from numerate.threads import wait_asleep
 
 if TYPE_CHECKING:
+    from numerate import heads
     from numerate.corpus.prepare import prepare
     from numerate.evaluation.evaluate import evaluate
     from numerate.model.numeral_distribution import NumeralDistribution
-    from numerate.plausibility.load import load
+    from numerate.plausibility.load import check, load
     from numerate.training.run import train
 
 __version__ = "0.2.0"
-__all__ = ["NumeralDistribution", "evaluate", "load", "prepare", "train"]
-
-_HOMES = {
-    "NumeralDistribution": "numerate.model.numeral_distribution",
-    "evaluate": "numerate.evaluation.evaluate",
-    "load": "numerate.plausibility.load",
-    "prepare": "numerate.corpus.prepare",
-    "train": "numerate.training.run",
-}
+__all__ = ["NumeralDistribution", "check", "evaluate", "heads", "load", "prepare", "train"]
 
 wait_asleep()  # before anything loads torch
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'numerate' has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+__getattr__, __dir__ = lazily(
+    "numerate",
+    {
+        "NumeralDistribution": "numerate.model.numeral_distribution",
+        "check": "numerate.plausibility.load",
+        "evaluate": "numerate.evaluation.evaluate",
+        "heads": "numerate.heads",
+        "load": "numerate.plausibility.load",
+        "prepare": "numerate.corpus.prepare",
+        "train": "numerate.training.run",
+    },
+)

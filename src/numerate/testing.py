@@ -1,13 +1,13 @@
 """The contract of numeral heads as a test that anyone can run on a head of their own.
 
-from numerate.testing import check_head
-
-def test_my_head():
-    check_head(MyHead.fit(training_numerals(["1", "2.5", "40"]), 8, HeadOptions()), 8)
+Examples:
+    >>> from numerate.heads import HeadOptions, TrainingNumerals, head_class
+    >>> from numerate.testing import check_head
+    >>> numerals = TrainingNumerals.of(["1", "2.5", "40", "40"])
+    >>> check_head(head_class("mog").fit(numerals, 8, HeadOptions()), 8)
 """
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from itertools import islice, pairwise
 
@@ -15,10 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
+from numerate.heads.base import Context, NumeralHead
 from numerate.numeral_table import NumeralTable
-
-__all__ = ["HeadOptions", "check_head", "training_numerals"]
 
 VARIED = (
     *("0", "1", "2", "2.0", "2.00", "7", "12", "0.5", "0.05", "3.14", "99.9", "100", "2000"),
@@ -28,17 +26,6 @@ VARIED = (
 ENUMERATED = [f"{n}" for n in range(1000)] + [f"{n // 10}.{n % 10}" for n in range(1000)]
 STREAMED, DRAWN = 50, 200
 _NUMBERS = np.array([0.0, 0.3, 1.0, 2.0, 2.5, 10.0, 99.0, 1e3, 1e6, 1e12, 1e30])
-
-
-def training_numerals(
-    texts: Sequence[str], vocabulary: Sequence[str] | None = None
-) -> TrainingNumerals:
-    """Numerals as `NumeralHead.fit` wants them, from a list in which they may come again."""
-    counted = Counter(texts)
-    table = NumeralTable.of_text(counted, {})
-    counts = np.array([counted[text] for text in table.texts])
-    known = [text for text, _ in counted.most_common()] if vocabulary is None else vocabulary
-    return TrainingNumerals(table, counts, tuple(known))
 
 
 def check_head(

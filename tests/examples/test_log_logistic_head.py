@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 import numerate
 from numerate.cli import app
-from numerate.heads.base import Context, HeadOptions
+from numerate.heads.base import Context, HeadOptions, TrainingNumerals
 from numerate.heads.registry import head_names
 from numerate.numeral_table import NumeralTable
-from numerate.testing import check_head, training_numerals
+from numerate.testing import check_head
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "log-logistic-head"
 NAME = "log-logistic"
@@ -70,9 +70,9 @@ RUNS = [f"{run}-{kind}" for run in ("alone", "together") for kind in ("scratch",
 
 def test_it_keeps_the_contract(package: ModuleType) -> None:
     assert NAME in head_names()
-    data = training_numerals(["0", "1", "2.5", "40", "3.25", "1200"])
+    data = TrainingNumerals.of(["0", "1", "2.5", "40", "3.25", "1200"])
     check_head(package.LogLogisticHead.fit(data, 8, HeadOptions()), 8)
-    check_head(package.LogLogisticHead.fit(training_numerals(["0"]), 8, HeadOptions()), 8)
+    check_head(package.LogLogisticHead.fit(TrainingNumerals.of(["0"]), 8, HeadOptions()), 8)
 
 
 @pytest.mark.parametrize("precision", [0, 1, 3])

@@ -6,13 +6,12 @@ import torch
 from scipy.stats import norm
 
 from numerate.errors import NumerateError
-from numerate.heads.base import Context, HeadOptions
+from numerate.heads.base import Context, HeadOptions, TrainingNumerals
 from numerate.heads.registry import head_class, paper_heads
 from numerate.model.numeral_distribution import NumeralDistributions
-from numerate.testing import training_numerals
 
 SIZE = 5
-DATA = training_numerals(["1", "2", "2.5", "40", "41", "3.14", "0.5", "2", "100"] * 3)
+DATA = TrainingNumerals.of(["1", "2", "2.5", "40", "41", "3.14", "0.5", "2", "100"] * 3)
 
 
 @pytest.fixture(params=paper_heads())
@@ -32,6 +31,7 @@ def test_answers_are_those_of_each_place(distributions: NumeralDistributions) ->
     numbers = torch.tensor([1.0, 30.0, 3.0])
     expected = [one.cdf(x) for one, x in zip(distributions, numbers.tolist(), strict=True)]
     assert distributions.cdf(numbers).tolist() == pytest.approx(expected)
+    assert distributions.log_prob("40")[1] == log_probs[1]
     medians = [one.median() for one in distributions]
     assert distributions.icdf(0.5).tolist() == pytest.approx(medians)
     assert (distributions.cdf(distributions.icdf(0.5)) >= 0.5 - 1e-6).all()

@@ -99,7 +99,16 @@ def documents(
 
 
 def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Document]:
-    """All documents of one file, or of standard input for `-`; what cannot be read is raised."""
+    """All documents of one file, or of standard input for `-`; what cannot be read is raised.
+
+    Examples:
+        >>> from numerate.documents import read_file
+        >>> (article,) = read_file("examples/articles/heart.xml")
+        >>> article.tables[0].label
+        'Table 1'
+        >>> [paragraph.tables for paragraph in article.paragraphs if paragraph.tables]
+        [('t1',), ...]
+    """
     check_choice("format", format, formats())
     if path == STANDARD_INPUT:
         pieces = _units_of_input(Unit("stdin", format, field=field))

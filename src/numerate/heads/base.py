@@ -1,7 +1,8 @@
 """The contract of every numeral head: what it is given, and what it must answer."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -66,6 +67,15 @@ class TrainingNumerals:
     vocabulary: tuple[str, ...]  # those with an identity of their own
     state_size: int | None = None  # of a language model that brings its own digits; None: none does
     frozen: bool = True  # whether that model stays as it is
+
+    @classmethod
+    def of(cls, texts: Iterable[str], vocabulary: Sequence[str] | None = None) -> Self:
+        """From a list in which numerals may come again; all have an identity unless told."""
+        counted = Counter(texts)
+        table = NumeralTable.of_text(counted, {})
+        counts = np.array([counted[text] for text in table.texts])
+        known = [text for text, _ in counted.most_common()] if vocabulary is None else vocabulary
+        return cls(table, counts, tuple(known))
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct values, ascending, and how often each occurs."""

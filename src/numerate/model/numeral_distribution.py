@@ -57,6 +57,18 @@ class NumeralDistribution:
         True
         >>> len(d.sample(1000))
         1000
+
+    Of a head in a model of your own, in many places at once:
+
+        >>> import torch
+        >>> from numerate.heads import Context, HeadOptions, TrainingNumerals, head_class
+        >>> numerals = TrainingNumerals.of(["54", "55", "61.5", "60"])
+        >>> head = head_class("mog").fit(numerals, 8, HeadOptions())
+        >>> many = numerate.NumeralDistribution.batch(head, Context(torch.zeros(3, 8)))
+        >>> many.log_prob(["55", "61.5", "7"]).shape
+        torch.Size([3])
+        >>> many.cdf(100.0) > many.cdf(50.0)
+        tensor([True, True, True])
     """
 
     def __init__(
@@ -70,6 +82,11 @@ class NumeralDistribution:
         self._score = score  # log p of each numeral: [C]
         self._candidates = candidates
         self.shares = shares  # of the members of a combination; empty for other models
+
+    @staticmethod
+    def batch(head: NumeralHead, context: Context) -> "NumeralDistributions":
+        """What a head expects in every place of a context."""
+        return NumeralDistributions(head, context)
 
     def __repr__(self) -> str:
         if not self._numerals.total > 0:
@@ -85,6 +102,7 @@ class NumeralDistribution:
 
     @property
     def unnamed(self) -> float:
+        """The probability of what cannot be named, such as the unknown of a closed vocabulary."""
         return max(0.0, 1.0 - self._numerals.total)
 
     @property
@@ -104,6 +122,7 @@ class NumeralDistribution:
         return float(np.exp(self.log_prob(numeral)))
 
     def log_prob(self, numeral: str | int | float | Decimal) -> float:
+        """The logarithm of it."""
         return float(self._score(NumeralTable([_written(numeral)]))[0])
 
     def cdf(self, number: float) -> float:
@@ -117,6 +136,7 @@ class NumeralDistribution:
         return np.maximum(np.diff(below), 0.0)
 
     def median(self) -> float:
+        """The number that half of the probability is at most."""
         return self.quantile(0.5)
 
     def icdf(self, q: float) -> float:
@@ -165,6 +185,7 @@ class NumeralDistribution:
         )
 
     def plot(self) -> "Figure":
+        """The distribution over the number line, drawn."""
         from numerate.model.drawing import draw_distribution
 
         return draw_distribution(self)
@@ -204,8 +225,10 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
             return NumeralDistributions(self._head, self._context[index])
         return self._each[index]
 
-    def log_prob(self, numerals: Sequence[str]) -> Tensor:
-        """log p(numeral | a numeral comes), of one numeral for each place: [N]."""
+    def log_prob(self, numerals: str | Sequence[str]) -> Tensor:
+        """log p(numeral | a numeral comes), of one numeral for each place or for all: [N]."""
+        if isinstance(numerals, str):
+            numerals = [numerals] * len(self)
         if len(numerals) != len(self):
             raise NumerateError(f"numerals: got {len(numerals)}, expected {len(self)}, one a place")
         written = [_written(numeral) for numeral in numerals]

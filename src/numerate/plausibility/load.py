@@ -13,12 +13,15 @@ from numerate.backbones.texts import paragraphs_of
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
+from numerate.documents.document import Document
 from numerate.errors import BackboneError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
 from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
+from numerate.plausibility.finding import Finding
+from numerate.plausibility.findings import Findings
 from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
 from numerate.pretrained.language_model import PretrainedLM
@@ -60,6 +63,34 @@ def load(
     settings = Settings(Path(cache) if cache else None, None, trust_remote_code)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()
+
+
+def check(
+    model: str | Path | NumeralLM,
+    text: str | Document,
+    *,
+    alarms: float | None = None,
+    force_domain: bool = False,
+) -> Findings[Finding]:
+    """The numerals of a text that are implausible where they stand, by a model or a run.
+
+    `alarms` is the share of numerals that may be flagged on text like the training data, by default
+    1 %, or what the dev split allows. A text that is unlike it is told by the `domain` of the
+    findings, and by a warning, unless you say with `force_domain` that it fits.
+
+    Examples:
+        >>> import numerate
+        >>> text = "He weighs 74 kg at a height of 184000 m."
+        >>> found = numerate.check("demo/runs/combination", text, force_domain=True)
+        >>> found.numerals
+        2
+        >>> [(finding.numeral, finding.flagged) for finding in found]
+        [('184000', True)]
+    """
+    lm = model if isinstance(model, NumeralLM) else load(model)
+    rate = lm.checker.usual_alarms if alarms is None else alarms
+    found: Findings[Finding] = lm.checker.check(text, rate, force_domain=force_domain)
+    return found
 
 
 class _Loading:
