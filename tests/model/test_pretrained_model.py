@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numerate.plausibility.pretrained_model import HeadedModel, PretrainedModel
 from tests.plausibility.test_command import numerate as command
 from tests.pretrained.conftest import paragraph, save
 from tests.pretrained.test_backbone import with_own_code
 
 import numerate
+from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.contract import AFTER
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
@@ -116,7 +116,7 @@ def test_in_the_place_of_another_a_numeral_is_read_as_if_it_stood_there(
     """And so is what follows, but for the few ways to go on that are not asked for."""
     model = models[name]
     text = "the volume is 143 ml and the mass 57 g"
-    (reading,) = model.read_texts([text])
+    (reading,) = model.read_texts([text], going_on=True)
     rows, numerals = np.array([0, 1, 0]), ["98.5", "57", "7"]
     log_probs, after = model.in_place(reading, rows, numerals)
     for row, numeral, log_prob, following in zip(rows, numerals, log_probs, after, strict=True):
@@ -128,10 +128,10 @@ def test_in_the_place_of_another_a_numeral_is_read_as_if_it_stood_there(
 
 
 def test_a_bare_model_says_what_it_is_scored_by(bare: NumeralLM) -> None:
-    model = bare
-    assert isinstance(model, PretrainedModel)
-    (reading,) = model.read_texts(TEXTS[:1])
-    (scores,) = model._lm.score(model._lm.lay_out([paragraph(TEXTS[0])]))
+    backbone = bare.backbone
+    assert isinstance(backbone, CausalBackbone)
+    (reading,) = bare.read_texts(TEXTS[:1])
+    (scores,) = backbone.lm.score(backbone.lm.lay_out([paragraph(TEXTS[0])]))
     np.testing.assert_allclose(reading.numeral_log_probs, scores.numerals, atol=1e-6)
     np.testing.assert_allclose(reading.log_probs, scores.targets, atol=1e-6)
     found = bare.predict(TEXTS[0][: TEXTS[0].index("143")])
@@ -282,7 +282,7 @@ def test_a_combination_has_the_language_model_as_a_member(
     models: dict[str, NumeralLM],
 ) -> None:
     model = models["combination"]
-    assert isinstance(model, HeadedModel)
+    assert isinstance(model.backbone, CausalBackbone)
     assert model.members == ("h-softmax", "d-rnn", "mog", "lm")
     assert model.name == "tiny · combination"
 
@@ -297,11 +297,11 @@ def test_calibration_takes_some_paragraphs_once(
     monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 5)
     for file in cache.glob("*/*/calibration.json"):
         file.unlink()
-    first = numerate.load(reference, dataset).calibration
+    first = numerate.load(reference, dataset).checker.calibration
     assert "on 5 paragraphs of the dev split" in capsys.readouterr().err
-    again = numerate.load(reference, dataset).calibration
+    again = numerate.load(reference, dataset).checker.calibration
     assert capsys.readouterr().err == ""
-    np.testing.assert_allclose(again.checker.strangeness, first.strangeness)
+    np.testing.assert_allclose(again.strangeness, first.strangeness)
     assert len(list(cache.glob("*/*/calibration.json"))) == 1
 
 
@@ -340,7 +340,7 @@ def test_interrupted_calibration_goes_on(
     monkeypatch.setattr(PretrainedLM, "score", score)
     split = Dataset.open(dataset).split("dev").read(["text"])["text"].to_pylist()
     chosen = np.sort(np.random.default_rng(1).permutation(len(split))[:9])
-    expected = calibrate(again, again.read_texts([split[index] for index in chosen]))
+    expected = calibrate(again, again.read_texts([split[index] for index in chosen], going_on=True))
     # States are kept in half precision.
     np.testing.assert_allclose(found.strangeness, expected.strangeness, atol=0.02)
     assert found.domain.stretches.keys() == {"word_surprisal", "strangeness"}

@@ -1,5 +1,6 @@
 """The JSON API over a trained run."""
 
+import copy
 import math
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ from tests.server.conftest import Serving
 
 from numerate.model.numeral_lm import ALARMS, NumeralLM
 from numerate.plausibility.calibration import Calibration
+from numerate.plausibility.checker import Checker
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import VERDICTS, explain, level_of
 
@@ -57,7 +59,9 @@ def test_a_small_dev_split_allows_no_finer_rate(serving: Serving, model: Numeral
     """Who names no rate is answered all the same."""
     few = Calibration(model.checker.calibration.strangeness[::40])
     assert few.finest > ALARMS
-    with serving(NumeralLM(model, lambda: few)) as client:
+    coarse = copy.copy(model)
+    coarse.use(model.reference, Checker(coarse, lambda: few))
+    with serving(coarse) as client:
         text = "Left ventricular ejection fraction is 5 %."
         for details in (False, True):
             answer = client.post("/v1/check", json={"text": text, "details": details})
