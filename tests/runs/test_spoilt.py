@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numerate.model.language_model import LanguageModel
 from typer.testing import CliRunner
 
 from numerate.analysis import inspect as inspection
@@ -18,6 +17,7 @@ from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.remembered import read_evaluation
 from numerate.evaluation.tables import result_tables
+from numerate.model.opening import open_stored
 from numerate.plausibility.load import load
 from numerate.reproduce.plan import Plan
 from numerate.runs.folder import OURS, RunFolder
@@ -144,7 +144,7 @@ def readers(run: Path) -> dict[str, list[Callable[[], object]]]:
     plan = Plan(run.parent / "data", run.parent, models=("mog",))
 
     def network() -> object:
-        return LanguageModel.load(run)
+        return open_stored(run)
 
     def tables() -> object:
         return (found := read_evaluation(run)) and result_tables([found])
@@ -161,7 +161,7 @@ def readers(run: Path) -> dict[str, list[Callable[[], object]]]:
         "metrics.json": [tables],
         "model.safetensors": [network],
         "reference.json": [lambda: load(run, say=lambda _: None)],
-        "calibration.json": [lambda: load(run, say=lambda _: None).calibration],
+        "calibration.json": [lambda: load(run, say=lambda _: None).checker.calibration],
     }
 
 
@@ -230,16 +230,16 @@ def test_the_whole_run_is_fit_for_every_command(
 
 @pytest.mark.parametrize("name", MADE_ANEW)
 def test_what_can_be_found_out_again_is(whole: Path, run: Path, name: str) -> None:
-    expected = load(whole).assess(TEXT, 0.05)
+    expected = load(whole).checker.assess(TEXT, 0.05)
     sound = (run / name).read_text()
     for spoilt in ("", "{}", sound[:100], sound.replace('"record"', '"rekord"')):
         (run / name).write_text(spoilt)
         said: list[str] = []
-        assert load(run, say=said.append).assess(TEXT, 0.05) == expected
+        assert load(run, say=said.append).checker.assess(TEXT, 0.05) == expected
         assert f"{run / name}: spoilt, made anew" in said[0]
         assert (run / name).read_text() == sound
     record = json.loads(sound)
     for key in record["record"]:
         changed = {**record, "record": {**record["record"], key: "x"}}
         (run / name).write_text(json.dumps(changed))
-        assert load(run, say=said.append).assess(TEXT, 0.05) == expected
+        assert load(run, say=said.append).checker.assess(TEXT, 0.05) == expected
