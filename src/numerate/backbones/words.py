@@ -54,17 +54,19 @@ class GatedWords(Words):
         self.gate = nn.Parameter(torch.zeros(size))
 
     def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
-        log_probs = self.log_prob_but_numerals(hidden, batch, head)
+        before = hidden.index_select(0, batch.positions)  # [W + N, D]
+        log_probs = self._log_prob_but_numerals(before, batch)
         if batch.numerals is None:
             return log_probs
-        _, positions = batch.by_class(batch.positions)
-        context = Context(hidden.index_select(0, positions))
-        numerals = head.log_prob(context, batch.numerals)
+        _, before_numerals = batch.by_class(before)
+        numerals = head.log_prob(Context(before_numerals), batch.numerals)
         words, gates = batch.by_class(log_probs)
         return torch.cat([words.to(numerals.dtype), gates + numerals])
 
     def log_prob_but_numerals(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
-        before = hidden.index_select(0, batch.positions)  # [W + N, D]
+        return self._log_prob_but_numerals(hidden.index_select(0, batch.positions), batch)
+
+    def _log_prob_but_numerals(self, before: Tensor, batch: Batch) -> Tensor:
         log_class = F.logsigmoid(batch.signs * (before @ self.gate))
         before_words, _ = batch.by_class(before)
         of_words, of_numerals = batch.by_class(log_class)
