@@ -32,7 +32,7 @@ from numerate.corpus.prepare import prepare
 from numerate.model.candidates import candidate_numerals
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
-from numerate.pretrained.plan import Paragraph
+from numerate.pretrained.layout import Paragraph
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train

@@ -24,6 +24,7 @@ LAYERS: list[set[str]] = [
         "records",
         "numeral",
         "plugins",
+        "progress",
         "tables",
         "threads",
     },

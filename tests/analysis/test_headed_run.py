@@ -24,7 +24,7 @@ from numerate.errors import NumerateError, RunError
 from numerate.model.opening import Settings
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.language_model import read_paragraphs
-from numerate.pretrained.plan import Paragraph
+from numerate.pretrained.layout import Paragraph
 
 TOLERANCE = {"atol": 5e-3, "rtol": 5e-3}  # states are kept in 16 bits
 

@@ -30,7 +30,7 @@ from numerate.corpus.tokenizer import tokenize
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.pretrained.backbone import Backbone, open_backbone
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.plan import Paragraph
+from numerate.pretrained.layout import Paragraph
 
 KINDS = ("single", "glued", "metaspace", "mixed")
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"

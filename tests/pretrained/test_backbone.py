@@ -24,8 +24,7 @@ from transformers.utils import logging
 
 from numerate.errors import BackboneError, NumerateError, RunError
 from numerate.pretrained import files, loading
-from numerate.pretrained.backbone import Backbone, open_backbone, parse_reference
-from numerate.pretrained.tuning import add_adapters
+from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone, parse_reference
 
 Make = Callable[..., Path]
 TEXT = "the mean was 12.5 (from 100 to 2,000) in 7"

@@ -10,7 +10,7 @@ from tests.pretrained.conftest import paragraph
 from numerate.errors import BackboneError
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.plan import Plan
+from numerate.pretrained.layout import Plan
 
 TEXTS = ["the mean was 12.5 (from 100 to 2,000) in 7", "from 5 to 10", "7 in 100"]
 

@@ -19,9 +19,8 @@ from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained import store as stores
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.details import as_half
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.store import Store, default_cache, remembered_cache
+from numerate.pretrained.store import Store, as_half, default_cache, remembered_cache
 
 CANDIDATES = ["5", "7", "60", "120"]
 
@@ -183,7 +182,7 @@ def test_candidates_are_stored_and_go_on(tmp_path: Path, lm, dataset, monkeypatc
     rows = [lm.table(plan, candidates) for plan in plans]
     np.testing.assert_allclose(table, np.concatenate(rows), atol=1e-3)
     monkeypatch.setattr(
-        "numerate.pretrained.ranking.CandidateTable.table",
+        "numerate.pretrained.ranking.Ranking.table",
         lambda self, plan: pytest.fail("scored again"),
     )
     np.testing.assert_array_equal(

@@ -22,10 +22,10 @@ from numerate.corpus.tokenizer import Token
 from numerate.heads.base import Context, DigitTable, NumeralHead
 from numerate.heads.dropout import ByteDropout
 from numerate.numeral_table import SYMBOLS, NumeralTable
+from numerate.pretrained.backbone import trained_weights
 from numerate.pretrained.language_model import PretrainedLM, join_scores
-from numerate.pretrained.plan import Paragraph, Plan
+from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.store import Progress, Store, default_cache
-from numerate.pretrained.tuning import trained_weights
 from numerate.spelling.best_first import Beside
 
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.1, 0.01  # parts of the learning rate of the head

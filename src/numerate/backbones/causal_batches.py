@@ -15,7 +15,7 @@ from numerate.batching import Corpus, Encodable, shuffled_batches
 from numerate.numeral_table import NumeralBatch
 from numerate.packing import move
 from numerate.pretrained.language_model import Layouts, PretrainedLM
-from numerate.pretrained.plan import Paragraph, Plan
+from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.store import SplitStore
 
 

@@ -19,7 +19,7 @@ from numerate.heads.digit_tree import DigitTree
 from numerate.numeral_table import NumeralBatch, NumeralTable
 from numerate.packing import ranges
 from numerate.pretrained.language_model import LaidOut, ParagraphScores, PretrainedLM
-from numerate.pretrained.plan import Plan
+from numerate.pretrained.layout import Plan
 from numerate.pretrained.store import Progress, SplitStore
 from numerate.spelling.forest import Trees
 

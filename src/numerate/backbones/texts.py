@@ -10,7 +10,7 @@ from numerate.corpus.tokenizer import Token
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.language_model import read_paragraphs
-from numerate.pretrained.plan import Paragraph
+from numerate.pretrained.layout import Paragraph
 from numerate.vocabulary import Vocabulary
 
 

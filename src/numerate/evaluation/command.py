@@ -11,7 +11,7 @@ from numerate.model.opening import Settings, split_reference
 from numerate.model.stored import StoredModel
 from numerate.notices import say
 from numerate.pretrained.backbone import parse_reference
-from numerate.pretrained.progress import PassProgress
+from numerate.progress import PassProgress
 from numerate.runs.folder import METRICS
 from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
 from numerate.vocabulary import Vocabulary

@@ -21,10 +21,9 @@ from numerate.model.config import ModelConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.stored import StoredModel
-from numerate.pretrained.backbone import PREFIX, open_backbone, parse_reference
+from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.store import Progress, remembered_cache
-from numerate.pretrained.tuning import add_adapters
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
 from numerate.vocabulary import Vocabulary

@@ -19,7 +19,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.model.rank import Ranking
 from numerate.notices import plain_console
 from numerate.plausibility.source import ModelSource
-from numerate.pretrained.progress import PassProgress
+from numerate.progress import PassProgress
 
 NAMED = 3  # of the most probable numerals, in an answer of one line
 

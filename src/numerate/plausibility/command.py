@@ -18,7 +18,7 @@ from numerate.plausibility.checking.ignored import without_ignored
 from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.source import ModelSource
-from numerate.pretrained.progress import PassProgress
+from numerate.progress import PassProgress
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 
 

@@ -25,9 +25,9 @@ from numerate.plausibility.findings import Findings
 from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.plan import Paragraph
-from numerate.pretrained.progress import PassProgress
+from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.store import default_cache
+from numerate.progress import PassProgress
 from numerate.records import misfit
 from numerate.runs.folder import CALIBRATION, REFERENCE, VOCABULARY, WEIGHTS
 

@@ -1,20 +1,24 @@
-"""A pretrained causal language model: opened from a folder or a GGUF file, and what it is like."""
+"""A pretrained causal language model: opened from a folder or a GGUF file, what it is like, what of
+it is trained."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numerate.errors import BackboneError, NumerateError, RunError
+from numerate.errors import BackboneError, NumerateError, RunError, check_choice
 from numerate.pretrained import files, loading
 
 if TYPE_CHECKING:
     import torch
+    from torch import nn
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 PREFIX = "hf:"
 INSTALL = "pip install 'numerate[hf]'"
 WINDOW = 1024  # positions of a model whose configuration names no limit
 WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx")
+FINETUNE = ("none", "lora", "full")  # what is trained: nothing, low-rank adapters, all
+RANK = 8  # of low-rank adapters
 
 
 @dataclass(slots=True)
@@ -124,3 +128,29 @@ def _added_start(path: Path, tokenizer: Any) -> int | None:
             f"{path}: its tokenizer puts {len(added)} tokens before a text, expected one at most"
         )
     return added[0] if added else None
+
+
+def add_adapters(model: Any, finetune: str) -> None:
+    """Make the backbone trainable in place."""
+    check_choice("finetune", finetune, FINETUNE)
+    if finetune != "none" and getattr(model, "peft_config", None):
+        raise NumerateError(
+            f"finetune {finetune}: the pretrained model has an adapter already; merge it first"
+        )
+    model.requires_grad_(finetune == "full")
+    if finetune != "lora":
+        return
+    try:
+        from peft import LoraConfig, inject_adapter_in_model
+    except ImportError:
+        raise NumerateError("--finetune lora needs peft: pip install 'numerate[hf]'") from None
+    config = LoraConfig(
+        r=RANK, lora_alpha=2 * RANK, lora_dropout=0.0, target_modules="all-linear", bias="none"
+    )
+    inject_adapter_in_model(config, model)
+
+
+def trained_weights(model: "nn.Module | None") -> set[str]:
+    if model is None:
+        return set()
+    return {name for name, weight in model.named_parameters() if weight.requires_grad}

@@ -14,7 +14,7 @@ from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone
 from numerate.pretrained.branches import Branches, Following
-from numerate.pretrained.plan import Paragraph, Plan, Planner
+from numerate.pretrained.layout import Paragraph, Plan, Planner
 from numerate.pretrained.ranking import Ranking
 from numerate.pretrained.scorer import Scorer, Scores
 from numerate.spelling.best_first import Beside

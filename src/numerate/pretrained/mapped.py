@@ -1,19 +1,42 @@
-"""Writing to arrays that are mapped into memory from files full of holes.
+"""Arrays that are mapped into memory from files full of holes: opened, checked, written to.
 
 Where a hole cannot be filled, since the disk is full, the system ends the process at once
 (SIGBUS). So room is made before anything is written, where it can still be said that there is none.
 """
 
 import errno
+import math
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from numerate.errors import FailureError
+from numerate.atomic import first_file
+from numerate.errors import BackboneError, FailureError, one_line
 
 _CANNOT_RESERVE = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}  # of some file systems
+
+
+def open_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """The array of a file, which is made where there is none; of another kind, it is refused."""
+    if not path.exists():
+        with first_file(path) as part:
+            np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=shape).flush()
+    expected = f"{np.dtype(dtype)} {shape}"
+    try:
+        with path.open("rb") as stream:
+            np.lib.format.read_magic(stream)
+            found, _, kind = np.lib.format.read_array_header_1_0(stream)
+            missing = stream.tell() + kind.itemsize * math.prod(found) - path.stat().st_size
+    except ValueError as error:
+        reason = one_line(error)
+        raise BackboneError(f"{path}: {reason}, expected {expected}; remove it") from None
+    if (found, kind) != (shape, dtype) or missing:
+        got = f"{kind} {found}" + (f", {missing} bytes short" if missing else "")
+        raise BackboneError(f"{path}: got {got}, expected {expected}; remove it")
+    return np.lib.format.open_memmap(path, mode="r+")
 
 
 def put(array: np.ndarray, rows: np.ndarray | slice | list[int], values: object) -> None:

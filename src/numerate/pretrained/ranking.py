@@ -15,7 +15,7 @@ from torch import Tensor
 
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.pretrained.branches import Branches, Following
-from numerate.pretrained.plan import Plan
+from numerate.pretrained.layout import Plan
 from numerate.pretrained.scorer import NEVER, Nodes, Scorer
 from numerate.spelling.best_first import Beside, CandidateTree, best_first
 from numerate.spelling.forest import Trees, on_device

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import NodeDetails
-from numerate.pretrained.plan import Plan
+from numerate.pretrained.layout import Plan
 from numerate.spelling.forest import Forest, Request, Trees, on_device, plant, renumber
 from numerate.spelling.numeral_tokens import TEXT_END, NumeralTokens
 from numerate.spelling.sums import spell_out

@@ -6,7 +6,6 @@ a mark says which paragraphs are done, so that an interrupted pass goes on where
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -14,23 +13,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from numerate.atomic import first_file, write_file
+from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
-from numerate.errors import BackboneError, one_line
-from numerate.heads.digit_adapter import DigitAdapter
+from numerate.errors import BackboneError
+from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
 from numerate.numeral_table import NumeralTable
-from numerate.packing import ranges
-from numerate.pretrained.details import DetailStore, as_half
-from numerate.pretrained.language_model import Layouts, PretrainedLM, read_paragraphs
-from numerate.pretrained.mapped import put
-from numerate.pretrained.plan import Paragraph, Plan
+from numerate.packing import move, ranges
+from numerate.pretrained.language_model import (
+    Layouts,
+    ParagraphScores,
+    PretrainedLM,
+    read_paragraphs,
+)
+from numerate.pretrained.layout import Paragraph, Plan
+from numerate.pretrained.mapped import open_mapped, put
 from numerate.runs.folder import read_json
+from numerate.spelling.forest import Trees
+from numerate.spelling.numeral_tokens import SpellingTree
+from numerate.spelling.token_classes import MASSES
 
 FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
+LAID_OUT = 256  # the same where only trees are asked for
 
 Progress = Callable[[str, int, int], None]  # what, done, of how many
 OfPlan = Callable[[Plan, np.ndarray], np.ndarray]  # of its numerals, which have these places
@@ -115,23 +123,7 @@ class SplitStore:
         self.done = self.array("done", np.bool_, (len(self.paragraphs),))
 
     def array(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
-        path = self.store.folder / f"{self.name}-{name}.npy"
-        if not path.exists():
-            with first_file(path) as part:
-                np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=shape).flush()
-        expected = f"{np.dtype(dtype)} {shape}"
-        try:
-            with path.open("rb") as stream:
-                np.lib.format.read_magic(stream)
-                found, _, kind = np.lib.format.read_array_header_1_0(stream)
-                missing = stream.tell() + kind.itemsize * math.prod(found) - path.stat().st_size
-        except ValueError as error:
-            reason = one_line(error)
-            raise BackboneError(f"{path}: {reason}, expected {expected}; remove it") from None
-        if (found, kind) != (shape, dtype) or missing:
-            got = f"{kind} {found}" + (f", {missing} bytes short" if missing else "")
-            raise BackboneError(f"{path}: got {got}, expected {expected}; remove it")
-        return np.lib.format.open_memmap(path, mode="r+")
+        return open_mapped(self.store.folder / f"{self.name}-{name}.npy", dtype, shape)
 
     def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
         """Places of the targets of some paragraphs, in their order."""
@@ -170,7 +162,7 @@ class SplitStore:
                 marks.flush()  # type: ignore[attr-defined]
 
     @cached_property
-    def details(self) -> DetailStore:
+    def details(self) -> "DetailStore":
         return DetailStore(self)
 
     def table(
@@ -263,6 +255,65 @@ class SplitStore:
             yield waiting[begin : begin + count].tolist()
         if progress and len(waiting):
             progress(what, len(waiting), len(waiting))
+
+
+class DetailStore:
+    """What adapting digits needs of a split beside its scores: what is said at spelling trees.
+
+    The nodes of every numeral's tree are stored, one tree after another: states, masses, costs.
+    The trees themselves are not stored: planning the text gives the same ones again.
+    """
+
+    def __init__(self, split: SplitStore) -> None:
+        self.trees = Trees.of(self._planned(split))
+        self.starts = np.cumsum([0, *self.trees.nodes.counts(self.trees.which)])
+        self.closing_starts = np.cumsum([0, *self.trees.closings.counts(self.trees.which)])
+        count, size = int(self.starts[-1]), split.states.shape[1]
+        self.states = split.array("node-states", np.float16, (count, size))
+        self.masses = split.array("node-masses", np.float32, (count, MASSES))
+        self.costs = split.array("node-costs", np.float32, (count,))
+        closings = max(1, int(self.closing_starts[-1]))  # an empty file cannot be mapped
+        self.closings = split.array("node-closings", np.float32, (closings,))
+        self.done = split.array("node-done", np.bool_, (len(split.paragraphs),))
+        self.arrays = [self.states, self.masses, self.costs, self.closings]
+
+    @staticmethod
+    def _planned(split: SplitStore) -> Iterator[SpellingTree | None]:
+        count = len(split.paragraphs)
+        for begin in range(0, count, LAID_OUT):
+            for laid_out in split.layouts.of(range(begin, min(begin + LAID_OUT, count))):
+                yield from laid_out.trees
+
+    def put(self, numerals: slice, score: ParagraphScores) -> None:
+        nodes = slice(self.starts[numerals.start], self.starts[numerals.stop])
+        closings = slice(self.closing_starts[numerals.start], self.closing_starts[numerals.stop])
+        if nodes.start < nodes.stop:
+            put(self.states, nodes, as_half(score.node_states))
+            put(self.masses, nodes, score.node_masses)
+            put(self.costs, nodes, score.node_costs)
+            put(self.closings, closings, score.node_closings)
+
+    def gather(self, numerals: np.ndarray, device: torch.device) -> DigitBatch | None:
+        """The trees of some numerals, and what the model says at their nodes."""
+        nodes = ranges(self.starts[numerals], self.starts[numerals + 1])
+        closings = ranges(self.closing_starts[numerals], self.closing_starts[numerals + 1])
+
+        def tensor(array: np.ndarray, rows: np.ndarray, dtype: torch.dtype) -> Tensor:
+            return move(array[rows], device).to(dtype)
+
+        details = NodeDetails(
+            tensor(self.states, nodes, torch.float32),
+            tensor(self.masses, nodes, torch.float64),
+            tensor(self.costs, nodes, torch.float64),
+            tensor(self.closings, closings, torch.float64),
+        )
+        return DigitBatch.of(self.trees.take(numerals), details)
+
+
+def as_half(states: np.ndarray) -> np.ndarray:
+    """Fit for float16: what is beyond its range is as large as it can be, not infinite."""
+    largest = float(np.finfo(np.float16).max)
+    return states.clip(-largest, largest)
 
 
 def _key(candidates: NumeralTable, model: nn.Module | None) -> str:

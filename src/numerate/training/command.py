@@ -7,7 +7,7 @@ from typing import Any
 
 from numerate.errors import NumerateError, printable
 from numerate.pretrained.backbone import parse_reference
-from numerate.pretrained.progress import PassProgress
+from numerate.progress import PassProgress
 from numerate.runs.folder import RunFolder
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions

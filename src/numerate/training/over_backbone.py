@@ -15,10 +15,9 @@ from numerate.heads.base import TrainingNumerals
 from numerate.heads.registry import head_class, head_names
 from numerate.model.config import ModelConfig
 from numerate.model.numeral_lm import NumeralLM
-from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.backbone import FINETUNE, add_adapters, open_backbone
 from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
 from numerate.pretrained.store import Progress, Store, default_cache
-from numerate.pretrained.tuning import FINETUNE, add_adapters
 
 SPLITS = ("train", "dev")
 

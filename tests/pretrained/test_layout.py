@@ -10,7 +10,7 @@ from tests.pretrained.conftest import paragraph
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.plan import Paragraph, Planner
+from numerate.pretrained.layout import Paragraph, Planner
 from numerate.spelling.numeral_tokens import REACH
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")

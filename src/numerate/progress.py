@@ -1,4 +1,4 @@
-"""How far a pretrained model has read, and how long it will take."""
+"""How far a pass over many things has come, and how long it will take."""
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
