@@ -15,7 +15,12 @@ import numerate
 from numerate.training.options import TrainingOptions
 
 ROOT = Path(__file__).parents[1]
-PUBLIC = [*numerate.__all__, "documents.read_file", "testing"]
+PUBLIC = [
+    *numerate.__all__,
+    "documents.read_file",
+    "model.numeral_lm.NumeralLM.save_pretrained",
+    "testing",
+]
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -39,8 +44,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_examples_run(name: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    for module in ("numerate.documents", "numerate.testing"):
-        importlib.import_module(module)
+    for module in ("documents", "model.numeral_lm", "testing"):
+        importlib.import_module(f"numerate.{module}")
     thing = attrgetter(name)(numerate)
     home = inspect.getmodule(thing)
     found = doctest.DocTestFinder().find(thing, name, module=home, globs={})

@@ -5,6 +5,7 @@ scratch, pretrained ones as they come, and heads over them differ in their backb
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+import numerate
 from numerate.backbones.contract import Backbone, Reading, Tables, Targets, exactly
 from numerate.backbones.texts import Texts
 from numerate.batching import Corpus
@@ -26,9 +28,11 @@ from numerate.model.gap import LONGEST, Gap, Reached, before_numeral, split_at_g
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.rank import Ranking, rank
 from numerate.model.reference import Reference
+from numerate.model.sharing import share
 from numerate.model.stored import save
 from numerate.numeral_table import NumeralTable
 from numerate.perplexity import adjusted_log_probs, numeral_shares, proper
+from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
 
 TABLE_ROWS = 64  # places whose candidates are scored at a time: their prefix states fit the cache
@@ -91,6 +95,7 @@ class NumeralLM(nn.Module):
         self.backbone = backbone
         self.head = head
         self.member: str | None = None  # of a combination, where nothing else is left of it
+        self.run: RunFolder | None = None  # that it was opened from, if it was
         self._reference: Reference | None = None
         self._checker: Checker | None = None
 
@@ -164,6 +169,32 @@ class NumeralLM(nn.Module):
     ) -> None:
         """Write config, vocabulary and weights; `about` is what the first shall also say."""
         save(self, folder, about or {}, weights=weights)
+
+    def save_pretrained(self, folder: str | Path, *, licence: str | None = None) -> None:
+        """Write a new folder to share: the model, what its use needs of the dataset, and a card.
+
+        The card, `README.md`, says what it was trained on and how, and how good it is; `licence` is
+        that of the model, by its SPDX identifier. A pretrained model that a head stands on is not
+        copied: the folder names it.
+
+        Examples:
+            >>> import numerate
+            >>> lm = numerate.load("demo/runs/combination")
+            >>> lm.save_pretrained("shared", licence="CC-BY-4.0")
+            >>> again = type(lm).from_pretrained("shared")
+            >>> text = "The patient weighs"
+            >>> again.predict(text).median() == lm.predict(text).median()
+            True
+        """
+        if self._checker is not None:
+            with suppress(NumerateError):  # without its dataset, it has been calibrated or never is
+                _ = self.checker.calibration
+        share(self, Path(folder), licence)
+
+    @staticmethod
+    def from_pretrained(folder: str | Path, *, device: str | None = None) -> "NumeralLM":
+        """What `save_pretrained` wrote, or any run: `numerate.load` by the name people know."""
+        return numerate.load(folder, device=device)
 
     def keep_member(self, name: str) -> None:
         """Leave nothing of a combination but one member: what does one strategy know?"""

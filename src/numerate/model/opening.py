@@ -107,6 +107,7 @@ def open_model(
     run = RunFolder.open(folder)
     record = run.trained()
     model = open_stored(folder, target, settings, beside)
+    model.run = run
     if member is not None:
         try:
             model.keep_member(member)

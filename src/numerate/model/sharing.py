@@ -1,0 +1,156 @@
+"""Models to share: folders that need neither the dataset nor the run, and a card that says what
+they are. All that the card says is read from the files of the run.
+"""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numerate.atomic import new_folder, write_file
+from numerate.errors import NumerateError, printable
+from numerate.runs.contents import TrainedConfig
+from numerate.runs.folder import (
+    CALIBRATION,
+    CONFIG,
+    DOCUMENTS,
+    ENVIRONMENT,
+    LOG,
+    METRICS,
+    REFERENCE,
+    RunFolder,
+    read_json,
+)
+from numerate.tables import ResultTable, as_markdown, format_figure
+
+if TYPE_CHECKING:
+    from numerate.model.numeral_lm import NumeralLM
+
+CARD = "README.md"
+_TAKEN = (DOCUMENTS, ENVIRONMENT, LOG, METRICS, REFERENCE, CALIBRATION)
+_OF_A_RUN = ("training", "backbone", "shares", "state", "best_epoch")
+_FIGURES = {"pp": "perplexity", "app": "adjusted perplexity"}
+_ERRORS = {"rmse": "RMSE", "mae": "MAE", "mdae": "MdAE", "mape": "MAPE, %", "mdape": "MdAPE, %"}
+
+
+def share(model: "NumeralLM", folder: Path, licence: str | None) -> None:
+    """Write a new folder that `numerate.load` opens; paths of this machine stay here, but for
+    that of a pretrained model that it stands on."""
+    run = model.run
+    if run is None:
+        raise NumerateError(
+            f"{model.name}: a pretrained model as it comes: nothing of ours to save"
+        )
+    if model.member is not None:
+        raise NumerateError(f"{model.name}: a member is saved with its combination, not alone")
+    record = run.trained()
+    stored = read_json(run.path / CONFIG)
+    about = {name: stored[name] for name in _OF_A_RUN if name in stored}
+    dataset = {**stored["dataset"], "path": Path(record.dataset.path).name, "relative": None}
+    with new_folder(folder, refusal=lambda _: None) as place:
+        model.save(place, {**about, "dataset": dataset})
+        for name in _TAKEN:
+            if (run.path / name).is_file():
+                shutil.copyfile(run.path / name, place / name)
+        write_file(place / CARD, card(model, run, record, licence).encode())
+
+
+def card(model: "NumeralLM", run: RunFolder, record: TrainedConfig, licence: str | None) -> str:
+    """In Markdown, with the header that model hubs read."""
+    title = printable(model.name)
+    header = ["library_name: numerate", "tags: [numeracy, numerals]"]
+    if licence is not None:
+        header.append(f"license: {printable(licence).lower()}")
+    return (
+        "\n\n".join(
+            [
+                "---\n" + "\n".join(header) + "\n---",
+                f"# {title}",
+                _strategy(model),
+                '```python\nimport numerate\n\nlm = numerate.load("PATH OF THIS FOLDER")\n'
+                'lm.predict("The number of patients was").interval(0.9)\n```',
+                "## Data\n\n" + _data(run, record),
+                *(
+                    []
+                    if record.backbone is None
+                    else ["## Pretrained model\n\n" + _backbone(record)]
+                ),
+                "## Options\n\n" + _options(model, record, run.environment()),
+                "## Figures\n\n" + _figures(run.metrics()),
+                "## Licence\n\n" + _licence(licence),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _strategy(model: "NumeralLM") -> str:
+    members = [f"- {name}: {head.summary}" for name, head in model.head.members_by_name().items()]
+    parts = ["A language model that understands numbers.", "\n".join(members), model.head.summary]
+    return "\n\n".join(filter(None, parts))
+
+
+def _data(run: RunFolder, record: TrainedConfig) -> str:
+    name = printable(Path(record.dataset.path).name)
+    return (
+        f"Trained on {len(run.trained_documents()):,} documents of `{name}` (content hash "
+        f"`{record.dataset.content_hash}`), which `documents.json` names; the model is never "
+        "evaluated on them."
+    )
+
+
+def _backbone(record: TrainedConfig) -> str:
+    assert record.backbone is not None
+    tuned = {"none": "It stays as it is"}.get(
+        record.backbone.finetune, f"It was trained too ({record.backbone.finetune})"
+    )
+    return (
+        f"The head stands on `{printable(Path(record.backbone.path).name)}`, which is not in this "
+        f"folder: `config.json` says where it is, and its digest must be "
+        f"`{record.backbone.digest}`. {tuned}."
+    )
+
+
+def _options(model: "NumeralLM", record: TrainedConfig, environment: dict[str, Any]) -> str:
+    shown = {
+        "model": record.model,
+        "members": ", ".join(model.members) or None,
+        "hidden": record.hidden,
+        "dropout": record.dropout,
+        **record.training,
+        "best epoch": record.best_epoch,
+        **environment,
+    }
+    chosen = {name: str(value) for name, value in shown.items() if value is not None}
+    rows = [[name.replace("_", " "), value] for name, value in chosen.items()]
+    return as_markdown([ResultTable("How it was trained", ["option", "value"], rows)])
+
+
+def _figures(metrics: dict[str, Any] | None) -> str:
+    if metrics is None:
+        return "Not evaluated yet: `numerate evaluate`."
+    classes = metrics["perplexity"]
+    rows = [
+        [label, *(_figure(classes[kind][figure]) for kind in classes)]
+        for figure, label in _FIGURES.items()
+    ]
+    errors = metrics["number_line"]
+    tables = [
+        ResultTable("Perplexity", ["", *classes], rows),
+        ResultTable(
+            "Errors of the likeliest number",
+            list(_ERRORS.values()),
+            [[_figure(errors[name]) for name in _ERRORS]],
+        ),
+    ]
+    part = "" if metrics.get("limit") is None else f", {metrics['limit']:,} paragraphs of it"
+    where = f"On the {metrics['split']} split of the dataset `{metrics['dataset'][:16]}…`{part}."
+    return f"{where}\n\n{as_markdown(tables)}"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else format_figure(value)
+
+
+def _licence(licence: str | None) -> str:
+    of = "not stated: whoever shares it says so" if licence is None else printable(licence)
+    return f"Of this model: {of}. Of the software, numerate: Apache-2.0."
