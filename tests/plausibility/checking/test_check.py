@@ -1,10 +1,16 @@
 """Documents checked some paragraphs at a time."""
 
+from pathlib import Path
+
 import pytest
 
 from numerate.backbones.lstm import LSTMBackbone
+from numerate.corpus.extract import Rules, extract
+from numerate.corpus.keep import Keep
+from numerate.documents import read_file
+from numerate.documents.reader import Unit
 from numerate.documents.text import read_text
-from numerate.model.numeral_lm import NumeralLM
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.checking.check import check_documents
 
 TEXTS = [
@@ -47,3 +53,40 @@ def test_how_many_are_read_at_once_changes_nothing(
     assert {(what, total) for what, _, total in told} == {("checking", 5)}
     if at_once == 1:
         assert set(counts) == set(range(6))
+
+
+def test_what_the_model_reads_is_what_a_dataset_of_the_file_has(
+    models: dict[str, NumeralLM],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Byte for byte, however a text comes to it; findings have the places of what was given."""
+    lm = models["combination"]
+    text = (
+        "\ufeffThe fraction\r\nis 55\u00a0%,\t of  17\n863.\r\n\r\nThe volume is\n123456789.123 ml."
+    )
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode())
+    rows = extract(Unit("a.txt", "text", path.read_bytes()), Rules(Keep.ALL)).paragraphs
+    heard: list[str] = []
+    read_texts = NumeralLM.read_texts
+
+    def listen(self: NumeralLM, texts: list[str], **options: bool) -> list[TextReading]:
+        heard.extend(texts)
+        return read_texts(self, texts, **options)
+
+    monkeypatch.setattr(NumeralLM, "read_texts", listen)
+    given = text.removeprefix("\ufeff")
+    check_documents(lm, read_file(str(path)), 0.05)
+    found = lm.checker.assess(given, 0.05)
+    glances = lm.checker.glance(given, 0.05)
+    stored = rows["text"].to_pylist()
+    assert heard == stored * 3
+    expected = ["55", "17\n863", "123456789.123"]
+    for findings in (found, glances):
+        assert [given[finding.start : finding.end] for finding in findings] == expected
+    assert [finding.written for finding in found] == ["55", "17 863", "123456789.123"]
+    tokens = [token.text for token in lm.tokens(stored[0])]
+    assert tokens == rows["tokens"].to_pylist()[0]
+    before, token = lm.checker.numeral_at(given, given.index("17"))
+    assert (before, given[token.start : token.end]) == ("The fraction is 55 %, of ", "17\n863")
