@@ -75,9 +75,7 @@ class Requests:
         options = TrainingOptions(epochs=4, batch_size=10)
         train(data, run, vocabulary=200, hidden=32, options=options, device="cpu")
         model = numerate.load(run)
-        model.checker.glance(
-            "It is 7.", model.checker.usual_alarms
-        )  # what is computed once is computed now
+        _ = model.checker.calibration  # what is computed once is computed now
         self._errors = _Errors()
         logging.getLogger().addHandler(self._errors)
         listener = bind("127.0.0.1", 0)

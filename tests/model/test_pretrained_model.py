@@ -30,6 +30,7 @@ from numerate.plausibility.plain_texts import plain_candidates
 from numerate.pretrained.files import digest
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.scorer import Scorer
+from numerate.pretrained.store import SplitStore
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
@@ -350,6 +351,15 @@ def test_interrupted_calibration_goes_on(
         np.testing.assert_allclose(
             [(s.usual, s.limit) for s in kept], [(s.usual, s.limit) for s in stretches], atol=0.02
         )
+
+
+def test_calibration_caches_no_tables_of_a_few_numerals(
+    reference: str, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table is one of the whole split: one for every strange numeral would fill a disk."""
+    monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 3)
+    monkeypatch.setattr(SplitStore, "table", lambda *_, **__: pytest.fail("a table is cached"))
+    assert len(numerate.load(reference, dataset, cache=tmp_path).checker.calibration.strangeness)
 
 
 def test_what_training_has_read_is_not_read_again(

@@ -5,6 +5,7 @@ is, given that one comes, is the head's.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from numerate.heads.base import Context, DigitTable, NumeralHead
 from numerate.heads.dropout import ByteDropout
 from numerate.numeral_table import SYMBOLS, NumeralTable
 from numerate.pretrained.backbone import trained_weights
-from numerate.pretrained.language_model import PretrainedLM, join_scores
+from numerate.pretrained.language_model import LaidOut, PretrainedLM, join_scores
 from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.store import Progress, Store, default_cache
 from numerate.spelling.best_first import Beside
@@ -171,25 +172,27 @@ class CausalBackbone(Backbone):
     def following(
         self, reading: Reading, head: NumeralHead, rows: np.ndarray, numerals: Sequence[str]
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Read after the text itself: what a cached split may have is of other numerals."""
         result = np.empty((2, len(rows)))
         for row in np.unique(rows).tolist():
             mine = np.flatnonzero(rows == row).tolist()
             table = NumeralTable(list(dict.fromkeys(numerals[index] for index in mine)))
             columns = {text: column for column, text in enumerate(table.texts)}
+            laid_out, numeral = reading.memory.laid_out(row)
+            digits = PlacedDigits(self.lm, [laid_out.places[numeral]])
             with exactly():
-                context = reading.context[row : row + 1]
+                context = replace(reading.context[row : row + 1], digits=digits)
                 found = head.log_prob_table(context, table.to(self.device))[0].double()
             which = [columns[numerals[index]] for index in mine]
-            after = self._after(reading.memory, row, table.texts)
+            after = self._after(laid_out, numeral, table.texts)
             result[:, mine] = found.cpu().numpy()[which], after[which]
         return result[0], result[1]
 
-    def _after(self, digits: OwnDigits, row: int, numerals: list[str]) -> np.ndarray:
+    def _after(self, laid_out: LaidOut, which: int, numerals: list[str]) -> np.ndarray:
         """log p(the next tokens | what stands before, the numeral, which has ended): [C].
 
         Of a numeral's spellings the tokenizer's own is read, and of what follows too.
         """
-        laid_out, which = digits.laid_out(row)
         paragraph = laid_out.paragraph
         place = sorted(paragraph.numerals)[which]
         last = min(place + AFTER, len(paragraph.ends) - 1)
