@@ -105,10 +105,10 @@ def test_recorded_steps_do_what_plain_ones_do(cardiac: Dataset, name: str, tmp_p
             make(name, corpus), corpora, TrainingOptions(), accelerator, tmp_path, identity={}
         )
         trainer.step.start(0, 0.0)
-        trainer.model.train()
         found = []
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             for _ in range(3):
+                trainer.model.train()
                 for paragraphs in corpus.batches(BATCH):
                     trainer.step.take(corpus, paragraphs)
                 found += [trainer.step.loss, *trainer.dev_losses().values()]
