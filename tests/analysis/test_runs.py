@@ -29,7 +29,7 @@ def test_states_are_those_before_the_numerals(runs: dict[str, Run]) -> None:
     with torch.no_grad():
         for paragraph in range(len(corpora["dev"])):
             batch = corpora["dev"].collate(np.array([paragraph]))
-            hidden = run.model.hidden(batch)
+            hidden = run.model.backbone.hidden(batch)
             steps = sorted(batch.positions[batch.word_count :].tolist())
             expected += [hidden[step] for step in steps]
     torch.testing.assert_close(run.dev_states, torch.stack(expected))
@@ -183,7 +183,8 @@ def test_runs_over_one_model_share_the_cache_that_any_of_them_remembers(
 
     def caches(settings: Settings | None = None) -> set[Path]:
         opened = open_runs(both, device="cpu", limit=LIMIT, settings=settings)
-        return {run.reader.store.folder.parents[1] for run in opened}
+        stores = [run.model.backbone.store for run in opened]
+        return {store.folder.parents[1] for store in stores}
 
     assert caches() == {settings.cache}
     assert not (tmp_path / "usual").exists()

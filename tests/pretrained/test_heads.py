@@ -10,35 +10,43 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numerate.pretrained.backbone_run import BackboneRun
-from numerate.pretrained.corpora import StateCorpus
-from numerate.pretrained.head_model import HEADS
 from tests.pretrained.conftest import paragraph, shaken
+from typer.testing import CliRunner
 
+from numerate.backbones.causal import CausalBackbone
+from numerate.backbones.causal_batches import StateCorpus
+from numerate.backbones.contract import Reading
+from numerate.backbones.texts import Texts
 from numerate.batching import load_corpora
+from numerate.cli import app
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
+from numerate.corpus.tokenizer import tokenize
 from numerate.errors import NumerateError, RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_adapter import DigitAdapter, DigitBatch
-from numerate.model.opening import Settings
+from numerate.heads.registry import head_class, head_names
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import Settings, open_stored
 from numerate.numeral_table import POINT, NumeralTable
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.language_model import ParagraphScores, PretrainedLM, join_scores
 from numerate.pretrained.store import Store
 from numerate.runs.folder import read_json
 from numerate.spelling.forest import Trees
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
-from numerate.training.run import train
+from numerate.training.run import RunResult, train
 from numerate.vocabulary import Vocabulary
 
+HEADS = tuple(name for name in head_names() if not head_class(name).flat)
 KINDS = ("single", "glued", "metaspace", "mixed")
 TEXT = (
     "a dose of 5mg in 1,234 of 2000 patients (61.7%) and 10% of 120, 7, 8 and 9 after 3 months "
     "was 54.3 and 0.05 as in 1,23."
 )
+ADAPTING = ("combination", "lm")
 OPTIONS = TrainingOptions(epochs=3, batch_size=4, learning_rate=0.003)
 
 
@@ -54,9 +62,20 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-def choice(model: str, tiny_models: dict[str, Path], cache: Path) -> BackboneChoice:
-    networks = 2 if model == "combination" else 1
-    return BackboneChoice(tiny_models["single"], cache=cache, networks=networks)
+def short(
+    cardiac: Path, out: Path, model: str, tiny_models: dict[str, Path], cache: Path
+) -> RunResult:
+    return train(
+        cardiac,
+        out,
+        model=model,
+        vocabulary=100,
+        hidden=8,
+        ensemble_size=2 if model in ADAPTING else 1,
+        backbone=BackboneChoice(tiny_models["single"], cache=cache),
+        options=OPTIONS,
+        device="cpu",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -68,16 +87,7 @@ def runs(
 ) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("runs")
     for model in HEADS:
-        train(
-            cardiac,
-            folder / model,
-            model=model,
-            vocabulary=100,
-            hidden=8,
-            backbone=choice(model, tiny_models, cache),
-            options=OPTIONS,
-            device="cpu",
-        )
+        short(cardiac, folder / model, model, tiny_models, cache)
     return {model: folder / model for model in HEADS}
 
 
@@ -87,11 +97,26 @@ def opened(folder: Path) -> PretrainedLM:
     return lm
 
 
-def states_of(run: BackboneRun, folder: Path, cache: Path, name: str) -> StateCorpus:
+def lm_of(model: NumeralLM) -> PretrainedLM:
+    assert isinstance(model.backbone, CausalBackbone)
+    return model.backbone.lm
+
+
+def states_of(model: NumeralLM, folder: Path, cache: Path, name: str) -> StateCorpus:
     dataset = Dataset.open(folder)
-    split = Store(cache, run.lm, dataset).split(name)
-    corpus = load_corpora(dataset, run.head.vocabulary)[name]
-    return StateCorpus(corpus, dataset.split(name), split, detailed=run.reads_details)
+    split = Store(cache, lm_of(model), dataset).split(name)
+    corpus = load_corpora(dataset, model.vocabulary)[name]
+    detailed = model.head.digit_adapter() is not None
+    return StateCorpus(corpus, dataset.split(name), split, detailed=detailed)
+
+
+def read(model: NumeralLM, folder: Path, split: str, count: int) -> tuple[Reading, ParagraphScores]:
+    """Some paragraphs as the model has them, and as the language model by itself."""
+    texts = Dataset.open(folder).split(split).read(["text"])["text"].to_pylist()[:count]
+    corpus = Texts(texts, [tokenize(text) for text in texts]).corpus(model.vocabulary)
+    lm = lm_of(model)
+    own = join_scores(lm.score(lm.lay_out([paragraph(text) for text in texts])))
+    return model.read(corpus), own
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -181,88 +206,79 @@ def test_a_run_keeps_heads_and_the_name_of_the_backbone(
     assert record["backbone"]["path"] == str(tiny_models["single"])
     assert len(record["backbone"]["digest"]) == 64
     assert record["backbone"]["finetune"] == "none"
-    run = BackboneRun.load(runs[model], torch.device("cpu"))
-    names = set(run.head.state_dict())
-    assert not any(name.startswith("backbone") for name in names)
-    assert any(name.startswith("adapter") for name in names) == (model == "combination")
+    names = set(open_stored(runs[model]).state_dict())
+    backbone = {name for name in names if name.startswith("backbone.")}
+    assert all(name.startswith("backbone.project.") for name in backbone)
+    assert any("adapter." in name for name in names) == (model in ADAPTING)
 
 
 @pytest.mark.parametrize("model", HEADS)
 def test_words_and_gate_stay_the_language_models_own(
     runs: dict[str, Path], cardiac: Path, model: str
 ) -> None:
-    run = BackboneRun.load(runs[model], torch.device("cpu"))
-    some = read_paragraphs(Dataset.open(cardiac).split("test"))[:2]
-    laid_out = run.lm.lay_out(some)
-    for whole, ours, own in zip(some, run.score(laid_out), run.lm.score(laid_out), strict=True):
-        numerals = np.isin(np.arange(len(own.targets)), sorted(whole.numerals))
-        np.testing.assert_array_equal(ours.targets[~numerals], own.targets[~numerals])
-        np.testing.assert_array_equal(ours.gates, own.gates)
-        rest = own.targets[numerals] - own.numerals
-        np.testing.assert_allclose(ours.targets[numerals] - ours.numerals, rest, atol=1e-9)
-        assert not np.allclose(ours.numerals, own.numerals)
-        assert np.isfinite(ours.targets).all()
+    network = open_stored(runs[model])
+    reading, own = read(network, cardiac, "test", 2)
+    ours, numerals = network.log_probs(reading), reading.corpus.target_is_numeral
+    np.testing.assert_array_equal(ours[~numerals], own.targets[~numerals])
+    np.testing.assert_array_equal(reading.gates, own.gates)
+    rest = own.targets[numerals] - own.numerals
+    found = network.numeral_log_probs(reading)
+    np.testing.assert_allclose(ours[numerals] - found, rest, atol=1e-9)
+    assert not np.allclose(found, own.numerals)
+    assert np.isfinite(ours).all()
 
 
 @pytest.mark.parametrize("model", HEADS)
 def test_a_table_agrees_with_the_numerals_of_the_text(
     runs: dict[str, Path], cardiac: Path, model: str
 ) -> None:
-    run = BackboneRun.load(runs[model], torch.device("cpu"))
-    (whole,) = read_paragraphs(Dataset.open(cardiac).split("test"))[:1]
-    plans = run.lm.lay_out([whole])[0].windows
-    texts = list(dict.fromkeys(whole.written[index] for index in sorted(whole.numerals)))
-    candidates = NumeralTable(texts, run.head.vocabulary.numeral_ids())
-    with torch.no_grad():
-        states = [run.lm.scorer.score([plan]).states.float() for plan in plans]
-    tables = [run.table_of(*place, candidates) for place in zip(states, plans, strict=True)]
-    table = np.concatenate(tables)
-    (scores,) = run.score(run.lm.lay_out([whole]))
-    columns = [texts.index(whole.written[index]) for index in sorted(whole.numerals)]
-    found = table[np.arange(len(columns)), columns]
-    np.testing.assert_allclose(found, scores.numerals, atol=2e-3)
+    network = open_stored(runs[model])
+    reading, _ = read(network, cardiac, "test", 1)
+    candidates = reading.corpus.table
+    table = np.concatenate([some for _, some in network.tables(reading.context, candidates)])
+    found = table[np.arange(len(reading.corpus.rows)), reading.corpus.rows]
+    np.testing.assert_allclose(found, network.numeral_log_probs(reading), atol=2e-3)
 
 
 def test_the_combination_gains_on_what_it_was_trained_on(
     runs: dict[str, Path], cardiac: Path, cache: Path, tiny_models: dict[str, Path]
 ) -> None:
-    run = BackboneRun.load(runs["combination"], torch.device("cpu"))
-    some = read_paragraphs(Dataset.open(cardiac).split("train"))[:4]
-    ours = np.concatenate([score.numerals for score in run.score(run.lm.lay_out(some))])
-    own = np.concatenate([score.numerals for score in run.lm.score(run.lm.lay_out(some))])
-    assert ours.mean() > own.mean() + 0.1
-    assert run.head.head.names == ("h-softmax", "d-rnn", "mog", "lm")
+    model = open_stored(runs["combination"])
+    reading, own = read(model, cardiac, "train", 4)
+    assert model.numeral_log_probs(reading).mean() > own.numerals.mean() + 0.1
+    assert model.members == ("h-softmax", "d-rnn", "mog", "lm")
 
 
 def test_members_learn_where_they_have_no_share(
     runs: dict[str, Path], cardiac: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loss is that of the combination; its gradient also teaches every member alone."""
-    run = BackboneRun.load(runs["combination"], torch.device("cpu"))
-    head, adapter = run.head.head, run.head.adapter
-    batch = states_of(run, cardiac, cache, "train").collate(np.arange(4))
-    assert batch.digits is not None
+    model = open_stored(runs["combination"])
+    head, adapter = model.head, model.head.digit_adapter()
+    batch = states_of(model, cardiac, cache, "train").collate(np.arange(4))
+    assert batch.digits.spelled is not None
     assert isinstance(head, CombinationHead)
-    assert adapter is not None
     assert adapter.ensemble_size > 1
     with torch.no_grad():
-        loss = float(run.head(batch))
-        assert loss == pytest.approx(-float(run.head.log_prob(batch).sum()), rel=1e-9)
-    assert head.names == ("h-softmax", "d-rnn", "mog", "lm")
+        loss = float(model(batch))
+        assert loss == pytest.approx(-float(model.log_prob(batch).sum()), rel=1e-9)
+    assert model.members == ("h-softmax", "d-rnn", "mog", "lm")
     weights = torch.tensor([-1e4, 0.0, -1e4, -1e4]).log_softmax(0)
     monkeypatch.setattr(CombinationHead, "log_weights", lambda self, hidden: weights)
-    head.train()  # without the dropout before it
-    run.head(batch).backward()
+    head.train()
+    adapter.eval()  # without dropout, as before the head
+    model(batch).backward()
     without_share = [head.members["h-softmax"], head.members["mog"], adapter]
     learning = [weight for member in without_share for weight in member.parameters()]
     found = [weight.grad.clone() for weight in learning]
-    run.head.zero_grad()
-    hidden = run.head.project(batch.states)
-    known = head.members["h-softmax"].log_prob(hidden, batch.numerals)
+    model.zero_grad()
+    context = model.backbone.contexts(batch)
+    known = head.members_by_name()["h-softmax"].log_prob(context, batch.numerals)
     known = known[known.isfinite()]
     assert 0 < len(known) < batch.numeral_count, "it does not know some of them"
-    _, networks = adapter.log_probs(batch.own, batch.digits, run.head.classes)
-    mixture = head.members["mog"].log_prob(hidden, batch.numerals)
+    own, spelled = batch.digits.log_probs, batch.digits.spelled
+    _, networks = adapter.log_probs(own, spelled, lm_of(model).scorer.classes)
+    mixture = head.members_by_name()["mog"].log_prob(context, batch.numerals)
     (-known.sum() - mixture.sum() - networks.sum()).backward()
     for ours, weight in zip(found, learning, strict=True):
         torch.testing.assert_close(ours, weight.grad, rtol=1e-3, atol=1e-5)
@@ -273,8 +289,7 @@ def test_steps_take_paragraphs_whatever_their_length(
     runs: dict[str, Path], cardiac: Path, cache: Path
 ) -> None:
     """Where all of a step are short, each of their numerals would teach more."""
-    run = BackboneRun.load(runs["mog"], torch.device("cpu"))
-    states = states_of(run, cardiac, cache, "train")
+    states = states_of(open_stored(runs["mog"]), cardiac, cache, "train")
     found = np.zeros((len(states), len(states)))
     epochs = 2000
     for epoch in range(epochs):
@@ -300,16 +315,7 @@ def test_states_are_read_once(
 
     monkeypatch.setattr(PretrainedLM, "score", refuse)
     for model in ("combination", "d-rnn"):
-        result = train(
-            cardiac,
-            tmp_path / model,
-            model=model,
-            vocabulary=100,
-            hidden=8,
-            backbone=choice(model, tiny_models, cache),
-            options=OPTIONS,
-            device="cpu",
-        )
+        result = short(cardiac, tmp_path / model, model, tiny_models, cache)
         before = [json.loads(line) for line in (runs[model] / "log.jsonl").read_text().splitlines()]
         assert [record["dev_loss"] for record in result.history] == pytest.approx(
             [record["dev_loss"] for record in before], rel=1e-6
@@ -335,11 +341,11 @@ def test_the_backbone_can_be_trained_too(
     losses = [record["train_loss"] for record in result.history]
     assert losses[1] < losses[0]
     assert open_backbone(tiny_models["single"]).digest == before
-    run = BackboneRun.load(folder, torch.device("cpu"))
-    tuned = {name for name in run.head.state_dict() if name.startswith("backbone.")}
+    model = open_stored(folder)
+    tuned = {name for name in model.state_dict() if name.startswith("backbone.tuned.")}
     assert tuned
     assert all("lora_" in name for name in tuned) == (finetune == "lora")
-    assert run.lm.digest != before, "its states are other ones"
+    assert lm_of(model).digest != before, "its states are other ones"
     # What is read back is what was trained: the dev loss of the best epoch.
     found = evaluate(folder, split="dev", device="cpu", settings=Settings(cache=cache))
     best = result.history[result.best_epoch - 1]
@@ -392,19 +398,15 @@ def test_evaluation_puts_all_in_the_same_tables(
 def test_members_by_themselves_say_what_they_say_in_the_mixture(
     runs: dict[str, Path], cardiac: Path, cache: Path
 ) -> None:
-    run = BackboneRun.load(runs["combination"], "cpu")
-    corpus = states_of(run, cardiac, cache, "dev")
+    model = open_stored(runs["combination"])
+    corpus = states_of(model, cardiac, cache, "dev")
     batch = corpus.collate(np.arange(len(corpus)))
     order = np.argsort(corpus.rows, kind="stable")  # as the batch has them
-    model = run.head
     assert isinstance(model.head, CombinationHead)
-    assert model.adapter is not None
     assert batch.numerals is not None
-    assert batch.digits is not None
     with torch.no_grad():
-        own = model.adapter.log_prob(batch.own, batch.digits, model.classes)
-        each = model.head.log_prob_of_each(model.project(batch.states), batch.numerals, own)
-    for name, expected in zip(model.head.names, each.T, strict=True):
+        each = model.head.log_prob_by_member(model.backbone.contexts(batch), batch.numerals)
+    for name, expected in zip(model.members, each.T, strict=True):
         if name == "h-softmax":
             continue
         settings = Settings(cache=cache)
@@ -412,8 +414,8 @@ def test_members_by_themselves_say_what_they_say_in_the_mixture(
             f"{runs['combination']}:{name}", split="dev", device="cpu", settings=settings
         )
         numerals = found.adjusted[found.targets.is_numeral][order]
-        assert numerals == pytest.approx((batch.rest + expected).numpy(), rel=1e-5)
-        assert found.name == f"{run.name}: {name}"
+        assert numerals == pytest.approx((batch.gates + expected).numpy(), rel=1e-5)
+        assert found.name == f"{model.name}: {name}"
 
 
 def test_states_of_other_layers_are_refused(runs: dict[str, Path], tmp_path: Path) -> None:
@@ -424,7 +426,7 @@ def test_states_of_other_layers_are_refused(runs: dict[str, Path], tmp_path: Pat
     record["backbone"]["layers"] = [2, 3]
     (folder / "config.json").write_text(json.dumps(record))
     with pytest.raises(RunError, match=r"reads the states of layers \[2, 3\], this version those"):
-        BackboneRun.load(folder, torch.device("cpu"))
+        open_stored(folder)
 
 
 def test_a_run_remembers_where_its_states_are(
@@ -470,14 +472,14 @@ def test_bad_input_is_one_line(
         attempt(model="mog", backbone=frozen, vectors="glove")
     with pytest.raises(NumerateError, match="finetune"):
         BackboneChoice(tiny_models["single"], "some")
-    with pytest.raises(NumerateError, match="networks: got 0, expected 1 or more"):
-        BackboneChoice(tiny_models["single"], networks=0)
+    with pytest.raises(NumerateError, match="ensemble size: got 0, expected 1 or more"):
+        attempt(model="combination", backbone=frozen, ensemble_size=0)
     with pytest.raises(NumerateError, match="got 2 for mog with finetune none"):
-        attempt(model="mog", backbone=replace(frozen, networks=2))
+        attempt(model="mog", backbone=frozen, ensemble_size=2)
     with pytest.raises(NumerateError, match="got 2 for combination with finetune lora"):
-        attempt(model="combination", backbone=replace(frozen, networks=2, finetune="lora"))
+        attempt(model="combination", backbone=replace(frozen, finetune="lora"), ensemble_size=2)
     again: Any = {"resume": True, "vocabulary": 100, "hidden": 8, "options": OPTIONS}
-    with pytest.raises(RunError, match=r"other options: backbone\.networks was 2, got 1$"):
+    with pytest.raises(RunError, match=r"other options: options\.ensemble_size was 2, got 1$"):
         train(cardiac, runs["combination"], backbone=frozen, device="cpu", **again)
     with pytest.raises(NumerateError, match="--dataset"):
         evaluate(f"hf:{tiny_models['single']}", device="cpu")
@@ -489,28 +491,14 @@ def test_bad_input_is_one_line(
     config["backbone"]["path"] = str(tmp_path / "nowhere")
     (moved / "config.json").write_text(json.dumps(config))
     with pytest.raises(RunError, match=r"not at .*nowhere any more"):
-        BackboneRun.load(moved, torch.device("cpu"))
+        open_stored(moved)
     config["backbone"]["path"] = str(tiny_models["glued"])
     (moved / "config.json").write_text(json.dumps(config))
     with pytest.raises(RunError, match="not the pretrained model this run was made with"):
-        BackboneRun.load(moved, torch.device("cpu"))
-    for networks, expected in (
-        (None, "made by an earlier version; train it again"),
-        (0, "networks in config.json: got 0, expected 1 or more"),
-        ("x", 'backbone.networks: got "x", expected a whole number'),
-    ):
-        config = json.loads((runs["combination"] / "config.json").read_text())
-        config["backbone"]["networks"] = networks
-        if networks is None:
-            del config["backbone"]["networks"]
-        (moved / "config.json").write_text(json.dumps(config))
-        with pytest.raises(RunError, match=expected):
-            BackboneRun.load(moved, torch.device("cpu"))
+        open_stored(moved)
 
 
 def test_some_paragraphs_of_a_corpus(cardiac: Path) -> None:
-    from numerate.vocabulary import Vocabulary
-
     dataset = Dataset.open(cardiac)
     encoded = dataset.split("train").encode()
     vocabulary = Vocabulary.build(encoded.types, encoded.counts, 100)
@@ -526,3 +514,24 @@ def test_some_paragraphs_of_a_corpus(cardiac: Path) -> None:
         assert taken.rows[taken.numerals_of(np.array([index]))].tolist() == numerals.tolist()
     assert len(taken) == 2
     assert len(corpus) > 2
+
+
+def test_a_combination_of_chosen_members(
+    runs: dict[str, Path], cardiac: Path, cache: Path, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    arguments = ["train", str(cardiac), "--out", str(tmp_path / "run"), "--device", "cpu"]
+    arguments += ["--model", "combination", "--members", "d-rnn,lm", "--epochs", "1"]
+    arguments += ["--backbone", f"hf:{tiny_models['single']}", "--cache", str(cache)]
+    arguments += ["--vocabulary", "100", "--hidden", "8", "--ensemble-size", "2"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    model = open_stored(tmp_path / "run")
+    assert model.members == ("d-rnn", "lm")
+    reading, own = read(model, cardiac, "test", 1)
+    weights = model.mixture_weights(reading.context)
+    assert weights.shape == (len(own.numerals), 2)
+    members = [member.log_prob(reading.context, reading.corpus.table.batch(reading.corpus.rows))
+               for member in model.head.members_by_name().values()]  # fmt: skip
+    each = torch.stack(members, dim=1).detach().numpy()
+    expected = np.log((weights * np.exp(each)).sum(1))
+    np.testing.assert_allclose(model.numeral_log_probs(reading), expected, atol=1e-5)

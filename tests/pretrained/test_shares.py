@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from numerate.pretrained.backbone_run import BackboneRun
-from numerate.pretrained.corpora import StateCorpus
 
+from numerate.backbones.causal import CausalBackbone
+from numerate.backbones.causal_batches import StateCorpus
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.heads.combination import CombinationHead
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import open_stored
+from numerate.pretrained.store import Store
 from numerate.runs.folder import read_json
 from numerate.training import shares
 from numerate.training.command import train_with_progress
@@ -55,23 +58,24 @@ def run(
     return folder
 
 
-def dev_states(run: BackboneRun, folder: Path, cache: Path) -> StateCorpus:
+def dev_states(model: NumeralLM, folder: Path, cache: Path) -> StateCorpus:
     dataset = Dataset.open(folder)
-    corpus = load_corpora(dataset, run.head.vocabulary)["dev"]
-    split = run.store(cache, dataset).split("dev")
+    corpus = load_corpora(dataset, model.vocabulary)["dev"]
+    assert isinstance(model.backbone, CausalBackbone)
+    split = Store(cache, model.backbone.lm, dataset).split("dev")
     return StateCorpus(corpus, dataset.split("dev"), split, detailed=True)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return BackboneRun.load(folder, torch.device("cpu")).head.weights()
+    return open_stored(folder).weights()
 
 
 def test_a_gate_that_trusts_the_wrong_member_is_put_right(
     run: Path, cardiac: Path, cache: Path
 ) -> None:
-    loaded = BackboneRun.load(run, torch.device("cpu"))
-    model, dev = loaded.head, dev_states(loaded, cardiac, cache)
-    assert isinstance(model.head, CombinationHead)
+    model = open_stored(run)
+    head, dev = model.head, dev_states(model, cardiac, cache)
+    assert isinstance(head, CombinationHead)
     everything = dev.collate(np.arange(len(dev)))
 
     def numerals() -> float:
@@ -81,12 +85,12 @@ def test_a_gate_that_trusts_the_wrong_member_is_put_right(
     def trust(member: int) -> float:
         """Nearly alone, wherever states are as they are on average."""
         with torch.no_grad():
-            mean = model.by_member(everything)[0].mean(0)
-            model.head.weights.zero_()
-            model.head.weights[member] = 2 * mean / mean.square().sum()
+            mean = model.backbone.contexts(everything).hidden.mean(0)
+            head.weights.zero_()
+            head.weights[member] = 2 * mean / mean.square().sum()
         return numerals()
 
-    worst = trust(int(np.argmin([trust(member) for member in range(len(model.head.names))])))
+    worst = trust(int(np.argmin([trust(member) for member in range(len(model.members))])))
     before = model.weights()
     sources = np.array(Dataset.open(cardiac).split("dev").read(["document"])["document"])
     found = fit_shares(model, dev, sources, batch_size=7)["shares"]
@@ -147,11 +151,11 @@ def test_an_error_while_shares_are_fitted_is_no_interrupt(
 
 
 def test_few_documents_leave_shares_alone(run: Path, cardiac: Path, cache: Path) -> None:
-    loaded = BackboneRun.load(run, torch.device("cpu"))
-    dev = dev_states(loaded, cardiac, cache)
-    before = loaded.head.weights()
-    assert fit_shares(loaded.head, dev, np.arange(len(dev)) % 4, batch_size=7) == {}
-    after = loaded.head.weights()
+    model = open_stored(run)
+    dev = dev_states(model, cardiac, cache)
+    before = model.weights()
+    assert fit_shares(model, dev, np.arange(len(dev)) % 4, batch_size=7) == {}
+    after = model.weights()
     assert all(tensor.equal(after[name]) for name, tensor in before.items())
 
 

@@ -337,6 +337,36 @@ def test_bad_input(cardiac: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+def test_a_combination_of_chosen_members(cardiac: Path, tmp_path: Path) -> None:
+    quick(cardiac, tmp_path / "run", model="combination", members=("d-rnn", "mog"))
+    assert open_stored(tmp_path / "run").members == ("d-rnn", "mog")
+    again: Any = {"model": "combination", "resume": True}
+    with pytest.raises(RunError, match=r"other options: options\.members was \['d-rnn', 'mog'\]"):
+        quick(cardiac, tmp_path / "run", members=("mog",), **again)
+
+
+@pytest.mark.parametrize(
+    ("choices", "reason"),
+    [
+        ({"members": ("d-rnn", "drnn")}, "unknown model 'drnn': did you mean d-rnn?"),
+        ({"members": ("mog", "d-rnn", "mog")}, "members: .*; 'mog' cannot be one of them twice"),
+        ({"members": ("d-rnn", "softmax")}, "members: .*; 'softmax' cannot be one of them$"),
+        ({"members": ("d-rnn", "combination")}, "'combination' cannot be one of them$"),
+        ({"members": ("h-softmax",)}, "members: got h-softmax, expected one .* any numeral$"),
+        ({"members": ("d-rnn", "lm")}, "head 'lm': .* it needs --backbone$"),
+        ({"model": "lm"}, "head 'lm': .* it needs --backbone$"),
+        ({"model": "mog", "members": ("d-rnn",)}, "members: got d-rnn for mog"),
+    ],
+)
+def test_heads_that_cannot_be_are_refused_in_one_line(
+    cardiac: Path, tmp_path: Path, choices: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(NumerateError, match=reason) as caught:
+        quick(cardiac, tmp_path / "run", **{"model": "combination", **choices})
+    assert len(str(caught.value).splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_dataset_that_cannot_be_trained_on(cardiac: Path, tmp_path: Path) -> None:
     manifest = json.loads((cardiac / "manifest.json").read_text())
     broken = tmp_path / "broken"

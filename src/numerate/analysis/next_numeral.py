@@ -15,6 +15,7 @@ from numerate.analysis.contexts import Context
 from numerate.analysis.run import Run
 from numerate.evaluation.distribution import quantiles
 from numerate.heads.base import Context as Place
+from numerate.heads.registry import head_class, paper_heads
 from numerate.model.candidates import candidate_numerals, covering_decimals
 from numerate.numeral import MAX_DIGITS, count_digits
 from numerate.numeral_table import NumeralTable
@@ -45,7 +46,8 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
     """
     shown = sorted(filter(_can_be_shown, runs), key=lambda run: run.head.paper_row or 100)
     if not shown:
-        raise NothingToShowError("next numeral: no run with a head that is drawn")
+        drawable = (name for name in paper_heads() if head_class(name).drawn)
+        raise NothingToShowError("next numeral: none of " + ", ".join(drawable))
     candidates = candidate_numerals(shown[0].corpora["train"]).to(shown[0].dev.table.device)
     places = [context.place(run) for run in shown]
     low, high = _range(shown, places, context, candidates)

@@ -1,6 +1,7 @@
 """What is needed to build a network again; the sizes are the paper's by default."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from numerate.errors import RunError
 from numerate.heads.base import HeadOptions
@@ -20,3 +21,8 @@ class ModelConfig:
             raise RunError(f"hidden size: got {self.hidden}, expected 1 or more")
         if not 0 <= self.dropout < 1:
             raise RunError(f"dropout: got {self.dropout}, expected 0 or more and less than 1")
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it."""
+        options = {**asdict(self.options), "members": list(self.options.members)}
+        return {**asdict(self), "options": options}

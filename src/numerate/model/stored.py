@@ -41,10 +41,7 @@ def save(model: "NumeralLM", folder: Path, about: dict[str, Any], *, weights: bo
         "format": FORMAT,
         "version": VERSION,
         "numerate": numerate.__version__,
-        "model": model.config.model,
-        "hidden": model.config.hidden,
-        "dropout": model.config.dropout,
-        "options": asdict(model.config.options),
+        **model.config.record(),
         "head": model.head.config(),
         **about,
     }
@@ -70,8 +67,8 @@ class StoredModel:
         record = run.config()
         try:
             options = HeadOptions(**asdict(record.options))
-            if record.truncate is not None:
-                options = HeadOptions(truncate=record.truncate)
+            if record.version == OLDER:
+                options = _older_options(record)
             config = ModelConfig(record.model, record.hidden, record.dropout, options)
         except NumerateError as error:
             raise RunError(f"{folder / CONFIG}: {error}") from None
@@ -115,6 +112,11 @@ class StoredModel:
         if self.record.backbone is not None and name.startswith("backbone."):
             return f"backbone.tuned.{name.removeprefix('backbone.')}"
         return name
+
+
+def _older_options(record: RunConfig) -> HeadOptions:
+    networks = None if record.backbone is None else record.backbone.networks
+    return HeadOptions(bool(record.truncate), ensemble_size=1 if networks is None else networks)
 
 
 def _older_head(stored: StoredModel, tensors: dict[str, Tensor]) -> Config:

@@ -24,6 +24,7 @@ from numerate.model.config import ModelConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import from_scratch
+from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
 from numerate.pretrained.store import remembered_cache
 from numerate.runs.folder import CHECKPOINT, CONFIG, RunFolder, read_json, writing_folder
@@ -84,6 +85,8 @@ def train(
     options = options or TrainingOptions()
     chosen = HeadOptions(truncate, tuple(members), ensemble_size)
     config = ModelConfig(model, hidden, dropout, chosen)
+    if members and not issubclass(head_class(model), CombinationHead):
+        raise NumerateError(f"members: got {', '.join(members)} for {model}, which combines none")
     opened = Dataset.open(dataset, verified=True)
     folder = Path(out)
     check_place(folder, resume=resume, force=force)
@@ -111,7 +114,7 @@ def train(
         )
     if isinstance(network.head, CombinationHead):
         network.head.plain = options.plain_mixture
-    made = {**asdict(config), "options": {**asdict(chosen), "members": list(chosen.members)}}
+    made = config.record()
     identity = {
         **made,
         **about,
@@ -258,7 +261,8 @@ def _state(folder: Path) -> str | None:
 def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     """A finished run is only the answer to what was asked of it."""
     RunFolder(folder).trained()  # of the right types
-    stored = read_json(folder / CONFIG)
+    stored = read_json(folder / CONFIG) | StoredModel.read(folder).config.record()
+    (stored.get("backbone") or {}).pop("networks", None)  # an option, since version 2
     names = (asked.keys() | asked["training"].keys() | {"backbone"}) - {"training", "cache"}
 
     def options(record: dict[str, Any]) -> dict[str, Any]:

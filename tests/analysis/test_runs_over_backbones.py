@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from numerate.analysis.headed_run import HeadedRun
-from numerate.pretrained.backbone_run import BackboneRun
 from tests.analysis.conftest import BACKBONE, HEADED, LIMIT
 
 from numerate.analysis.components import component_weights, gaussian_components
@@ -19,7 +17,10 @@ from numerate.analysis.errors_by_magnitude import errors_by_magnitude
 from numerate.analysis.next_numeral import next_numeral
 from numerate.analysis.runs import Run, open_runs
 from numerate.analysis.strategies import strategy_shares
+from numerate.backbones.causal import CausalBackbone
+from numerate.backbones.texts import Texts
 from numerate.corpus.dataset import some_paragraphs
+from numerate.corpus.tokenizer import tokenize
 from numerate.errors import NumerateError, RunError
 from numerate.model.opening import Settings
 from numerate.numeral_table import NumeralTable
@@ -35,21 +36,23 @@ def paragraphs_of(run: Run) -> list[Paragraph]:
     return [whole[index] for index in some_paragraphs(len(whole), LIMIT)]
 
 
-def stored(run: Run) -> BackboneRun:
-    assert isinstance(run, HeadedRun)
-    return run.reader.run
+def backbone_of(run: Run) -> CausalBackbone:
+    assert isinstance(run.model.backbone, CausalBackbone)
+    return run.model.backbone
 
 
 @pytest.mark.parametrize("model", HEADED)
 def test_states_and_probabilities_are_those_of_the_text(headed: dict[str, Run], model: str) -> None:
     run = headed[model]
-    alone = stored(run)
+    backbone = backbone_of(run)
     some = paragraphs_of(run)
-    raw = np.concatenate([score.states for score in alone.lm.score(alone.lm.lay_out(some))])
+    raw = np.concatenate([score.states for score in backbone.lm.score(backbone.lm.lay_out(some))])
     with torch.no_grad():
-        expected = alone.head.project(torch.from_numpy(raw))
+        expected = backbone.hidden(torch.from_numpy(raw))
     torch.testing.assert_close(run.dev_states, expected, **TOLERANCE)
-    log_probs = np.concatenate([score.numerals for score in alone.score(alone.lm.lay_out(some))])
+    texts = [paragraph.text for paragraph in some]
+    corpus = Texts(texts, [tokenize(text) for text in texts]).corpus(run.vocabulary)
+    log_probs = run.model.numeral_log_probs(run.model.read(corpus))
     np.testing.assert_allclose(run.dev_log_probs(), log_probs, **TOLERANCE)
     written = [paragraph.written[i] for paragraph in some for i in sorted(paragraph.numerals)]
     assert [run.dev.table.texts[row] for row in run.dev_rows] == written
@@ -69,14 +72,14 @@ def test_tables_have_the_probability_of_what_stands_there(
     for row, place in zip(found.numpy(), places.tolist(), strict=True):
         text = run.dev.table.texts[run.dev_rows[place]]
         assert row[texts.index(text)] == pytest.approx(expected[place], abs=5e-3)
-        (one,) = run.at(place).table(candidates).numpy()
+        (one,) = run.table_in(run.at(place), candidates).numpy()
         np.testing.assert_allclose(one, row, **TOLERANCE)
         torch.testing.assert_close(run.at(place).hidden[0], run.dev_states[place])
     paragraph = paragraphs_of(run)[0]
     before = paragraph.text[: paragraph.starts[sorted(paragraph.numerals)[1]]]
     typed = run.after(before.rstrip())
     torch.testing.assert_close(typed.hidden[0], run.dev_states[1], **TOLERANCE)
-    np.testing.assert_allclose(typed.table(candidates)[0], found[1], **TOLERANCE)
+    np.testing.assert_allclose(run.table_in(typed, candidates)[0], found[1], **TOLERANCE)
 
 
 def test_contexts_of_some_paragraphs_are_within_them(headed: dict[str, Run]) -> None:
@@ -89,10 +92,10 @@ def test_contexts_of_some_paragraphs_are_within_them(headed: dict[str, Run]) -> 
 
 
 def test_runs_over_one_model_share_it(headed: dict[str, Run]) -> None:
-    readers = [run.reader for run in headed.values() if isinstance(run, HeadedRun)]
-    assert len(readers) == len(HEADED)
-    assert len({id(reader.run.lm) for reader in readers}) == 1
-    assert len({id(reader.store) for reader in readers}) == 1
+    backbones = [backbone_of(run) for run in headed.values()]
+    assert len(backbones) == len(HEADED)
+    assert len({id(backbone.lm) for backbone in backbones}) == 1
+    assert len({id(backbone.store) for backbone in backbones}) == 1
 
 
 def test_how_much_is_looked_at_is_bounded_and_said(
@@ -119,7 +122,7 @@ def test_how_much_is_looked_at_is_bounded_and_said(
     assert f"{len(bench.ranked)} of {whole['numerals']:,} numerals" in exhibit.caption
     (alone,) = open_runs([headed_folders["combination"]], device="cpu", settings=settings)
     chosen = picked_contexts([alone])
-    assert {context.place for context in chosen} <= set(alone.bench.ranked.tolist())
+    assert {context.dev_place for context in chosen} <= set(alone.bench.ranked.tolist())
     # Without the language model's digits, candidates cost no more than a head's states.
     (cheap,) = open_runs([headed_folders["mog"]], device="cpu", limit=9, settings=settings)
     assert len(cheap.bench.ranked) == len(cheap.dev_rows)
