@@ -32,14 +32,15 @@ def tokens_per_second(dataset: Path, model: str, seconds: float) -> float:
     import numpy as np
     import torch
     from accelerate import Accelerator
-    from numerate.model.language_model import NEEDS_COMPONENTS, LanguageModel, ModelConfig
 
     from numerate.batching import load_corpora
     from numerate.corpus.dataset import Dataset
-    from numerate.heads.mixture_fit import fit_granularities
+    from numerate.heads.registry import head_class
+    from numerate.model.config import ModelConfig
+    from numerate.model.opening import from_scratch
     from numerate.training.loop import Trainer
     from numerate.training.options import TrainingOptions
-    from numerate.training.run import training_numbers
+    from numerate.training.run import training_numerals
     from numerate.vocabulary import Vocabulary
 
     opened = Dataset.open(dataset)
@@ -48,9 +49,9 @@ def tokens_per_second(dataset: Path, model: str, seconds: float) -> float:
     corpora = load_corpora(opened, vocabulary)
     corpus = corpora["train"]
     torch.manual_seed(1)
-    numbers = training_numbers(corpus)
-    components = fit_granularities(*numbers) if model in NEEDS_COMPONENTS else None
-    network = LanguageModel(ModelConfig(model), vocabulary, components)
+    config = ModelConfig(model)
+    head = head_class(model).fit(training_numerals(corpus), config.hidden, config.options)
+    network = from_scratch(config, vocabulary, head)
     folder = Path(tempfile.gettempdir())
     trainer = Trainer(network, corpora, TrainingOptions(), Accelerator(cpu=True), folder, {})
     plan = corpus.batches(50, np.random.default_rng(1))

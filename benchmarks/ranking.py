@@ -19,15 +19,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numerate.evaluation.candidates import candidate_numerals
-from numerate.model.language_model import LanguageModel
 from torch import Tensor
 
 from numerate.batching import Corpus, bucketed_batches, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.evaluation.score import TABLE_ROWS, Targets, numeral_tables, rank_tables
-from numerate.heads.base import NumeralHead
+from numerate.evaluation.score import rank_tables
+from numerate.heads.base import Context, NumeralHead
 from numerate.heads.combination import CombinationHead
+from numerate.model.candidates import candidate_numerals
+from numerate.model.numeral_lm import TABLE_ROWS, NumeralLM
+from numerate.model.opening import open_stored
 from numerate.numeral_table import NumeralTable
 from numerate.runs.folder import CONFIG, read_json
 
@@ -36,13 +37,13 @@ TOLERANCE = 1e-4  # nats: float32 over the digits of a numeral
 PAIRS = 1 << 11  # of state and candidate in a chunk: as fast as it gets
 
 
-def numeral_states(model: LanguageModel, corpus: Corpus, count: int) -> Tensor:
+def numeral_states(model: NumeralLM, corpus: Corpus, count: int) -> Tensor:
     """Hidden states before numerals, from paragraphs of all lengths: [count, D]."""
     batches = bucketed_batches(corpus.lengths, 10, np.random.default_rng(1))
     states: list[Tensor] = []
     while batches and sum(map(len, states)) < count:
         batch = corpus.collate(batches.pop())
-        states.append(model.hidden(batch)[batch.by_class(batch.positions)[1]])
+        states.append(model.backbone.contexts(batch).hidden)
     return torch.cat(states)[:count]
 
 
@@ -58,7 +59,7 @@ class Separately:
 
     def score(self, head: NumeralHead) -> Tensor:
         scores = [
-            head.log_prob(part.repeat_interleave(self.count, 0), self.batches[len(part)])
+            head.log_prob(Context(part.repeat_interleave(self.count, 0)), self.batches[len(part)])
             for part in self.states
         ]
         return torch.cat(scores).reshape(-1, self.count)
@@ -75,7 +76,7 @@ def compare(
 ) -> bool:
     """Print how the two ways compare; whether that is good enough."""
     separately = Separately(hidden, candidates)
-    parts = torch.split(hidden, TABLE_ROWS)  # as the evaluation does
+    parts = [Context(part) for part in torch.split(hidden, TABLE_ROWS)]  # as the evaluation does
     ways = (
         lambda: separately.score(head),
         lambda: torch.cat([head.log_prob_table(part, candidates) for part in parts]),
@@ -95,19 +96,19 @@ def compare(
 
 
 def rank_split(
-    model: LanguageModel, corpus: Corpus, candidates: NumeralTable, oov_numerals: int
+    model: NumeralLM, corpus: Corpus, candidates: NumeralTable, oov_numerals: int
 ) -> None:
     """Print the time and the memory that the whole split takes."""
     numerals = len(corpus.rows)
     for distribution in (False, True):
         start = time.perf_counter()
         rank_tables(
-            numeral_tables(model, corpus, candidates),
+            model.tables(model.read(corpus).context, candidates),
             corpus.table,
-            Targets.of(corpus).rows,
+            corpus.rows,
             candidates,
             oov_numerals,
-            open_vocabulary=model.output.open_vocabulary,
+            open_vocabulary=model.open_vocabulary,
             distribution=distribution,
         )
         seconds = time.perf_counter() - start
@@ -128,8 +129,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     torch.set_num_threads(2)
-    model = LanguageModel.load(arguments.run)
-    head = getattr(model.output, "head", None)
+    model = open_stored(arguments.run)
+    head = model.head
     if not isinstance(head, CombinationHead):
         parser.error(f"{arguments.run}: got {model.config.model}, expected a combination")
     path = arguments.dataset or read_json(arguments.run / CONFIG)["dataset"]["path"]
@@ -142,7 +143,8 @@ def main() -> None:
         rank_split(model, corpora["test"], candidates, len(oov_numerals))
         hidden = numeral_states(model, corpora["test"], arguments.states)
         print(f"{len(hidden)} states × {len(candidates):,} candidates")
-        heads = {"d-rnn": head.members["d-rnn"], "mog": head.members["mog"], "combination": head}
+        members = head.members_by_name()
+        heads = {"d-rnn": members["d-rnn"], "mog": members["mog"], "combination": head}
         good = [
             compare(name, member, hidden, candidates, arguments.rounds)
             for name, member in heads.items()

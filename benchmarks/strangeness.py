@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numerate.plausibility.number_model import NumberModel, Reading
 
 import numerate
 from numerate.corpus.dataset import Dataset
+from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import Strangeness, first_sight, log_odds, log_probs_of
 from numerate.plausibility.benchmark.benchmark import (
@@ -35,14 +35,14 @@ Statistic = Callable[[Grid, Written, np.ndarray], np.ndarray]  # from log-probab
 class Once:
     """What all statistics need of a reading, computed once."""
 
-    def __init__(self, model: NumberModel) -> None:
+    def __init__(self, model: NumeralLM) -> None:
         self._model = model
         self._known: dict[int, tuple[Grid, Written, np.ndarray]] = {}
 
-    def of(self, reading: Reading, rows: np.ndarray, numerals: list[str]):  # type: ignore[no-untyped-def]
+    def of(self, reading: TextReading, rows: np.ndarray, numerals: list[str]):  # type: ignore[no-untyped-def]
         if id(reading) not in self._known:
             candidates = self._model.candidates
-            grid = Grid(candidates, self._model.log_probs(reading.states, candidates))
+            grid = Grid(candidates, self._model.log_prob_table(reading.context, candidates))
             log_probs = log_probs_of(self._model, reading, rows, numerals)
             self._known[id(reading)] = (grid[rows], Written.of(numerals), log_probs)
         return self._known[id(reading)]
@@ -131,15 +131,17 @@ def ranks_added(found: dict[str, Scores]) -> Scores:
 class LessAverage:
     """Half of what a numeral costs in the average context is taken off, and 1 for each digit."""
 
-    def __init__(self, model: NumberModel, contexts: list[Reading], once: Once) -> None:
+    def __init__(self, model: NumeralLM, contexts: list[TextReading], once: Once) -> None:
         self._model, self._contexts, self._once = model, contexts, once
         self._log_average: dict[str, float] = {}
 
-    def __call__(self, reading: Reading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+    def __call__(self, reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
         new = [text for text in dict.fromkeys(numerals) if text not in self._log_average]
         if new:
             table = NumeralTable(new)
-            scores = [self._model.log_probs(context.states, table) for context in self._contexts]
+            scores = [
+                self._model.log_prob_table(context.context, table) for context in self._contexts
+            ]
             stacked = np.concatenate(scores)  # [contexts, C]
             averages = np.logaddexp.reduce(stacked, axis=0) - np.log(len(stacked))
             self._log_average |= dict(zip(new, averages.tolist(), strict=True))
@@ -151,19 +153,19 @@ class LessAverage:
 class Blind:
     """A model that does not look at what follows a numeral."""
 
-    def __init__(self, model: NumberModel) -> None:
+    def __init__(self, model: NumeralLM) -> None:
         self._model = model
 
     def in_place(
-        self, reading: Reading, rows: np.ndarray, numerals: list[str]
+        self, reading: TextReading, rows: np.ndarray, numerals: list[str]
     ) -> tuple[np.ndarray, np.ndarray]:
         log_probs, after = self._model.in_place(reading, rows, numerals)
         return log_probs, np.zeros_like(after)
 
 
-def contexts_of(model: NumberModel, texts: list[str], seed: int) -> list[Reading]:
+def contexts_of(model: NumeralLM, texts: list[str], seed: int) -> list[TextReading]:
     chosen = np.random.default_rng(seed).choice(len(texts), PARAGRAPHS, replace=False)
-    return [r for r in model.read([texts[index] for index in chosen]) if len(r.positions)]
+    return [r for r in model.read_texts([texts[index] for index in chosen]) if len(r.positions)]
 
 
 def means(scores: Scores, errors: Errors) -> tuple[float, float]:
@@ -177,10 +179,10 @@ def main() -> None:
     parser.add_argument("dataset", type=Path, nargs="?")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    model = numerate.load(arguments.run, arguments.dataset).model
+    model = numerate.load(arguments.run, arguments.dataset)
     path = arguments.dataset or read_json(arguments.run / CONFIG)["dataset"]["path"]
     split = Dataset.open(path).split("dev").read(["text", "document"])
-    readings = model.read(split["text"].to_pylist())
+    readings = model.read_texts(split["text"].to_pylist(), going_on=True)
     numerals = [token.text for reading in readings for token in reading.numerals]
     ids = np.unique(np.array(split["document"].to_pylist(), dtype=object), return_inverse=True)[1]
     documents = np.repeat(ids, [len(reading.positions) for reading in readings])
@@ -202,7 +204,9 @@ def main() -> None:
     )
     found[EVERYWHERE] = detect(Strangeness(model), readings, numerals, errors)
     sights = [first_sight([t.text for t in r.numerals], r.numeral_log_probs) for r in readings]
-    least = float(np.quantile(np.concatenate(sights), 1 - model.second_looks, method="higher"))
+    least = float(
+        np.quantile(np.concatenate(sights), 1 - model.backbone.second_looks, method="higher")
+    )
     found[USED] = detect(Strangeness(model, least), readings, numerals, errors)
     train = Dataset.open(path).split("train").read(["text"])["text"].to_pylist()
     contexts = contexts_of(model, train, arguments.seed)
