@@ -118,6 +118,14 @@ def test_other_weights_are_noticed(run: Path, runs: dict[str, Path]) -> None:
     assert len(said) == 5
 
 
+def test_a_member_is_calibrated_by_itself(runs: dict[str, Path], tmp_path: Path) -> None:
+    run = shutil.copytree(runs["combination"], tmp_path / "run")
+    (run / CALIBRATION).unlink(missing_ok=True)
+    whole, member = (load(name).checker.calibration for name in (run, f"{run}:mog"))
+    assert not np.allclose(whole.strangeness, member.strangeness)
+    np.testing.assert_allclose(load(run).checker.calibration.strangeness, whole.strangeness)
+
+
 def test_a_run_that_cannot_be_written_to_is_used_all_the_same(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,8 @@ class _Loading:
             return self._calibrate(dataset).record()
 
         identity: dict[str, Any] = {"version": 4}
+        if self.opened.model.member is not None:
+            identity |= {"member": self.opened.model.member}
         if self.reads_slowly:
             identity |= {"paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
         return self._kept(CALIBRATION, WEIGHTS, identity, find_out, Calibration.of)
