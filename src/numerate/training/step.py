@@ -147,17 +147,18 @@ class Recorded:
         self.work = work
         self._ready = ready
         self._rehearsals = 0
-        self._graphs: dict[Layout, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
+        self._graphs: dict[tuple[Corpus, Layout], tuple[torch.cuda.CUDAGraph, Tensor]] = {}
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
 
     def run(self, corpus: Corpus, paragraphs: np.ndarray) -> None:
         layout = corpus.layout(paragraphs)
         moved = move(paragraphs, corpus.table.device)
-        if layout not in self._graphs and self._rehearsals >= REHEARSALS and self._ready():
-            self._graphs[layout] = self._record(corpus, moved, layout)
-        if layout in self._graphs:
-            graph, place = self._graphs[layout]
+        key = corpus, layout
+        if key not in self._graphs and self._rehearsals >= REHEARSALS and self._ready():
+            self._graphs[key] = self._record(corpus, moved, layout)
+        if key in self._graphs:
+            graph, place = self._graphs[key]
             place.copy_(moved)
             graph.replay()
             return
