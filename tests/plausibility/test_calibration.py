@@ -109,6 +109,7 @@ def test_other_weights_are_noticed(run: Path, runs: dict[str, Path]) -> None:
     said: list[str] = []
     load(run, say=said.append).checker.assess("5")
     record = json.loads((run / CALIBRATION).read_text())
+    assert record["identity"].keys() == {"version", "dataset", "weights"}  # as in older runs
     record["identity"]["weights"] = "of another model"
     (run / CALIBRATION).write_text(json.dumps(record))
     load(run, say=said.append).checker.assess("5")

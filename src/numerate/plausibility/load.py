@@ -165,7 +165,7 @@ class _Loading:
         if self.given is not None:
             content = Dataset.open(self.given).manifest["content_hash"]
         digest = hashlib.sha256((run.path / rests_on).read_bytes()).hexdigest()
-        of = {"dataset": content, rests_on.partition(".")[0]: digest}
+        of = {"dataset": content, "weights" if rests_on == WEIGHTS else "vocabulary": digest}
         return keep(run.path, name, {**identity, **of}, find_out, read, self.say)
 
     def _choose_start(self) -> None:
