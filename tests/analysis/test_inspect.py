@@ -4,6 +4,8 @@ import html
 import json
 import re
 import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,11 @@ from playwright.sync_api import Browser
 from tests.analysis.conftest import BACKBONE, LIMIT
 from typer.testing import CliRunner, Result
 
+from numerate.analysis import inspect
+from numerate.analysis.contexts import picked_contexts
 from numerate.analysis.inspect import inspect_runs
+from numerate.analysis.run import Run
+from numerate.analysis.training_curves import training_curves
 from numerate.cli import app
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
@@ -41,6 +47,20 @@ def numerate(*arguments: str) -> Result:
 
 def names(out: Path) -> set[str]:
     return {path.stem for path in (out / "figures").iterdir()}
+
+
+@pytest.fixture
+def quickly_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One simple figure for each context: where reports are compared, not figures."""
+
+    def exhibits(runs: Sequence[Run], typed: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+        drawn, contexts = training_curves(runs), typed or picked_contexts(runs)
+        yield (
+            "Next numeral",
+            [replace(drawn, name=f"next-numeral-{number + 1}") for number in range(len(contexts))],
+        )
+
+    monkeypatch.setattr(inspect, "_exhibits", exhibits)
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +127,7 @@ def test_one_run_shows_what_it_has_and_says_what_not(
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("quickly_drawn")
 def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     out, heard = tmp_path / "out", list[str]()
     inspect_runs([folders["h-softmax"]], out, say=heard.append)
@@ -128,6 +149,7 @@ def test_a_report_is_added_to(folders: dict[str, Path], tmp_path: Path) -> None:
     assert (out / "tables.md").read_text() == "of a reproduction"
 
 
+@pytest.mark.usefixtures("quickly_drawn")
 def test_a_run_that_is_away_is_left_out_until_it_is_back(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -148,6 +170,7 @@ def test_a_run_that_is_away_is_left_out_until_it_is_back(
     assert "What 2 models learnt" in (out / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("quickly_drawn")
 def test_a_run_that_lost_its_backbone_is_left_out_until_it_is_back(
     folders: dict[str, Path], headed_folders: dict[str, Path], settings: Settings, tmp_path: Path
 ) -> None:

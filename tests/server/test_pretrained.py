@@ -11,10 +11,11 @@ import numerate
 
 
 def test_a_pretrained_model_is_served_as_a_run_is(
-    run: Path, serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    model = numerate.load(f"hf:{save(tmp_path / 'tiny', 'single')}", run.parent / "data")
+    numerate.prepare("cardiac", tmp_path / "data", documents=100)
+    model = numerate.load(f"hf:{save(tmp_path / 'tiny', 'single')}", tmp_path / "data")
     with serving(model, name=model.name) as client:
         about = client.get("/v1/model").json()
         assert (about["name"], about["strategy"], about["members"]) == ("tiny", "tiny", [])
