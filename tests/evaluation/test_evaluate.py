@@ -57,7 +57,7 @@ def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def runs(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The seven models, trained just enough that their predictions differ from place to place."""
     folder = tmp_path_factory.mktemp("runs")
-    options = TrainingOptions(epochs=8, batch_size=3, learning_rate=0.03)
+    options = TrainingOptions(epochs=4, batch_size=3, learning_rate=0.05)
     for model in MODELS:
         sizes = {"vocabulary": 200, "hidden": 6}
         train(cardiac, folder / model, model=model, device="cpu", options=options, **sizes)

@@ -39,6 +39,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 CHOICES: dict[str, Any] = {"vocabulary": 100, "hidden": 8, "device": "cpu"}
 OPTIONS = TrainingOptions(epochs=2, batch_size=4, learning_rate=0.003)
+ONCE = TrainingOptions(epochs=1, batch_size=20)
 
 
 def short(cardiac: Path, out: Path, backbone: BackboneChoice, **changes: Any) -> RunResult:
@@ -145,8 +146,9 @@ def test_an_error_while_shares_are_fitted_is_no_interrupt(
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(shares, "fit_gate", fail)
+    backbone = BackboneChoice(tiny_models["single"], cache=cache)
     with pytest.raises(RuntimeError, match="out of memory"):
-        short(cardiac, tmp_path / "run", BackboneChoice(tiny_models["single"], cache=cache))
+        short(cardiac, tmp_path / "run", backbone, options=ONCE)
     assert read_json(tmp_path / "run" / "config.json")["state"] == "failed"
 
 
@@ -163,7 +165,7 @@ def test_other_heads_have_no_shares(
     cardiac: Path, cache: Path, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
     backbone = BackboneChoice(tiny_models["single"], cache=cache)
-    short(cardiac, tmp_path / "mog", backbone, model="mog")
+    short(cardiac, tmp_path / "mog", backbone, model="mog", options=ONCE)
     assert "shares" not in read_json(tmp_path / "mog" / "config.json")
 
 
@@ -177,7 +179,7 @@ def test_training_says_what_became_of_the_shares(
 ) -> None:
     arguments: dict[str, Any] = {
         "model": "combination",
-        "options": OPTIONS,
+        "options": ONCE,
         "tensorboard": False,
         "backbone": f"hf:{tiny_models['single']}",
         "cache": cache,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from numerate.cli import app
+from numerate.cli import app, main
 from numerate.corpus.prepare import prepare
 from numerate.training import loop
 
@@ -112,21 +112,25 @@ def test_two_processes_do_what_one_does_with_twice_the_batch(cardiac: Path, tmp_
             assert second[figure] == pytest.approx(first[figure], rel=1e-4), figure
 
 
-def test_a_full_disk_is_one_line_and_costs_nothing(cardiac: Path, tmp_path: Path) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
+def test_a_full_disk_is_one_line_and_costs_nothing(
+    cardiac: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     command = train_command(cardiac, tmp_path / "run", "--epochs", "1")
-    done = subprocess.run(
-        [sys.executable, "-m", "numerate", *command],
-        capture_output=True,
-        text=True,
-        preexec_fn=limit,
-        env=ENVIRONMENT,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("numerate: ")
-    assert "large" in done.stderr
+    monkeypatch.setattr("sys.argv", ["numerate", *command])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, usual[1]))
+    try:
+        with pytest.raises(SystemExit) as left:
+            main()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    said = capsys.readouterr().err
+    assert left.value.code == 1
+    assert said.count("\n") == 1
+    assert said.startswith("numerate: ")
+    assert "large" in said
     assert not list((tmp_path / "run").glob(".*"))  # no half-written file stays behind
