@@ -3,9 +3,12 @@
 import doctest
 import importlib
 import inspect
+import pydoc
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
 
@@ -54,6 +57,25 @@ def test_examples_run(name: str, project: Path, monkeypatch: pytest.MonkeyPatch)
     runner = doctest.DocTestRunner(optionflags=LENIENT)
     failed = sum(runner.run(test, out=said.append).failed for test in found)
     assert not failed, "".join(said)
+
+
+def documented() -> Iterator[tuple[str, object]]:
+    """What the pages of the API are about, and what it has."""
+    pages = "\n".join(path.read_text() for path in sorted((ROOT / "docs" / "api").glob("*.md")))
+    for name, block in re.findall(r"^::: (\S+)\n((?: .*\n)*)", pages, re.MULTILINE):
+        yield name, (thing := pydoc.locate(name))
+        chosen = re.search(r"members: \[(.*)\]", block)
+        inside = chosen[1].split(", ") if chosen else [n for n in vars(thing) if n[0] != "_"]
+        for inner in inside if chosen or inspect.isclass(thing) else ():
+            found = getattr(thing, inner)
+            if callable(found) or isinstance(found, property):
+                yield f"{name}.{inner}", found
+
+
+@pytest.mark.parametrize(("name", "thing"), list(documented()), ids=lambda value: str(value)[:80])
+def test_what_the_pages_show_has_a_docstring(name: str, thing: object) -> None:
+    assert thing is not None, name
+    assert inspect.getdoc(thing), name
 
 
 def test_what_is_shown_is_imported_when_it_is_used() -> None:

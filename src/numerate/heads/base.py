@@ -176,6 +176,7 @@ class NumeralHead(nn.Module, ABC):
 
     @classmethod
     def from_config(cls, size: int, config: Config) -> Self:
+        """The head that `config` is of, with tensors that are still to be loaded."""
         return cls(size, **config)
 
     @abstractmethod

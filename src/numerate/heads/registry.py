@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 
 def head_names() -> tuple[str, ...]:
+    """What `--model` takes: all that are registered, ours first."""
     return tuple(plugins.names(plugins.HEADS))
 
 
@@ -23,6 +24,7 @@ def check_head_name(name: str) -> None:
 
 
 def head_class(name: str) -> "type[NumeralHead]":
+    """The head of that name; the package that brings it is imported now."""
     from numerate.heads.base import NumeralHead
 
     check_head_name(name)

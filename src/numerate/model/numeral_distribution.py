@@ -208,6 +208,7 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
 
     @property
     def batch_shape(self) -> torch.Size:
+        """[N]"""
         return torch.Size([len(self)])
 
     def __repr__(self) -> str:

@@ -127,6 +127,7 @@ class NumeralLM(nn.Module):
 
     @property
     def device(self) -> torch.device:
+        """Where it computes."""
         return self.backbone.device
 
     # Training
