@@ -140,6 +140,12 @@ def test_what_strangers_wrote_goes_through_one_door(pattern: str, home: str | No
     assert found == ([home] if home else [])
 
 
+def test_no_file_name_comes_twice() -> None:
+    """So that a name says which file is meant, in prose and in a list of open files."""
+    names = [Path(module).name for module in MODULES]
+    assert {name for name in names if names.count(name) > 1} == {"__init__.py"}
+
+
 def test_the_layers_are_those_of_the_documentation() -> None:
     text = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     missing = [part for part in LEVEL if not part.startswith("__") and part not in text]

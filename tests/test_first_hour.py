@@ -16,12 +16,12 @@ import pytest
 from tests.pretrained.conftest import save
 
 from numerate.analysis import inspect
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.analysis.training_curves import training_curves
 from numerate.cli import main
 from numerate.corpus.prepare import prepare
 from numerate.report.exhibit import Exhibit
-from numerate.reproduce import command as reproduce_command
+from numerate.reproduce import reproduce_command as reproduce_command
 from numerate.reproduce.children import Children
 
 ROOT = Path(__file__).parents[1]

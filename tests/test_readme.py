@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from numerate.cli import app
-from numerate.cli.options import FROM_SCRATCH
+from numerate.cli.shared_options import FROM_SCRATCH
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

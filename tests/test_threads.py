@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from numerate.errors import NumerateError
-from numerate.reproduce.plan import Plan
+from numerate.reproduce.choices import Plan
 from numerate.threads import use_threads, wait_asleep
 
 POLICY, SPINS, COUNT = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMP_NUM_THREADS"

@@ -17,8 +17,8 @@ import numerate
 from fuzzing.kind import Setting
 from numerate.corpus.prepare import prepare
 from numerate.server.api import create_app
-from numerate.server.command import bind, http_config
 from numerate.server.limits import Limits
+from numerate.server.serve_command import bind, http_config
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

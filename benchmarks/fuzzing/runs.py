@@ -15,7 +15,7 @@ from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.remembered import read_evaluation
-from numerate.evaluation.tables import result_tables
+from numerate.evaluation.result_tables import result_tables
 from numerate.plausibility.load import load
 from numerate.runs.folder import RunFolder
 from numerate.training.options import TrainingOptions

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from numerate.analysis.calibration import calibration, randomised_transform
+from numerate.analysis.probability_transform import calibration, randomised_transform
 from numerate.analysis.runs import Run
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import Components

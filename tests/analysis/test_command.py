@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from numerate.analysis import command
+from numerate.analysis import inspect_command
 
 HOSTILE = "[/b] \x1b[2J run"
 
@@ -19,8 +19,8 @@ def test_names_of_runs_are_no_markup(
         say(HOSTILE)
         return tmp_path / HOSTILE
 
-    monkeypatch.setattr(command, "inspect_runs", inspect_runs)
-    command.inspect_with_progress([], tmp_path, contexts=[], dataset=None, device=None)
+    monkeypatch.setattr(inspect_command, "inspect_runs", inspect_runs)
+    inspect_command.inspect_with_progress([], tmp_path, contexts=[], dataset=None, device=None)
     out, err = capsys.readouterr()
     assert out.endswith(r"[/b] \x1b[2J run" + "\n")
     assert err.endswith(r"[/b] \x1b[2J run" + "\n")

@@ -11,7 +11,6 @@ import pytest
 import torch
 from sklearn.metrics.pairwise import cosine_similarity
 
-from numerate.analysis.calibration import calibration
 from numerate.analysis.components import component_weights, gaussian_components
 from numerate.analysis.contexts import Context, dev_contexts, picked_contexts, typed_context
 from numerate.analysis.digit_embeddings import digit_similarities
@@ -19,6 +18,7 @@ from numerate.analysis.errors_by_magnitude import BASELINE, LEAST, errors_by_mag
 from numerate.analysis.learnt_digits import learnt_digits
 from numerate.analysis.next_numeral import _spread, next_numeral
 from numerate.analysis.numeral_embeddings import numeral_similarities
+from numerate.analysis.probability_transform import calibration
 from numerate.analysis.runs import Run
 from numerate.analysis.strategies import EXAMPLES, LEAST_OCCURRENCES, strategy_shares
 from numerate.analysis.training_curves import training_curves
@@ -310,11 +310,11 @@ def exhibits(runs: list[Run], context: Context) -> list[Exhibit]:
     ]
 
 
-@pytest.mark.parametrize("bench", ["runs", "mixed"])
+@pytest.mark.parametrize("shared", ["runs", "mixed"])
 def test_figures_fit_a_column_and_labels_do_not_overlap(
-    request: pytest.FixtureRequest, bench: str
+    request: pytest.FixtureRequest, shared: str
 ) -> None:
-    runs = list(request.getfixturevalue(bench).values())
+    runs = list(request.getfixturevalue(shared).values())
     for exhibit in exhibits(runs, picked_contexts(runs)[0]):
         figure = exhibit.figure
         figure.align_ylabels()  # as when it is saved

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 from numerate.analysis import inspect
 from numerate.analysis.contexts import picked_contexts
 from numerate.analysis.inspect import inspect_runs
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.analysis.training_curves import training_curves
 from numerate.cli import app
 from numerate.corpus.prepare import prepare

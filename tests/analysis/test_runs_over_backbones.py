@@ -104,28 +104,28 @@ def test_how_much_is_looked_at_is_bounded_and_said(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bench = next(iter(mixed.values())).bench
-    assert len(bench.dev) == LIMIT
-    whole = bench.dataset.manifest["splits"]["dev"]
-    assert bench.extent == f"{LIMIT} of {whole['paragraphs']} paragraphs of the dev split"
+    shared = next(iter(mixed.values())).shared
+    assert len(shared.dev) == LIMIT
+    whole = shared.dataset.manifest["splits"]["dev"]
+    assert shared.extent == f"{LIMIT} of {whole['paragraphs']} paragraphs of the dev split"
     first = len(paragraphs_of(mixed["mog"])[0].numerals)
     monkeypatch.setattr("numerate.analysis.runs.RANKED", {"cpu": first})
     monkeypatch.setattr("numerate.analysis.runs.READ", 2)
     folders = [headed_folders["mog"], headed_folders["combination"]]
     runs = open_runs(folders, device="cpu", settings=settings)
-    bench = runs[0].bench
-    assert len(bench.dev) == 2
-    assert 0 < len(bench.ranked) < len(bench.dev.rows)
+    shared = runs[0].shared
+    assert len(shared.dev) == 2
+    assert 0 < len(shared.ranked) < len(shared.dev.rows)
     exhibit = errors_by_magnitude(runs)
     counts = [row[2] for row in exhibit.table.rows if row[0] == runs[0].label]
-    assert sum(map(int, counts)) == len(bench.ranked)
-    assert f"{len(bench.ranked)} of {whole['numerals']:,} numerals" in exhibit.caption
+    assert sum(map(int, counts)) == len(shared.ranked)
+    assert f"{len(shared.ranked)} of {whole['numerals']:,} numerals" in exhibit.caption
     (alone,) = open_runs([headed_folders["combination"]], device="cpu", settings=settings)
     chosen = picked_contexts([alone])
-    assert {context.dev_place for context in chosen} <= set(alone.bench.ranked.tolist())
+    assert {context.dev_place for context in chosen} <= set(alone.shared.ranked.tolist())
     # Without the language model's digits, candidates cost no more than a head's states.
     (cheap,) = open_runs([headed_folders["mog"]], device="cpu", limit=9, settings=settings)
-    assert len(cheap.bench.ranked) == len(cheap.dev_rows)
+    assert len(cheap.shared.ranked) == len(cheap.dev_rows)
 
 
 def test_labels_name_the_backbone(mixed: dict[str, Run]) -> None:

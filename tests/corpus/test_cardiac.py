@@ -22,8 +22,8 @@ from numerate.corpus.cardiac import (
     next_token_distribution,
     render,
 )
+from numerate.corpus.cardiac.measurements import SEX, WALLS
 from numerate.corpus.cardiac.oracle import grammar
-from numerate.corpus.cardiac.quantities import SEX, WALLS
 from numerate.corpus.cardiac.slots import Measured
 from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document

@@ -20,8 +20,8 @@ from numerate.corpus.cardiac.attributes import (
 from numerate.corpus.cardiac.chart import Chart, Quantity
 from numerate.corpus.cardiac.grammar import AnyOrder, ByDiagnosis, Graded, Grammar
 from numerate.corpus.cardiac.graph import END
+from numerate.corpus.cardiac.measurements import SLOTS
 from numerate.corpus.cardiac.oracle import Oracle
-from numerate.corpus.cardiac.quantities import SLOTS
 from numerate.corpus.cardiac.slots import Listed, Measured, normal_mass, pick
 
 

@@ -231,11 +231,11 @@ def test_all_metrics_with_intervals_that_contain_them(
     run = runs["combination"]
     numerate("evaluate", run, "--metrics", "all", "--confidence", "0.95")
     metrics = read((run / "metrics.json").read_text())
-    names = ("perplexity", "number_line", "beyond", "suited")
+    names = ("perplexity", "number_line", "beyond", "selected")
     tables = {name: metrics[name] for name in names}
     assert {"accuracy", "order_accuracy", "log10_error", "crps"} < tables["beyond"].keys()
     assert {"coverage_50", "coverage_90"} < tables["beyond"].keys()
-    assert {"mae", "mdae", "mape", "mdape"} == tables["suited"].keys()
+    assert {"mae", "mdae", "mape", "mdape"} == tables["selected"].keys()
     intervals = flat(metrics["intervals"])
     counts = {"number_line.zeros", "beyond.log10_zeros"}
     assert intervals.keys() == flat(tables).keys() - counts
@@ -292,7 +292,7 @@ def test_a_split_without_numerals_has_no_figures_for_them(
     assert metrics["perplexity"]["numerals"] == {"pp": None, "app": None}
     assert metrics["number_line"]["rmse"] is None
     assert metrics["beyond"]["crps"] is None
-    assert metrics["suited"]["mape"] is None
+    assert metrics["selected"]["mape"] is None
     assert metrics["perplexity"]["words"]["pp"] > 1
     assert metrics["oracle"] is None
     rows = csv.DictReader(
@@ -302,7 +302,7 @@ def test_a_split_without_numerals_has_no_figures_for_them(
     assert values["number_line.rmse"] == ""
     compared = ("--compare", *choices, "--format", "markdown")
     tables = numerate("evaluate", tmp_path / "run", tmp_path / "run", *compared).out
-    assert "| MAPE %, suited | – | – to – | 1.0000 | 1.0000 |" in tables
+    assert "| MAPE %, selected | – | – to – | 1.0000 | 1.0000 |" in tables
     assert "nan" not in tables
 
 

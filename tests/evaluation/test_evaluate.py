@@ -250,7 +250,7 @@ def test_numbers_that_suit_errors_are_those_of_least_expected_error(
             nearly = expected <= expected.min() * (1 + 1e-9)
             chosen[index] = values[nearly].min()
     errors = np.abs(middle - truth)
-    assert evaluations[model].figures["suited"] == pytest.approx(
+    assert evaluations[model].figures["selected"] == pytest.approx(
         {
             "mae": mean_absolute_error(truth, middle),
             "mdae": median_absolute_error(truth, middle),
@@ -477,7 +477,7 @@ def test_a_comparison_is_the_difference_of_figures_over_numerals(
         "accuracy": ("beyond", "accuracy"),
         "crps": ("beyond", "crps"),
         **{name: ("number_line", name) for name in ("mdae", "mdape")},
-        **{f"suited_{name}": ("suited", name) for name in ("mae", "mdae", "mape", "mdape")},
+        **{f"selected_{name}": ("selected", name) for name in ("mae", "mdae", "mape", "mdape")},
     }
     assert forth.keys() == {*CLASSES, *places}
     for name, (table, figure) in places.items():

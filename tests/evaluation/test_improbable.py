@@ -9,7 +9,7 @@ import pytest
 from numerate.corpus.prepare import prepare
 from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.remembered import read_evaluation
-from numerate.evaluation.tables import result_tables
+from numerate.evaluation.result_tables import result_tables
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

@@ -11,8 +11,8 @@ from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import RunError
-from numerate.evaluation.command import evaluate_runs
 from numerate.evaluation.evaluate import evaluate
+from numerate.evaluation.evaluate_command import evaluate_runs
 from numerate.heads.combination import CombinationHead
 from numerate.model.opening import open_stored, split_reference
 from numerate.training.options import TrainingOptions

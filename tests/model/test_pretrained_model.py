@@ -171,8 +171,8 @@ def test_predictions(models: dict[str, NumeralLM], name: str) -> None:
     assert found.cdf(high) >= 0.9 - 1e-9
     assert sum(p for _, p in top) <= 1 - found.unnamed + 1e-6
     assert len(found.sample(20)) == 20
-    assert set(found.shares) == set(model.members)
-    assert sum(found.shares.values()) == pytest.approx(float(bool(model.members)))
+    assert set(found.mixture_weights) == set(model.members)
+    assert sum(found.mixture_weights.values()) == pytest.approx(float(bool(model.members)))
 
 
 def test_draws_follow_the_probabilities(bare: NumeralLM) -> None:

@@ -79,5 +79,7 @@ def test_shares_are_those_of_the_members(models: dict[str, NumeralLM]) -> None:
     assert model.members == ("h-softmax", "d-rnn", "mog")
     assert models["mog"].members == ()
     assert math.isclose(
-        sum(models["combination"].predict("the volume is").shares.values()), 1, rel_tol=1e-6
+        sum(models["combination"].predict("the volume is").mixture_weights.values()),
+        1,
+        rel_tol=1e-6,
     )

@@ -45,7 +45,7 @@ def test_predict(capsys: pytest.CaptureFixture[str], run: str, tmp_path: Path) -
     assert status == 0
     assert "probability" in out
     assert "median" in out
-    assert "shares: h-softmax" in out
+    assert "mixture weights: h-softmax" in out
     picture = tmp_path / "p.svg"
     status, out, _ = numerate(
         capsys, "predict", run, "the volume is ___ ml", "--format", "json", "--plot", str(picture)

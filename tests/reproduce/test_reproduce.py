@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from numerate.analysis.inspect import inspect_runs
-from numerate.cli import learning, options
+from numerate.cli import learning, shared_options
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
-from numerate.reproduce import command
+from numerate.reproduce import reproduce_command
 from numerate.reproduce.children import exclusive
-from numerate.reproduce.command import reproduce
+from numerate.reproduce.choices import Plan
 from numerate.reproduce.estimate import makespan
-from numerate.reproduce.plan import Plan
+from numerate.reproduce.reproduce_command import reproduce
 from numerate.training.options import TrainingOptions
 
 MODELS = ("softmax", "mog")
@@ -42,7 +42,9 @@ def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the timing, which is tested once."""
-    monkeypatch.setattr(command, "expected_seconds", lambda plan, models: dict.fromkeys(models, 1))
+    monkeypatch.setattr(
+        reproduce_command, "expected_seconds", lambda plan, models: dict.fromkeys(models, 1)
+    )
 
 
 def tiny(cardiac: Path, out: Path, **changes: Any) -> Plan:
@@ -164,7 +166,7 @@ def test_figures_of_an_older_version_are_found_anew(
     path = plan.run(MODELS[0]) / "metrics.json"
     whole = path.read_bytes()
     record = json.loads(whole)
-    del record["suited"], record["intervals"]["suited"]
+    del record["selected"], record["intervals"]["selected"]
     path.write_text(json.dumps(record))
     reproduce(plan)
     assert path.read_bytes() == whole
@@ -271,7 +273,7 @@ def test_training_has_the_same_defaults_here_as_alone() -> None:
     alone, here = (signature(call).parameters for call in (learning.train, learning.reproduce))
     shared = (alone.keys() & here.keys()) - {"dataset", "out"}
     assert shared >= TrainingOptions.__dataclass_fields__.keys()
-    usual = {name: alone[name].default for name in shared} | options.FROM_SCRATCH
+    usual = {name: alone[name].default for name in shared} | shared_options.FROM_SCRATCH
     assert {name: here[name].default for name in shared} == usual
 
 

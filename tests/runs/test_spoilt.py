@@ -16,10 +16,10 @@ from numerate.cli import app
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.evaluation.remembered import read_evaluation
-from numerate.evaluation.tables import result_tables
+from numerate.evaluation.result_tables import result_tables
 from numerate.model.opening import open_stored
 from numerate.plausibility.load import load
-from numerate.reproduce.plan import Plan
+from numerate.reproduce.choices import Plan
 from numerate.runs.folder import OURS, RunFolder
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train

@@ -15,8 +15,8 @@ import numerate
 from numerate.corpus.prepare import prepare
 from numerate.model.numeral_lm import NumeralLM
 from numerate.server.api import create_app
-from numerate.server.command import bind, http_config
 from numerate.server.limits import Limits
+from numerate.server.serve_command import bind, http_config
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

@@ -110,7 +110,7 @@ def test_a_prediction_is_the_distribution(client: httpx.Client, model: NumeralLM
     assert answer["median"] == expected.median()
     low, high = expected.interval(0.8)
     assert answer["interval"] == {"level": 0.8, "low": low, "high": high}
-    assert {s["strategy"]: s["share"] for s in answer["shares"]} == expected.shares
+    assert {s["strategy"]: s["share"] for s in answer["shares"]} == expected.mixture_weights
     assert answer["written"] is None
 
 

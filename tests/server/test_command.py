@@ -18,8 +18,8 @@ import pytest
 
 from numerate.errors import NumerateError
 from numerate.plausibility.source import ModelSource
-from numerate.server.command import serve
 from numerate.server.hosts import is_loopback
+from numerate.server.serve_command import serve
 
 SECRET = "Mrs Miller's potassium is 4.2"
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import SymmetricalLogLocator
 
 from numerate.analysis.contexts import Context
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.heads.mixture import MixtureHead
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import COLOURS, INK, look, new_figure

@@ -7,7 +7,7 @@ from itertools import zip_longest
 import numpy as np
 import torch
 
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.backbones.contract import Targets
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
@@ -62,7 +62,7 @@ def picked_contexts(runs: Sequence[Run], count: int = 2, seed: int = 1) -> list[
     steps = np.arange(len(corpus.words)) - np.repeat(corpus.offsets[:-1], corpus.lengths)
     possible = np.ones(len(rows), dtype=bool)
     if run.ranks_slowly:
-        possible = np.isin(np.arange(len(rows)), run.bench.ranked)
+        possible = np.isin(np.arange(len(rows)), run.shared.ranked)
     enough = (steps[corpus.is_numeral] >= LEAST_TOKENS) & (corpus.table.values[rows] > 0) & possible
     if not enough.any():
         enough = possible

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.analysis.similarity import cosine_similarities, draw_similarities
 from numerate.heads.base import DigitTable
 from numerate.numeral_table import SYMBOLS

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.evaluation.number_line import number_line_errors, right_orders_of_magnitude
 from numerate.evaluation.score import rank_tables
 from numerate.model.candidates import candidate_numerals
@@ -23,7 +23,7 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
     Of the dev split. Zero has no order of magnitude and no percentage error: it is left out of
     the figure, and a row of its own in the table says how often zero was predicted.
     """
-    dev, ranked = runs[0].dev, runs[0].bench.ranked
+    dev, ranked = runs[0].dev, runs[0].shared.ranked
     rows_of_truth = runs[0].dev_rows[ranked]  # [R]
     truth = dev.table.values[rows_of_truth]
     if not (truth > 0).any():
@@ -55,7 +55,7 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
         "Errors by magnitude",
         "Top: median absolute percentage error of the best candidate, by the order of magnitude "
         "of the true number; bottom: how often its order of magnitude is right. Of "
-        f"{runs[0].bench.ranked_extent}; orders with fewer than {LEAST} numbers are joined with "
+        f"{runs[0].shared.ranked_extent}; orders with fewer than {LEAST} numbers are joined with "
         "their neighbour. The constant is the median of the training numbers.",
         _draw(runs, table),
         table,

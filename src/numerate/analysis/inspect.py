@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from numerate.analysis.calibration import calibration
 from numerate.analysis.components import component_weights, gaussian_components
 from numerate.analysis.contexts import Context, picked_contexts, typed_context
 from numerate.analysis.digit_embeddings import digit_similarities
 from numerate.analysis.errors_by_magnitude import errors_by_magnitude
+from numerate.analysis.inspected_run import Run
 from numerate.analysis.learnt_digits import learnt_digits
 from numerate.analysis.next_numeral import next_numeral
 from numerate.analysis.numeral_embeddings import numeral_similarities
-from numerate.analysis.run import Run
+from numerate.analysis.probability_transform import calibration
 from numerate.analysis.runs import open_runs
 from numerate.analysis.sections import (
     corpus_section,
@@ -225,7 +225,7 @@ def _report(runs: Sequence[Run], sections: list[Section], left_out: list[str]) -
         everything.append(Section("Left out", f"<ul>{items}</ul>"))
     lead = (
         f"What {len(runs)} model{'s' * (len(runs) > 1)} learnt from "
-        f"<strong>{escape(name)}</strong>. Figures are of {runs[0].bench.extent}, results of the "
+        f"<strong>{escape(name)}</strong>. Figures are of {runs[0].shared.extent}, results of the "
         "test split. Click the name of a column to sort by it."
     )
     return page(f"numerate: {name}", lead, everything)

@@ -6,7 +6,7 @@ import numpy as np
 
 from numerate.analysis.digit_laws import DigitShares
 from numerate.analysis.digit_mass import DigitMass, digit_mass
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.analysis.significant_digits import significant_digit_shares
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.report.exhibit import Exhibit
@@ -24,7 +24,7 @@ def learnt_digits(runs: Sequence[Run]) -> Exhibit:
     numerals, counts = np.unique(run.dev_rows, return_counts=True)
     texts = [run.dev.table.texts[row] for row in numerals]
     counted = [DigitShares.of("dev numerals", dict(zip(texts, counts.tolist(), strict=True)))]
-    notes = [f"Of {run.bench.extent}."]
+    notes = [f"Of {run.shared.extent}."]
     for run in runs:
         for head in run.heads_of(DigitRNNHead).values():
             if head is not run.head:

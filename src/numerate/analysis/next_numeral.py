@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.evaluation.distribution import quantiles
 from numerate.heads.base import Context as Place
 from numerate.heads.registry import head_class, paper_heads

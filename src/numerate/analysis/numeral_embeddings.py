@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.analysis.similarity import cosine_similarities, draw_similarities
 from numerate.heads.softmax import SoftmaxHead
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table

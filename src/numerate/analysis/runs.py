@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from numerate.analysis.run import Bench, Run
+from numerate.analysis.inspected_run import Run, SharedDataset
 from numerate.atomic import recover
 from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.contract import Targets
@@ -78,7 +78,7 @@ def open_runs(
     first, one = next(iter(known.items()))
     opened = RunFolder(first).open_dataset(dataset)
 
-    def suited(path: Path) -> _About:
+    def opens(path: Path) -> _About:
         about = known[path]
         _refuse_another_kind(first, one, path, about, one_dataset=dataset is None)
         stored = RunFolder(path)
@@ -88,7 +88,7 @@ def open_runs(
         stored.history(), stored.environment(), stored.metrics()
         return about
 
-    abouts = those_that_open(known, suited)
+    abouts = those_that_open(known, opens)
     beside: list[Opened] = []
 
     def load(path: Path) -> Opened:
@@ -97,11 +97,11 @@ def open_runs(
         return beside[-1]
 
     models = those_that_open(abouts, load)
-    bench = _bench(opened, one.vocabulary, list(models.values()), target, limit)
+    shared = _shared(opened, one.vocabulary, list(models.values()), target, limit)
     _share_caches(list(models.values()), opened, settings)
     labels = _labels([found.model.name for found in models.values()], list(models))
     return [
-        Run(label, path, abouts[path].record, bench, found.model)
+        Run(label, path, abouts[path].record, shared, found.model)
         for label, (path, found) in zip(labels, models.items(), strict=True)
     ]
 
@@ -140,13 +140,13 @@ class _About:
         return cls(RunFolder(path).trained(), StoredModel.read(path).vocabulary)
 
 
-def _bench(
+def _shared(
     dataset: Dataset,
     vocabulary: Vocabulary,
     models: Sequence[Opened],
     device: torch.device,
     limit: int | None,
-) -> Bench:
+) -> SharedDataset:
     """The corpora, with no more of the dev split than pretrained models can be asked about."""
     corpora = load_corpora(dataset, vocabulary)
     corpora["train"].table.to(device)
@@ -161,7 +161,7 @@ def _bench(
     ranked = np.arange(count)
     if any(opened.model.head.uses_digits for opened in models):
         ranked = _some_numerals(corpora["dev"], whole, RANKED.get(device.type, RANKED["cpu"]))
-    return Bench(dataset, corpora, ranked)
+    return SharedDataset(dataset, corpora, ranked)
 
 
 def _some_numerals(dev: Corpus, whole: Corpus, most: int) -> np.ndarray:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import Description, describe, description_rows
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.remembered import read_evaluation
+from numerate.evaluation.result_tables import result_tables
 from numerate.evaluation.summary import summary
-from numerate.evaluation.tables import result_tables
 from numerate.report.page import Section, escape, facts, table
 from numerate.runs.folder import RunFolder
 from numerate.tables import ResultTable

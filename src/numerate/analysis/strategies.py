@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context, dev_contexts
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import STYLES, look, new_figure
 from numerate.tables import ResultTable
@@ -43,7 +43,7 @@ def strategy_shares(run: Run) -> Exhibit:
     return Exhibit(
         f"strategy-use-{run.slug}",
         f"Strategy use of {run.label}",
-        f"Numerals of {run.bench.extent} with the highest average share of each member, among "
+        f"Numerals of {run.shared.extent} with the highest average share of each member, among "
         f"those that occur at least {LEAST_OCCURRENCES} times"
         f"{'' if len(frequent) else ' (none does)'}. The share is the weight that the "
         f"context gives to a member before the numeral is seen; on average {average}.",

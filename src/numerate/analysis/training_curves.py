@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.ticker import MaxNLocator
 
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
 from numerate.report.look import legend_above, line_styles, look, new_figure
 

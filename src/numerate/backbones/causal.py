@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from numerate.backbones.causal_batches import PretrainedBatch, StateBatch
 from numerate.backbones.contract import AFTER, Backbone, Reading, exactly
-from numerate.backbones.own_digits import OwnDigits, PlacedDigits, StoredDigits, TextDigits
+from numerate.backbones.lm_digits import LMDigits, PlacedDigits, StoredDigits, TextDigits
 from numerate.backbones.texts import paragraphs_of
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset, Split
@@ -138,7 +138,7 @@ class CausalBackbone(Backbone):
         return Reading(corpus, log_probs, self._seen(split.states, digits, places), digits)
 
     def _seen(
-        self, states: np.ndarray, digits: OwnDigits, places: np.ndarray | None = None
+        self, states: np.ndarray, digits: LMDigits, places: np.ndarray | None = None
     ) -> Context:
         """What heads see of states [N, S], or of some of them."""
         rows = np.arange(len(states)) if places is None else places

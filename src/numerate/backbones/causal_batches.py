@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.backbones.own_digits import BatchDigits
+from numerate.backbones.lm_digits import BatchDigits
 from numerate.batching import Corpus, Encodable, shuffled_batches
 from numerate.numeral_table import NumeralBatch
 from numerate.packing import move

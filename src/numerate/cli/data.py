@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import INPUT_FORMATS, DatasetFolder, Decimal, Field, SplitNames
+from numerate.cli.shared_options import INPUT_FORMATS, DatasetFolder, Decimal, Field, SplitNames
 
 
 @command

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import (
+from numerate.cli.shared_options import (
     FROM_SCRATCH,
     OVER_BACKBONE,
     USUAL,
@@ -117,7 +117,7 @@ def train(
         check_head_name(name)
     usual = OVER_BACKBONE if backbone else FROM_SCRATCH
     use_threads(threads)
-    from numerate.training.command import train_with_progress
+    from numerate.training.train_command import train_with_progress
 
     train_with_progress(
         dataset,
@@ -198,7 +198,7 @@ def evaluate(
 ) -> None:
     """Print the paper's two result tables for trained runs, and write metrics.json into each."""
     use_threads(threads)
-    from numerate.evaluation.command import evaluate_runs
+    from numerate.evaluation.evaluate_command import evaluate_runs
 
     evaluate_runs(
         runs,
@@ -258,7 +258,7 @@ def reproduce(
     Called again, it goes on where it stopped.
     """
     check_choice("value of --metrics", metrics, ("paper", "all"))
-    from numerate.reproduce.plan import Plan
+    from numerate.reproduce.choices import Plan
 
     plan = Plan(
         dataset,
@@ -286,7 +286,7 @@ def reproduce(
         confidence=confidence or None,
         everything=metrics == "all",
     )
-    from numerate.reproduce.command import reproduce as reproduce_plan
+    from numerate.reproduce.reproduce_command import reproduce as reproduce_plan
 
     reproduce_plan(plan)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.options import Cache, Decimal, Device, Field, SplitNames, TrustRemoteCode
+from numerate.cli.shared_options import Cache, Decimal, Device, Field, SplitNames, TrustRemoteCode
 
 
 @command
@@ -40,7 +40,7 @@ def inspect(
 
     In the folder of a reproduction or of an earlier report, it adds to what is there.
     """
-    from numerate.analysis.command import inspect_with_progress
+    from numerate.analysis.inspect_command import inspect_with_progress
 
     inspect_with_progress(
         runs,

@@ -7,7 +7,7 @@ import typer
 
 from numerate.cli.app import command
 from numerate.cli.chosen import first_given, here, run_and_rest
-from numerate.cli.options import (
+from numerate.cli.shared_options import (
     INPUT_FORMATS,
     RUN_OR_CONFIGURED,
     Cache,
@@ -127,7 +127,7 @@ def check(
     device: Device = None,
 ) -> None:
     """Report every numeral that is implausible where it stands."""
-    from numerate.plausibility.command import check_files, configuration_for
+    from numerate.plausibility.check_command import check_files, configuration_for
 
     usage = "numerate check RUN FILE…"
     run, files, configured = run_and_rest(arguments, configuration_for, usage)
@@ -165,7 +165,7 @@ def check_benchmark(
     format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
 ) -> None:
     """Put known errors into held-out text and print how many of them checking finds."""
-    from numerate.plausibility.command import benchmark_checking
+    from numerate.plausibility.check_command import benchmark_checking
 
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
     benchmark_checking(source, softmax=softmax, split=split, seed=seed, limit=limit, format=format)
@@ -193,7 +193,7 @@ def serve(
     device: Device = None,
 ) -> None:
     """Serve a page in the browser, and a JSON API, that check texts with a model."""
-    from numerate.server.command import serve as serve_run
+    from numerate.server.serve_command import serve as serve_run
 
     run = run or here().run
     if run is None:

@@ -120,10 +120,10 @@ def number_line(
         yield mean("beyond", name, covered.astype(float), bounds=_RATE)
     error, percentage = absolute_errors(truth, predictions.medians)
     _, by_percentage = absolute_errors(truth, predictions.percentage_medians)
-    yield mean("suited", "mae", error)
-    yield median("suited", "mdae", error)
-    yield mean("suited", "mape", by_percentage, nonzero)
-    yield median("suited", "mdape", percentage, nonzero)
+    yield mean("selected", "mae", error)
+    yield median("selected", "mdae", error)
+    yield mean("selected", "mape", by_percentage, nonzero)
+    yield median("selected", "mdape", percentage, nonzero)
 
 
 def by_numeral(
@@ -136,6 +136,6 @@ def by_numeral(
         error, percentage = absolute_errors(truth, predictions.medians)
         _, by_percentage = absolute_errors(truth, predictions.percentage_medians)
         means |= {"accuracy": predictions.exact.astype(float), "crps": predictions.crps}
-        means |= {"suited_mae": error, "suited_mape": by_percentage}
-        medians |= {"suited_mdae": error, "suited_mdape": percentage}
+        means |= {"selected_mae": error, "selected_mape": by_percentage}
+        medians |= {"selected_mdae": error, "selected_mdape": percentage}
     return {"mean": means, "median": medians}

@@ -76,12 +76,14 @@ class NumeralDistribution:
         numerals: NextNumeral,
         score: Callable[[NumeralTable], np.ndarray],
         candidates: NumeralTable,
-        shares: dict[str, float],
+        mixture_weights: dict[str, float],
     ) -> None:
         self._numerals = numerals
         self._score = score  # log p of each numeral: [C]
         self._candidates = candidates
-        self.shares = shares  # of the members of a combination; empty for other models
+        self.mixture_weights = (
+            mixture_weights  # of the members of a combination; empty for other models
+        )
 
     @staticmethod
     def batch(head: NumeralHead, context: Context) -> "NumeralDistributions":
@@ -268,8 +270,8 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
         with torch.no_grad():
             weights = head.mixture_weights(here)[0].tolist()
             numerals = head.next_numeral(here)
-        shares = dict(zip(head.members_by_name(), weights, strict=True))
-        return NumeralDistribution(numerals, score, NumeralTable(()), shares)
+        by_name = dict(zip(head.members_by_name(), weights, strict=True))
+        return NumeralDistribution(numerals, score, NumeralTable(()), by_name)
 
     def _tensor(self, values: Sequence[object]) -> Tensor:
         return torch.tensor(values, dtype=torch.float64, device=self._context.hidden.device)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CARD = "README.md"
 _TAKEN = (DOCUMENTS, ENVIRONMENT, LOG, METRICS, REFERENCE, CALIBRATION)
-_OF_A_RUN = ("training", "backbone", "shares", "state", "best_epoch")
+_OF_A_RUN = ("training", "backbone", "mixture_weights", "state", "best_epoch")
 _FIGURES = {"pp": "perplexity", "app": "adjusted perplexity"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "mdae": "MdAE", "mape": "MAPE, %", "mdape": "MdAPE, %"}
 

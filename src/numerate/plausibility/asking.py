@@ -96,7 +96,7 @@ def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str,
         "median": found.median(),
         "level": level,
         "interval": found.interval(level),
-        "shares": found.shares,
+        "shares": found.mixture_weights,
         "unnamed": found.unnamed,
         "unresolved": found.unresolved,
     }
@@ -122,8 +122,8 @@ def _print_prediction(record: dict[str, Any]) -> None:
     console.print(table)
     console.print(_place_on_line(record))
     if record["shares"]:
-        shares = ", ".join(f"{name} {part:.1%}" for name, part in record["shares"].items())
-        console.print(f"shares: {shares}")
+        weights = ", ".join(f"{name} {part:.1%}" for name, part in record["shares"].items())
+        console.print(f"mixture weights: {weights}")
     if record["unnamed"] > 0.01:
         console.print(f"no numeral that can be named: {record['unnamed']:.1%}")
 

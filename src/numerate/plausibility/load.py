@@ -18,11 +18,11 @@ from numerate.errors import BackboneError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
+from numerate.plausibility.cached import Say, cached
 from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.finding import Finding
 from numerate.plausibility.findings import Findings
-from numerate.plausibility.kept import Say, keep
 from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
@@ -160,13 +160,13 @@ class _Loading:
             backbone = self.opened.model.backbone
             assert isinstance(backbone, CausalBackbone)
             assert backbone.store is not None
-            return keep(backbone.store.folder, name, identity, find_out, read, self.say)
+            return cached(backbone.store.folder, name, identity, find_out, read, self.say)
         content = record.dataset.content_hash
         if self.given is not None:
             content = Dataset.open(self.given).manifest["content_hash"]
         digest = hashlib.sha256((run.path / rests_on).read_bytes()).hexdigest()
         of = {"dataset": content, "weights" if rests_on == WEIGHTS else "vocabulary": digest}
-        return keep(run.path, name, {**identity, **of}, find_out, read, self.say)
+        return cached(run.path, name, {**identity, **of}, find_out, read, self.say)
 
     def _choose_start(self) -> None:
         """The symbol before a text, found out once for a pretrained model."""
@@ -177,7 +177,7 @@ class _Loading:
         folder = (self.opened.settings.cache or default_cache()) / lm.digest[:16]
         folder.mkdir(parents=True, exist_ok=True)
         identity = {"version": 1, "model": lm.digest}
-        lm.start = keep(folder, START, identity, lambda: _find_start(lm), _read_start, self.say)
+        lm.start = cached(folder, START, identity, lambda: _find_start(lm), _read_start, self.say)
 
     def _refuse(self) -> Calibration:
         raise NumerateError(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from numerate.errors import FailureError
 from numerate.reproduce.board import Board
-from numerate.reproduce.plan import Plan
+from numerate.reproduce.choices import Plan
 
 GRACE = 60.0  # seconds a child has to write its best weights after an interrupt
 

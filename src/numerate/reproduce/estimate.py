@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from numerate.errors import NumerateError
-from numerate.reproduce.plan import Plan
-from numerate.reproduce.workers import each_model
+from numerate.reproduce.choices import Plan
+from numerate.reproduce.pool import each_model
 from numerate.training.options import TrainingOptions
 
 STEPS, SECONDS = 20, 0.5  # timing ends with whichever comes first

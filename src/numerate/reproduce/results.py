@@ -10,8 +10,8 @@ from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.remembered import PARTS, evaluation_of
 from numerate.records import write_record
 from numerate.reproduce.board import Board
-from numerate.reproduce.plan import Plan
-from numerate.reproduce.workers import each_model
+from numerate.reproduce.choices import Plan
+from numerate.reproduce.pool import each_model
 from numerate.runs.folder import METRICS, WEIGHTS, RunFolder
 
 

@@ -8,8 +8,8 @@ from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.describe import describe
 from numerate.evaluation.evaluate import Evaluation
-from numerate.evaluation.tables import as_csv, as_json, result_tables
-from numerate.reproduce.plan import Plan
+from numerate.evaluation.result_tables import as_csv, as_json, result_tables
+from numerate.reproduce.choices import Plan
 from numerate.tables import as_latex, as_markdown
 
 

@@ -46,8 +46,8 @@ class ChosenOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
-    """How the shares of a combination's members were fitted."""
+class FittedWeights:
+    """How the mixture weights of a combination were fitted."""
 
     strength: float | None  # None: as they were trained
     gain: float
@@ -71,7 +71,7 @@ class RunConfig:
     training: dict[str, Option] = field(default_factory=dict)
     backbone: BackboneRecord | None = None
     cache: str | None = None
-    shares: Shares | None = None
+    mixture_weights: FittedWeights | None = None
     state: str | None = None  # training, finished, interrupted or failed
     best_epoch: int | None = None
 
@@ -154,7 +154,7 @@ class Beyond:
 
 
 @dataclass(frozen=True, slots=True)
-class Suited:
+class Selected:
     mae: Figure
     mdae: Figure
     mape: Figure
@@ -198,5 +198,5 @@ class Metrics:
     oracle: Oracle | None
     limit: int | None = None
     beyond: Beyond | None = None
-    suited: Suited | None = None
+    selected: Selected | None = None
     evaluated: Evaluated | None = None

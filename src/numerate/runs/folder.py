@@ -119,7 +119,11 @@ class RunFolder:
         if not (self.path / METRICS).exists():
             return None
         try:
-            return self._read(METRICS, Metrics)
+            record = self._read(METRICS, Metrics)
+            for figures in (record, record["intervals"]):
+                if "suited" in figures:  # as earlier versions called it
+                    figures["selected"] = figures.pop("suited")
+            return record
         except RunError as error:
             raise RunError(f"{error}; evaluate the run again") from None
 

@@ -1,4 +1,4 @@
-"""Answers of the API: what `numerate.plausibility` says, in the words of the schema."""
+"""Answers of the API: what `numerate.plausibility` says, in the words of the messages."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -11,35 +11,37 @@ from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
-from numerate.server import schema
+from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars
 
 
 def checked(
-    model: NumeralLM, asked: schema.CheckRequest, *, force_domain: bool = False
-) -> schema.CheckAnswer:
+    model: NumeralLM, asked: messages.CheckRequest, *, force_domain: bool = False
+) -> messages.CheckAnswer:
     checker = model.checker
     look = checker.assess if asked.details else checker.glance
     findings = look(asked.text, checker.usual_alarms if asked.alarms is None else asked.alarms)
     fit = replace(findings.domain, forced=force_domain)
     reason = None if fit.calibrated else misfit("This text", fit)
-    return schema.CheckAnswer(
+    return messages.CheckAnswer(
         numerals=[_checked(finding, fit) for finding in findings],
         flagged=sum(finding.flagged for finding in findings),
-        domain=schema.Domain.model_validate({**fit.record(), "misfit": reason}),
+        domain=messages.Domain.model_validate({**fit.record(), "misfit": reason}),
     )
 
 
-def _checked(finding: Finding | Glance, fit: Fit) -> schema.Checked:
+def _checked(finding: Finding | Glance, fit: Fit) -> messages.Checked:
     level = level_of(finding)
     words: dict[str, Any] = {"level": level, "verdict": verdict(finding, fit)}
     if isinstance(finding, Finding):
         words["explanation"] = explain(finding, fit)
         words["reason"] = None if level == "plausible" else finding.reason
-    return schema.Checked.model_validate(asdict(finding) | words)
+    return messages.Checked.model_validate(asdict(finding) | words)
 
 
-def predicted(model: NumeralLM, asked: schema.PredictRequest, longest: int) -> schema.PredictAnswer:
+def predicted(
+    model: NumeralLM, asked: messages.PredictRequest, longest: int
+) -> messages.PredictAnswer:
     """`longest` is how many tokens may stand around a gap."""
     if (asked.start is None) != (asked.end is None):
         raise NumerateError("start and end: expected both or neither")
@@ -55,20 +57,21 @@ def predicted(model: NumeralLM, asked: schema.PredictRequest, longest: int) -> s
         written = _written(distribution, numeral, reason)
     low, high = distribution.interval(asked.level)
     shown = [low, high] if written is None else [low, high, written.value]
-    return schema.PredictAnswer(
+    return messages.PredictAnswer(
         top=[
-            schema.Likely(numeral=text, probability=probability)
+            messages.Likely(numeral=text, probability=probability)
             for text, probability in distribution.top(asked.count)
         ],
         median=distribution.median(),
-        interval=schema.Range(level=asked.level, low=low, high=high),
+        interval=messages.Range(level=asked.level, low=low, high=high),
         written=written,
-        bars=schema.NumberLine(
-            linear=schema.BarChart.model_validate(linear_bars(distribution, shown)),
-            log=schema.BarChart.model_validate(log_bars(distribution, shown)),
+        bars=messages.NumberLine(
+            linear=messages.BarChart.model_validate(linear_bars(distribution, shown)),
+            log=messages.BarChart.model_validate(log_bars(distribution, shown)),
         ),
         shares=[
-            schema.Share(strategy=name, share=share) for name, share in distribution.shares.items()
+            messages.Share(strategy=name, share=share)
+            for name, share in distribution.mixture_weights.items()
         ],
     )
 
@@ -83,9 +86,9 @@ def _numeral_at(model: NumeralLM, text: str, start: int, end: int) -> Numeral:
     return Numeral.parse(found[1].text)
 
 
-def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -> schema.Written:
+def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -> messages.Written:
     value = float(numeral.value)
-    return schema.Written(
+    return messages.Written(
         numeral=numeral.text,
         value=value,
         probability=distribution.prob(numeral.text),
@@ -95,6 +98,6 @@ def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -
     )
 
 
-def ranked(model: NumeralLM, asked: schema.RankRequest) -> schema.RankAnswer:
+def ranked(model: NumeralLM, asked: messages.RankRequest) -> messages.RankAnswer:
     ranking = model.rank(asked.claims, asked.by)
-    return schema.RankAnswer.model_validate(ranking)
+    return messages.RankAnswer.model_validate(ranking)

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 import numerate
 from numerate.model.numeral_lm import NumeralLM
-from numerate.server import schema
+from numerate.server import messages
 from numerate.server.answers import checked, predicted, ranked
 from numerate.server.guard import Access, Guard
 from numerate.server.limits import Limits
@@ -20,8 +20,8 @@ from numerate.server.workers import Workers
 
 Result = TypeVar("Result")
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": schema.Problem, "description": "The request cannot be answered."},
-    "5XX": {"model": schema.Problem, "description": "Not in time, or an error of the server."},
+    "4XX": {"model": messages.Problem, "description": "The request cannot be answered."},
+    "5XX": {"model": messages.Problem, "description": "Not in time, or an error of the server."},
 }
 
 
@@ -62,35 +62,35 @@ def create_app(
         return await workers.call(request.receive, function)
 
     @app.get("/v1/health")
-    async def health() -> schema.HealthAnswer:
+    async def health() -> messages.HealthAnswer:
         """Whether the server answers, and how busy it is."""
-        return schema.HealthAnswer(status="ok", busy=workers.taken)
+        return messages.HealthAnswer(status="ok", busy=workers.taken)
 
     @app.get("/v1/model")
-    async def about() -> schema.ModelAnswer:
+    async def about() -> messages.ModelAnswer:
         """What is loaded, how much one request may ask, and texts to try."""
-        return schema.ModelAnswer(
+        return messages.ModelAnswer(
             name=name,
             strategy=model.name,
             members=list(model.members),
-            limits=schema.LimitsAnswer.model_validate(limits),
+            limits=messages.LimitsAnswer.model_validate(limits),
             examples=list(examples),
         )
 
     @app.post("/v1/check")
-    async def check(asked: schema.CheckRequest, request: Request) -> schema.CheckAnswer:
+    async def check(asked: messages.CheckRequest, request: Request) -> messages.CheckAnswer:
         """How plausible every numeral of a text is where it stands."""
         limits.check([asked.text], model.tokens)
         return await compute(request, lambda: checked(model, asked, force_domain=force_domain))
 
     @app.post("/v1/predict")
-    async def predict(asked: schema.PredictRequest, request: Request) -> schema.PredictAnswer:
+    async def predict(asked: messages.PredictRequest, request: Request) -> messages.PredictAnswer:
         """The distribution over the numeral at one place of a text."""
         limits.check([asked.text], model.tokens)
         return await compute(request, lambda: predicted(model, asked, limits.gap_tokens))
 
     @app.post("/v1/rank")
-    async def rank(asked: schema.RankRequest, request: Request) -> schema.RankAnswer:
+    async def rank(asked: messages.RankRequest, request: Request) -> messages.RankAnswer:
         """Claims in the order of how probable they are."""
         limits.check(asked.claims, model.tokens)
         return await compute(request, lambda: ranked(model, asked))

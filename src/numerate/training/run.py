@@ -31,10 +31,10 @@ from numerate.runs.folder import CHECKPOINT, CONFIG, RunFolder, read_json, writi
 from numerate.training.checkpoint import difference
 from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import Reporter, Trainer
+from numerate.training.mixture_weights import fit_mixture_weights
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice, over_backbone
 from numerate.training.place import check_place, close_place, open_place
-from numerate.training.shares import fit_shares
 from numerate.vocabulary import Vocabulary
 
 
@@ -200,7 +200,7 @@ def _until_interrupted(work: Callable[[], None], tidy: Callable[[], None] | None
 
 def _shares(network: NumeralLM, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
     documents = dataset.split("dev").read(["document"])["document"].to_numpy()
-    return fit_shares(network, trainer.dev_corpus, documents, trainer.options.batch_size)
+    return fit_mixture_weights(network, trainer.dev_corpus, documents, trainer.options.batch_size)
 
 
 def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:

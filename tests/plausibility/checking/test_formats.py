@@ -17,7 +17,7 @@ from numerate.documents.document import Document, Paragraph
 from numerate.documents.text import read_text
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, print_report
-from numerate.plausibility.checking.page import as_html
+from numerate.plausibility.checking.html_page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.checking.sentences import sentences
 from numerate.plausibility.domain import Compared, Fit

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from numerate.corpus.cardiac.attributes import MALE
 from numerate.corpus.cardiac.chart import Chart
-from numerate.corpus.cardiac.quantities import ejection_fraction, rounded
+from numerate.corpus.cardiac.measurements import ejection_fraction, rounded
 
 
 class Grade(NamedTuple):

@@ -14,7 +14,7 @@ from numerate.corpus.cardiac.attributes import PRIOR, Vector
 from numerate.corpus.cardiac.chart import Chart
 from numerate.corpus.cardiac.grammar import Grammar
 from numerate.corpus.cardiac.graph import END, SLOT, Node
-from numerate.corpus.cardiac.quantities import SLOTS
+from numerate.corpus.cardiac.measurements import SLOTS
 from numerate.corpus.cardiac.slots import Slot, Uniform, pick
 from numerate.corpus.cardiac.wording import RULES
 

@@ -3,16 +3,22 @@
 from collections.abc import Mapping
 
 from numerate.corpus.cardiac.grammar import Rule
-from numerate.corpus.cardiac.wording import conclusion, findings, left_ventricle, opening, tissue
+from numerate.corpus.cardiac.wording import (
+    assessment,
+    conclusion,
+    introduction,
+    left_ventricle,
+    tissue,
+)
 
 RULES: Mapping[str, Rule] = {
     "report": (
         "<opening> [11*<history>|9*] <technique> [6*<body>|14*] [6*<vitals>|14*] "
         "<left_ventricle> <other_findings> <tissue> [7*<elsewhere>|13*] <conclusion>"
     ),
-    **opening.RULES,
+    **introduction.RULES,
     **left_ventricle.RULES,
-    **findings.RULES,
+    **assessment.RULES,
     **tissue.RULES,
     **conclusion.RULES,
 }

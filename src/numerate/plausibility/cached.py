@@ -14,7 +14,7 @@ Record = dict[str, Any]
 T = TypeVar("T")
 
 
-def keep(
+def cached(
     folder: Path,
     name: str,
     identity: Record,

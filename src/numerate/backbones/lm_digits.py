@@ -30,13 +30,13 @@ MOST_SEARCHED = 4096  # for the most probable numerals
 Place = tuple[Plan, int]  # a window, and which of its numerals
 
 
-class OwnDigits(ABC):
+class LMDigits(ABC):
     """What the language model says of numerals at N places: `heads.base.Digits`."""
 
     lm: PretrainedLM
 
     @abstractmethod
-    def own(self) -> Tensor:
+    def lm_log_probs(self) -> Tensor:
         """log p(numeral | a numeral comes) of the numerals that stand there: float64 [N]."""
 
     @abstractmethod
@@ -51,17 +51,17 @@ class OwnDigits(ABC):
     def log_prob(self, numerals: NumeralBatch, adapter: DigitAdapter | None = None) -> Tensor:
         nodes = None if adapter is None else self.nodes()
         if adapter is None or nodes is None:
-            return self.own()
-        return adapter.log_prob(self.own(), nodes, self.lm.scorer.classes)
+            return self.lm_log_probs()
+        return adapter.log_prob(self.lm_log_probs(), nodes, self.lm.scorer.classes)
 
     def log_prob_of_each(
         self, numerals: NumeralBatch, adapter: DigitAdapter | None
     ) -> tuple[Tensor, Tensor]:
         nodes = None if adapter is None else self.nodes()
         if adapter is None or nodes is None:
-            own = self.own()
-            return own, own[:, None]
-        return adapter.log_probs(self.own(), nodes, self.lm.scorer.classes)
+            alone = self.lm_log_probs()
+            return alone, alone[:, None]
+        return adapter.log_probs(self.lm_log_probs(), nodes, self.lm.scorer.classes)
 
     def log_prob_table(
         self, candidates: NumeralTable, adapter: DigitAdapter | None = None
@@ -89,17 +89,17 @@ class OwnDigits(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def __getitem__(self, rows: slice | Tensor) -> "OwnDigits": ...
+    def __getitem__(self, rows: slice | Tensor) -> "LMDigits": ...
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedDigits(OwnDigits):
+class PlacedDigits(LMDigits):
     """After texts of the user's: no numeral stands there yet."""
 
     lm: PretrainedLM
     places: Sequence[Place]
 
-    def own(self) -> Tensor:
+    def lm_log_probs(self) -> Tensor:
         raise ValueError("no numeral stands there: ask for a table")
 
     def nodes(self) -> DigitBatch | None:
@@ -116,7 +116,7 @@ class PlacedDigits(OwnDigits):
 
 
 @dataclass(frozen=True, slots=True)
-class TextDigits(OwnDigits):
+class TextDigits(LMDigits):
     """Of texts that have just been read."""
 
     lm: PretrainedLM
@@ -124,7 +124,7 @@ class TextDigits(OwnDigits):
     scores: ParagraphScores = field(repr=False)  # of all of them, one after another
     rows: np.ndarray  # [N] numerals among all of theirs
 
-    def own(self) -> Tensor:
+    def lm_log_probs(self) -> Tensor:
         return torch.from_numpy(self.scores.numerals[self.rows]).to(self.lm.scorer.device)
 
     def nodes(self) -> DigitBatch | None:
@@ -161,7 +161,7 @@ class TextDigits(OwnDigits):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDigits(OwnDigits):
+class StoredDigits(LMDigits):
     """Of a split that has been read before; tables of candidates are cached with it."""
 
     lm: PretrainedLM
@@ -169,9 +169,9 @@ class StoredDigits(OwnDigits):
     places: np.ndarray  # [N] numerals of the split
     progress: Progress | None = None
 
-    def own(self) -> Tensor:
-        own = np.array(self.split.numerals[self.places])
-        return torch.from_numpy(own).to(self.lm.scorer.device)
+    def lm_log_probs(self) -> Tensor:
+        found = np.array(self.split.numerals[self.places])
+        return torch.from_numpy(found).to(self.lm.scorer.device)
 
     def nodes(self) -> DigitBatch | None:
         return self.split.details.gather(self.places, self.lm.scorer.device)
@@ -199,14 +199,14 @@ class StoredDigits(OwnDigits):
 
 
 @dataclass(frozen=True, slots=True)
-class BatchDigits(OwnDigits):
+class BatchDigits(LMDigits):
     """Of a batch in training: what was read of it, and no way back to the text."""
 
     lm: PretrainedLM
     log_probs: Tensor  # float64 [N]
     spelled: DigitBatch | None  # for the digits to be adapted
 
-    def own(self) -> Tensor:
+    def lm_log_probs(self) -> Tensor:
         return self.log_probs
 
     def nodes(self) -> DigitBatch | None:

@@ -14,9 +14,9 @@ from numerate.heads.combination import CombinationHead
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import open_stored
 from numerate.runs.folder import read_json
+from numerate.training.mixture_weights import fit_mixture_weights
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
-from numerate.training.shares import fit_shares
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +64,10 @@ def test_digits_are_learnt_beside_members_that_learn_faster(
 def test_only_fitted_shares_are_remembered(runs: dict[bool, Path]) -> None:
     fitted = read_json(runs[False] / "config.json")
     assert fitted["training"]["plain_mixture"] is False
-    assert set(fitted["shares"]) == {"strength", "gain"}
+    assert set(fitted["mixture_weights"]) == {"strength", "gain"}
     plain = read_json(runs[True] / "config.json")
     assert plain["training"]["plain_mixture"] is True
-    assert "shares" not in plain
+    assert "mixture_weights" not in plain
 
 
 def test_a_gate_that_trusts_the_wrong_member_is_put_right(
@@ -90,13 +90,13 @@ def test_a_gate_that_trusts_the_wrong_member_is_put_right(
 
     before, weights = numerals(), model.weights()
     documents = np.array(Dataset.open(cardiac).split("dev").read(["document"])["document"])
-    found = fit_shares(model, dev, documents, batch_size=3)["shares"]
+    found = fit_mixture_weights(model, dev, documents, batch_size=3)["mixture_weights"]
     assert found["strength"] is not None
     assert numerals() - before > found["gain"] > 0.01
     changed = {name for name, tensor in model.weights().items() if not tensor.equal(weights[name])}
     assert changed == {"head.weights"}
     head.plain = True
-    assert fit_shares(model, dev, documents, batch_size=3) == {}
+    assert fit_mixture_weights(model, dev, documents, batch_size=3) == {}
 
 
 def test_a_batch_knows_the_paragraphs_of_its_numerals(

@@ -12,7 +12,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from numerate.analysis.run import Run
+from numerate.analysis.inspected_run import Run
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture import MixtureHead
 from numerate.numeral_table import NumeralTable
@@ -60,7 +60,7 @@ def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
         "calibration",
         "Calibration on the number line",
         "Randomised probability integral transform of the numerals of "
-        f"{runs[0].bench.extent}, given their precision, in {BINS} bins: the share of numerals in "
+        f"{runs[0].shared.extent}, given their precision, in {BINS} bins: the share of numerals in "
         "each, against the line of a calibrated model. A hump in the middle means predictions too "
         "wide, a sag too narrow.",
         _draw(heights, counts),

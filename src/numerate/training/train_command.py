@@ -70,8 +70,8 @@ def _print_result(model: str, result: RunResult) -> None:
         f"{best['dev_word_perplexity']:.2f}, numeral perplexity "
         f"{best['dev_numeral_perplexity']:,.1f}"
     )
-    if shares := RunFolder(result.folder).config().shares:
-        perplexity = best["dev_numeral_perplexity"] * math.exp(-shares.gain)
+    if weights := RunFolder(result.folder).config().mixture_weights:
+        perplexity = best["dev_numeral_perplexity"] * math.exp(-weights.gain)
         fitted = f"fitted on dev: numeral perplexity {perplexity:,.1f} by cross-validation"
-        kept = "stay as they were trained: no clear gain on dev"
-        print(f"shares of the members {fitted if shares.strength else kept}")
+        trained = "stay as they were trained: no clear gain on dev"
+        print(f"mixture weights {fitted if weights.strength else trained}")

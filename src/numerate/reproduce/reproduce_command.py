@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import FailureError, printable
-from numerate.evaluation.tables import result_tables
+from numerate.evaluation.result_tables import result_tables
 from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children, exclusive
+from numerate.reproduce.choices import Plan
 from numerate.reproduce.estimate import expected_seconds, makespan
-from numerate.reproduce.plan import Plan
 from numerate.reproduce.results import evaluate_models
 from numerate.reproduce.write import write_results
 from numerate.tables import print_tables

@@ -26,7 +26,7 @@ Kind = TypeVar("Kind", bound=NumeralHead)
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class SharedDataset:
     """What runs opened together share, so that what they learnt can be compared."""
 
     dataset: Dataset
@@ -64,7 +64,7 @@ class Run:
     label: str  # the model's name, with the folder's where several have one name
     folder: Path
     record: TrainedConfig
-    bench: Bench
+    shared: SharedDataset
     model: NumeralLM
 
     @property
@@ -102,15 +102,15 @@ class Run:
 
     @property
     def dataset(self) -> Dataset:
-        return self.bench.dataset
+        return self.shared.dataset
 
     @property
     def corpora(self) -> dict[str, Corpus]:
-        return self.bench.corpora
+        return self.shared.corpora
 
     @property
     def dev(self) -> Corpus:
-        return self.bench.dev
+        return self.shared.dev
 
     @property
     def dev_rows(self) -> np.ndarray:

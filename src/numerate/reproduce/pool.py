@@ -9,7 +9,7 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from typing import TypeVar
 
 from numerate.errors import NumerateError
-from numerate.reproduce.plan import Plan
+from numerate.reproduce.choices import Plan
 
 Result = TypeVar("Result")
 

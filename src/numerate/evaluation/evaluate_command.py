@@ -6,7 +6,7 @@ from numerate.errors import NumerateError
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
-from numerate.evaluation.tables import as_csv, as_json, comparison_tables, result_tables
+from numerate.evaluation.result_tables import as_csv, as_json, comparison_tables, result_tables
 from numerate.model.opening import Settings, split_reference
 from numerate.model.stored import StoredModel
 from numerate.notices import say

@@ -14,8 +14,8 @@ from numerate.plausibility.benchmark.benchmark import FALSE_ALARMS, BenchmarkRes
 from numerate.plausibility.benchmark.corruption import KINDS
 from numerate.plausibility.checking.check import check_documents
 from numerate.plausibility.checking.formats import as_csv, as_json, print_report
+from numerate.plausibility.checking.html_page import as_html
 from numerate.plausibility.checking.ignored import without_ignored
-from numerate.plausibility.checking.page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress

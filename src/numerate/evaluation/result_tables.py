@@ -36,7 +36,7 @@ _PARTS = {  # beyond the paper: the title, and the figures with their columns
             "coverage_90": "in 90 %",
         },
     ),
-    "suited": (
+    "selected": (
         "With numbers that suit the error: the median of the distribution, for MAPE its median "
         "with weights 1/number",
         {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"},
@@ -51,10 +51,10 @@ _COMPARED = {
     "mdae": "MdAE",
     "mape": "MAPE %",
     "mdape": "MdAPE %",
-    "suited_mae": "MAE, suited",
-    "suited_mdae": "MdAE, suited",
-    "suited_mape": "MAPE %, suited",
-    "suited_mdape": "MdAPE %, suited",
+    "selected_mae": "MAE, selected",
+    "selected_mdae": "MdAE, selected",
+    "selected_mape": "MAPE %, selected",
+    "selected_mdape": "MdAPE %, selected",
     "accuracy": "exact",
     "crps": "CRPS",
 }

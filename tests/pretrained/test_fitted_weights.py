@@ -18,11 +18,11 @@ from numerate.model.opening import open_stored
 from numerate.pretrained.store import Store
 from numerate.runs.folder import read_json
 from numerate.training import shares
-from numerate.training.command import train_with_progress
+from numerate.training.mixture_weights import fit_mixture_weights
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import RunResult, train
-from numerate.training.shares import fit_shares
+from numerate.training.train_command import train_with_progress
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +94,13 @@ def test_a_gate_that_trusts_the_wrong_member_is_put_right(
     worst = trust(int(np.argmin([trust(member) for member in range(len(model.members))])))
     before = model.weights()
     sources = np.array(Dataset.open(cardiac).split("dev").read(["document"])["document"])
-    found = fit_shares(model, dev, sources, batch_size=7)["shares"]
+    found = fit_mixture_weights(model, dev, sources, batch_size=7)["mixture_weights"]
     assert found["strength"] is not None
     assert found["gain"] > 0.01
     assert numerals() - worst > found["gain"], "fitted on all, it is better than left out"
     changed = {name for name, tensor in model.weights().items() if not tensor.equal(before[name])}
     assert changed == {"head.weights"}
-    again = fit_shares(model, dev, sources, batch_size=50)["shares"]
+    again = fit_mixture_weights(model, dev, sources, batch_size=50)["mixture_weights"]
     assert again["gain"] < found["gain"] / 2, "less is left to put right"
 
 
@@ -113,7 +113,7 @@ def test_a_run_ends_with_fitted_shares_however_it_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Stopped while they are fitted, a run can be resumed and ends as if nothing had happened."""
-    remembered = read_json(run / "config.json")["shares"]
+    remembered = read_json(run / "config.json")["mixture_weights"]
     assert set(remembered) == {"strength", "gain"}
     assert remembered["gain"] >= 0
     backbone = BackboneChoice(tiny_models["single"], cache=cache)
@@ -126,11 +126,13 @@ def test_a_run_ends_with_fitted_shares_however_it_ends(
         assert short(cardiac, tmp_path / "run", backbone).state == "interrupted"
     stopped = read_json(tmp_path / "run" / "config.json")
     assert stopped["state"] == "interrupted"
-    assert "shares" not in stopped
+    assert "mixture_weights" not in stopped
     assert weights(tmp_path / "run").keys() == weights(run).keys()
     result = short(cardiac, tmp_path / "run", backbone, resume=True)
     assert result.state == "finished"
-    assert read_json(tmp_path / "run" / "config.json")["shares"] == pytest.approx(remembered)
+    assert read_json(tmp_path / "run" / "config.json")["mixture_weights"] == pytest.approx(
+        remembered
+    )
     for name, tensor in weights(tmp_path / "run").items():
         torch.testing.assert_close(tensor, weights(run)[name])
 
@@ -156,7 +158,7 @@ def test_few_documents_leave_shares_alone(run: Path, cardiac: Path, cache: Path)
     model = open_stored(run)
     dev = dev_states(model, cardiac, cache)
     before = model.weights()
-    assert fit_shares(model, dev, np.arange(len(dev)) % 4, batch_size=7) == {}
+    assert fit_mixture_weights(model, dev, np.arange(len(dev)) % 4, batch_size=7) == {}
     after = model.weights()
     assert all(tensor.equal(after[name]) for name, tensor in before.items())
 
@@ -166,7 +168,7 @@ def test_other_heads_have_no_shares(
 ) -> None:
     backbone = BackboneChoice(tiny_models["single"], cache=cache)
     short(cardiac, tmp_path / "mog", backbone, model="mog", options=ONCE)
-    assert "shares" not in read_json(tmp_path / "mog" / "config.json")
+    assert "mixture_weights" not in read_json(tmp_path / "mog" / "config.json")
 
 
 def test_training_says_what_became_of_the_shares(
@@ -185,15 +187,15 @@ def test_training_says_what_became_of_the_shares(
         "cache": cache,
         **CHOICES,
     }
-    fitted = {"shares": {"strength": 30.0, "gain": np.log(2.0)}}
-    monkeypatch.setattr("numerate.training.run.fit_shares", lambda *_: fitted)
+    fitted = {"mixture_weights": {"strength": 30.0, "gain": np.log(2.0)}}
+    monkeypatch.setattr("numerate.training.run.fit_mixture_weights", lambda *_: fitted)
     result = train_with_progress(cardiac, tmp_path / "fitted", **arguments)
     half = result.history[result.best_epoch - 1]["dev_numeral_perplexity"] / 2
     assert (
         f"fitted on dev: numeral perplexity {half:,.1f} by cross-validation"
         in capsys.readouterr().out
     )
-    kept = {"shares": {"strength": None, "gain": 0.0}}
-    monkeypatch.setattr("numerate.training.run.fit_shares", lambda *_: kept)
+    kept = {"mixture_weights": {"strength": None, "gain": 0.0}}
+    monkeypatch.setattr("numerate.training.run.fit_mixture_weights", lambda *_: kept)
     train_with_progress(cardiac, tmp_path / "kept", **arguments)
     assert "stay as they were trained" in capsys.readouterr().out

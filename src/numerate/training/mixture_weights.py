@@ -1,4 +1,4 @@
-"""The shares of a combination's members, fitted on the dev split when training has ended."""
+"""The mixture weights of a combination, fitted on the dev split when training has ended."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from numerate.heads.gate_fit import FOLDS, fit_gate
 from numerate.model.numeral_lm import NumeralLM
 
 
-def fit_shares(
+def fit_mixture_weights(
     network: NumeralLM, dev: Corpus, documents: np.ndarray, batch_size: int
 ) -> dict[str, Any]:
-    """Give the members the shares that held-out numerals call for; what the run shall remember.
+    """Give the members the weights that held-out numerals call for; what the run shall remember.
 
     `documents` says where each paragraph is from. Everything ends up on the CPU in float64, where
-    the fit is the same whatever the device. A head that combines nothing has no shares, nor has
+    the fit is the same whatever the device. A head that combines nothing has no weights, nor has
     one that was to be trained plainly any but the learnt ones.
     """
     head = network.head
@@ -41,4 +41,4 @@ def fit_shares(
     fit = fit_gate(head.weights.detach().cpu(), *parts)
     with torch.no_grad():
         head.weights.copy_(fit.weights)
-    return {"shares": {"strength": fit.strength, "gain": fit.fitted - fit.learnt}}
+    return {"mixture_weights": {"strength": fit.strength, "gain": fit.fitted - fit.learnt}}
