@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numerate.plausibility.load import check, load
     from numerate.training.run import train
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = ["NumeralDistribution", "check", "evaluate", "heads", "load", "prepare", "train"]
 
 wait_asleep()  # before anything loads torch
