@@ -29,6 +29,7 @@ class Fake:
     tokens = staticmethod(tokenize)
 
     def __init__(self) -> None:
+        self.checker = self
         self.begun = threading.Semaphore(0)
         self.go_on = threading.Event()
 
@@ -137,7 +138,7 @@ def test_a_request_that_is_computed_keeps_its_connection(serving: Any) -> None:
 
         answers = [pool.submit(check) for _ in range(2)]
         for _ in answers:
-            model.begun.acquire()
+            assert model.begun.acquire(timeout=60)
         newcomers = [opened.enter_context(connect(client)) for _ in range(5)]
         assert all(is_closed(connection) for connection in newcomers)
         model.go_on.set()

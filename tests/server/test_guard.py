@@ -29,6 +29,7 @@ class Fake:
     tokens = staticmethod(tokenize)
 
     def __init__(self, act: Callable[[str], Any] = lambda text: None) -> None:
+        self.checker = self
         self.act = act
 
     def glance(self, text: str, alarms: float) -> Findings[Glance]:
