@@ -363,6 +363,21 @@ def test_a_head_is_searched_before_it_is_tuned() -> None:
     assert shares == pytest.approx(expected.mass_up_to(numbers) / expected.total, abs=0.1)
 
 
+class UnsearchedSoftmax(SoftmaxHead):
+    def next_numeral(self, context: Context) -> NextNumeral:
+        return NumeralHead.next_numeral(self, context)
+
+
+def test_a_closed_head_is_searched_for_what_it_knows_alone() -> None:
+    head, exact = UnsearchedSoftmax(SIZE, NUMERALS), make("h-softmax")
+    head.load_state_dict(exact.state_dict())
+    place = places(1)
+    found, expected = head.next_numeral(place), exact.next_numeral(place)
+    assert found.total <= expected.total + 1e-9 < 1
+    known = {text for text, _ in found.stream()}
+    assert known == {text for text in NUMERALS if float(text) < 1000}
+
+
 # What is true of the combination alone.
 
 

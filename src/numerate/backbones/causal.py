@@ -85,8 +85,9 @@ class CausalBackbone(Backbone):
     def log_prob(self, batch: PretrainedBatch, head: NumeralHead) -> Tensor:
         read = batch.read(self.lm)
         if read.numerals is None:  # then there is nothing to differentiate
-            nothing = sum(weight.sum() for weight in self.parameters() if weight.requires_grad)
-            return read.words + 0.0 * nothing
+            weights = (*self.parameters(), *head.parameters())
+            trained = next(weight for weight in weights if weight.requires_grad)
+            return read.words + 0.0 * trained.sum()
         return torch.cat(
             [read.words, read.gates + head.log_prob(self._context(read), read.numerals)]
         )

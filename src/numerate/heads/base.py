@@ -156,6 +156,7 @@ class NumeralHead(nn.Module, ABC):
     flat: ClassVar[bool] = False  # whether words and its numerals share one softmax
     usual_member: ClassVar[bool] = False  # of a combination for which none are named
     drawn: ClassVar[bool] = True  # among the curves of a report
+    sees_states: ClassVar[bool] = True  # or only a language model's digits
     needs_digits: ClassVar[bool] = False  # those of a pretrained language model it stands on
 
     @classmethod

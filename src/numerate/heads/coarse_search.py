@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from numerate.heads.base import Context, log_prob_row
+from numerate.numeral_table import NumeralTable
 from numerate.perplexity import proper
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def coarse_search(head: "NumeralHead", context: Context) -> "CoarseNumerals":
         parts[:, 2] = np.repeat(step, 10)
         cells = np.concatenate([np.delete(cells, chosen, axis=0), parts])
         log_probs = np.concatenate([np.delete(log_probs, chosen), _score(head, context, parts)])
-    return CoarseNumerals(cells, log_probs)
+    named = log_probs > -np.inf
+    return CoarseNumerals(cells[named], log_probs[named])
 
 
 def _first_cells() -> np.ndarray:
@@ -56,7 +58,10 @@ def _first_cells() -> np.ndarray:
 
 
 def _score(head: "NumeralHead", context: Context, cells: np.ndarray) -> np.ndarray:
-    return proper(log_prob_row(head, context, [_write(*cell) for cell in cells.tolist()]))
+    """What a closed head does not know has no probability of its own."""
+    texts = [_write(*cell) for cell in cells.tolist()]
+    log_probs = proper(log_prob_row(head, context, texts))
+    return np.where(head.knows(NumeralTable(texts)), log_probs, -np.inf)
 
 
 def _write(decimals: int, first: int, size: int) -> str:

@@ -31,6 +31,7 @@ class LMHead(NumeralHead):
     summary = "A pretrained language model's own digits: any numeral can be written."
     usual_member = True
     needs_digits = True
+    sees_states = False
 
     def __init__(self, size: int, ensemble_size: int = 0, state_size: int = 0) -> None:
         super().__init__()
@@ -52,7 +53,12 @@ class LMHead(NumeralHead):
         return {"ensemble_size": self.ensemble_size, "state_size": self.state_size}
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
-        return _digits(context).log_prob(numerals, self.adapter)
+        """By itself too, every network of an ensemble learns from every numeral."""
+        if not self.training or self.ensemble_size < 2:
+            return _digits(context).log_prob(numerals, self.adapter)
+        together, each = self.log_prob_of_each(context, numerals)
+        alone = each.sum(1)
+        return together + (alone - alone.detach())
 
     def log_prob_of_each(self, context: Context, numerals: NumeralBatch) -> tuple[Tensor, Tensor]:
         """Of several networks, each learns by itself; the mean of their distributions is what

@@ -236,9 +236,12 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
             raise NumerateError(f"numerals: got {len(numerals)}, expected {len(self)}, one a place")
         written = [_written(numeral) for numeral in numerals]
         table = NumeralTable.of_text(written, {}).to(self._context.hidden.device)
-        rows = {text: row for row, text in enumerate(table.texts)}
-        batch = table.batch(np.array([rows[text] for text in written], dtype=np.int64))
-        return self._head.log_prob(self._context, batch)
+        index = {text: row for row, text in enumerate(table.texts)}
+        rows = np.array([index[text] for text in written], dtype=np.int64)
+        if self._head.uses_digits:  # which answer for the numerals that stand there alone
+            everything = self._head.log_prob_table(self._context, table)
+            return everything[torch.arange(len(self)), torch.from_numpy(rows)]
+        return self._head.log_prob(self._context, table.batch(rows))
 
     def cdf(self, numbers: float | Tensor) -> Tensor:
         """The probability that each number is at most so large: float64 [N]."""

@@ -185,7 +185,8 @@ def _over_pretrained(
 
     def make(head: NumeralHead) -> NumeralLM:
         config = stored.config
-        backbone = CausalBackbone(lm, config.hidden, config.dropout, tuned=tuned)
+        size = config.hidden if head.sees_states else None
+        backbone = CausalBackbone(lm, size, config.dropout, tuned=tuned)
         return NumeralLM(config, stored.vocabulary, backbone, head)
 
     model = stored.build(make).to(device)

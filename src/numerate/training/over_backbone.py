@@ -76,7 +76,8 @@ def over_backbone(
         add_adapters(opened.model, choice.finetune)
         for name in SPLITS:
             found[name] = TextCorpus(corpora[name], dataset.split(name), paragraphs[name], lm)
-    backbone = CausalBackbone(lm, config.hidden, config.dropout, tuned=not frozen)
+    size = config.hidden if head.sees_states else None
+    backbone = CausalBackbone(lm, size, config.dropout, tuned=not frozen)
     about = {
         "path": str(opened.path),
         "digest": opened.digest,
