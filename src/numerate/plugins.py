@@ -22,6 +22,11 @@ def names(group: str) -> list[str]:
     return list(dict.fromkeys(entry.name for _, entry in _declared(group, tuple(sys.path))))
 
 
+def own_names(group: str) -> list[str]:
+    """Those of this package alone: what others install changes nothing about our defaults."""
+    return [entry.name for package, entry in _declared(group, tuple(sys.path)) if package == _OWN]
+
+
 def load(group: str, name: str, base: type) -> Any:
     """The class of that name, which is to be one of `base`."""
     return _load(group, name, base, tuple(sys.path))

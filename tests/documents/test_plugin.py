@@ -101,19 +101,25 @@ def test_formats_of_one_suffix_are_told_by_a_look_inside(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("site")
-def test_one_that_is_broken_is_named_in_one_line(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_one_that_is_broken_is_left_out_unless_it_is_asked_for(
+    tmp_path: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     entries = {READERS: {"half": "minutes_package:Unfinished"}}
     install(tmp_path / "more", "half-done", entries)
     monkeypatch.syspath_prepend(tmp_path / "more")
-    with pytest.raises(NumerateError) as raised:
-        prepare(folder, tmp_path / "out")
     expected = "reader 'half' of half-done: minutes_package:Unfinished lacks read"
+    manifest = prepare(folder, tmp_path / "out")
+    assert manifest["counts"]["documents_read"] == 9
+    assert capsys.readouterr().err.count(f"numerate: {expected}; left out\n") == 1
+    with pytest.raises(NumerateError) as raised:
+        prepare(folder, tmp_path / "half", format="half")
     assert str(raised.value) == expected
     # Who says what a source is needs none but that reader.
-    manifest = prepare(folder, tmp_path / "out", format="minutes")
-    assert manifest["counts"]["documents_read"] == 9
+    prepare(folder, tmp_path / "named", format="minutes")
+    assert "left out" not in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("site")

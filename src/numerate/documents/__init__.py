@@ -14,8 +14,9 @@ from typing import BinaryIO
 
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.reader import Reader, Unit, whole
-from numerate.errors import DocumentError, SourceError, check_choice
-from numerate.plugins import READERS, load, names
+from numerate.errors import DocumentError, NumerateError, SourceError, check_choice, one_line
+from numerate.notices import say
+from numerate.plugins import READERS, load, names, own_names
 
 AUTO = "auto"
 """The format of each file by its suffix, and by a look inside where several formats share it."""
@@ -30,12 +31,16 @@ def formats() -> list[str]:
 
 
 def reader_of(format: str) -> Reader:
-    return _reader(load(READERS, format, Reader))
+    return _reader(format, load(READERS, format, Reader))
 
 
 @cache
-def _reader(kind: Callable[[], Reader]) -> Reader:
-    return kind()
+def _reader(format: str, kind: Callable[[], Reader]) -> Reader:
+    try:
+        return kind()
+    except Exception as error:  # a plugin may fail in any way
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        raise NumerateError(f"reader {format!r}: cannot be made: {reason}") from error
 
 
 def suits(name: str, format: str = AUTO) -> bool:
@@ -44,7 +49,23 @@ def suits(name: str, format: str = AUTO) -> bool:
 
 
 def _formats_of(name: str) -> list[str]:
-    return [format for format in names(READERS) if _has_suffix(name, format)]
+    return [format for format in _working(tuple(sys.path)) if _has_suffix(name, format)]
+
+
+@cache
+def _working(path: tuple[str, ...]) -> list[str]:
+    """All formats but those of other packages that fail, which is said once."""
+    found = []
+    for format in names(READERS):
+        try:
+            reader_of(format)
+        except NumerateError as error:
+            if format in own_names(READERS):
+                raise
+            say(f"{error}; left out")
+        else:
+            found.append(format)
+    return found
 
 
 def _has_suffix(name: str, format: str) -> bool:

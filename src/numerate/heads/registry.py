@@ -1,5 +1,6 @@
 """Heads by name: those that packages register, ours among them. No torch before one is loaded."""
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -25,22 +26,29 @@ def check_head_name(name: str) -> None:
 
 def head_class(name: str) -> "type[NumeralHead]":
     """The head of that name; the package that brings it is imported now."""
+    from torch import nn
+
     from numerate.heads.base import NumeralHead
 
     check_head_name(name)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9+_-]*", name) or hasattr(nn.ModuleDict(), name):
+        raise NumerateError(
+            f"head {name!r}: got a name that cannot be one of a member, expected letters, digits, "
+            "+, - and _, and no name that torch has for a part of a module"
+        )
     found: type[NumeralHead] = plugins.load(plugins.HEADS, name, NumeralHead)
     return found
 
 
 def paper_heads() -> tuple[str, ...]:
     """The paper's seven, in the order of its tables."""
-    rows = {name: head_class(name).paper_row for name in head_names()}
+    rows = {name: head_class(name).paper_row for name in plugins.own_names(plugins.HEADS)}
     return tuple(sorted((n for n, row in rows.items() if row), key=lambda name: rows[name] or 0))
 
 
 def usual_members(*, with_digits: bool) -> tuple[str, ...]:
     """What a combination is made of unless told, in the order of the paper."""
-    found = {name: head_class(name) for name in head_names()}
+    found = {name: head_class(name) for name in plugins.own_names(plugins.HEADS)}
     chosen = [
         name
         for name, kind in found.items()
