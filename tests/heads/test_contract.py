@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import numerate.heads
+from numerate.errors import NumerateError
 from numerate.heads.base import Context, NextNumeral, NumeralHead
 from numerate.heads.combination import CombinationHead
 from numerate.heads.digit_rnn import DigitRNNHead
@@ -435,5 +436,5 @@ def test_an_unknown_numeral_teaches_the_memorising_member_nothing() -> None:
 
 
 def test_a_combination_needs_an_open_member() -> None:
-    with pytest.raises(ValueError, match="open vocabulary"):
+    with pytest.raises(NumerateError, match="can write any numeral"):
         CombinationHead(SIZE, {"h-softmax": SoftmaxHead(SIZE, NUMERALS, unknown=False)})

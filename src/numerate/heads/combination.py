@@ -38,12 +38,11 @@ class CombinationHead(NumeralHead):
 
     def __init__(self, size: int, members: Mapping[str, NumeralHead]) -> None:
         super().__init__()
+        got = f"members: got {', '.join(members) or 'none'}"
         if not any(member.open_vocabulary for member in members.values()):
-            raise ValueError("a combination needs a member with an open vocabulary: got none")
+            raise NumerateError(f"{got}, expected one at least that can write any numeral")
         if sum(member.uses_digits for member in members.values()) > 1:
-            raise ValueError(
-                "a combination has one member at most with the language model's digits"
-            )
+            raise NumerateError(f"{got}, expected one at most with a language model's digits")
         self.members = nn.ModuleDict(members)
         self.plain = False  # trained by the likelihood of the mixture and nothing else
         self.weights = nn.Parameter(torch.zeros(len(members), size))  # Aᵀ
@@ -60,12 +59,7 @@ class CombinationHead(NumeralHead):
                     + (" twice" if names.count(name) > 1 else "")
                 )
         fitted = {name: head_class(name).fit_member(data, size, options) for name in names}
-        members = {name: head for name, head in fitted.items() if head is not None}
-        if not any(member.open_vocabulary for member in members.values()):
-            raise NumerateError(
-                f"members: got {', '.join(names)}, expected one at least that can write any numeral"
-            )
-        return cls(size, members)
+        return cls(size, {name: head for name, head in fitted.items() if head is not None})
 
     def config(self) -> Config:
         return {"members": {name: head.config() for name, head in self.members_by_name().items()}}
