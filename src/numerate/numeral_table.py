@@ -105,17 +105,17 @@ class NumeralTable:
         return len(self.texts)
 
     def to(self, device: torch.device) -> "NumeralTable":
-        if device != self.device:
-            self.device = device
-            self._on_device.clear()
-            self._constants.clear()
+        if device != self.device:  # another thread may be using what was there
+            self.device, self._on_device, self._constants = device, {}, WeakKeyDictionary()
         return self
 
     def on_device(self, column: str) -> Tensor:
         """One of the arrays as a tensor where the table is; moved once."""
-        if column not in self._on_device:
-            self._on_device[column] = torch.from_numpy(getattr(self, column)).to(self.device)
-        return self._on_device[column]
+        found = self._on_device.get(column)
+        if found is None:
+            found = torch.from_numpy(getattr(self, column)).to(self.device)
+            self._on_device[column] = found
+        return found
 
     def intervals(self) -> tuple[Tensor, Tensor]:
         """Values and half the distance to the next numeral of the same precision: float64 [T]."""

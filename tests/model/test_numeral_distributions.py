@@ -46,6 +46,11 @@ def test_draws_follow_the_distribution(distributions: NumeralDistributions) -> N
     assert (share - distributions.cdf(2.0)).abs().max() < 5 * 0.5 / 20
     assert torch.equal(distributions.sample((2, 3)), distributions.sample((2, 3)))
     assert distributions.sample().shape == (3,)
+    # Draws of one place and seed are not those of the next place and the seed before.
+    there, here = distributions.sample((50,), seed=0)[:, 1], distributions.sample((50,), seed=1)
+    same = NumeralDistributions(distributions._head, distributions._context[1:])
+    assert not torch.equal(same.sample((50,), seed=1)[:, 0], there)
+    assert here.shape == (50, 3)
 
 
 def test_the_mixture_is_that_of_the_normal_distribution() -> None:

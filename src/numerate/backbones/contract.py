@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,31 @@ class Backbone(nn.Module, ABC):
         return None
 
 
+class _LongFloats:
+    """cuDNN's LSTM shortens floats by default; not while anyone, in whatever thread, is inside."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._usual = Lock(), 0, True
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._usual = torch.backends.cudnn.allow_tf32
+                torch.backends.cudnn.allow_tf32 = False
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                torch.backends.cudnn.allow_tf32 = self._usual
+
+
+_LONG_FLOATS = _LongFloats()
+
+
 @contextmanager
 def exactly() -> Iterator[None]:
-    """Without gradients, and without the shortened floats that cuDNN's LSTM takes by default."""
-    with torch.no_grad(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+    """Without gradients, and with floats as long as they are."""
+    with torch.no_grad(), _LONG_FLOATS:
         yield

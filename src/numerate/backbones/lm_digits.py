@@ -43,16 +43,31 @@ class LMDigits(ABC):
     def nodes(self) -> DigitBatch | None:
         """What it says at the nodes of their spellings, for who adapts digits."""
 
+    @abstractmethod
+    def stand_there(self, numerals: NumeralBatch) -> bool:
+        """Whether these are the numerals of the text: of those it is known what the model says."""
+
     def place(self, index: int) -> Place:
         """One of the places, in the text as it is laid out."""
         laid_out, which = self.laid_out(index)
         return laid_out.places[which]
 
     def log_prob(self, numerals: NumeralBatch, adapter: DigitAdapter | None = None) -> Tensor:
+        if not self.stand_there(numerals):
+            return self._read_instead(numerals, adapter)
         nodes = None if adapter is None else self.nodes()
         if adapter is None or nodes is None:
             return self.lm_log_probs()
         return adapter.log_prob(self.lm_log_probs(), nodes, self.lm.scorer.classes)
+
+    def _read_instead(self, numerals: NumeralBatch, adapter: DigitAdapter | None) -> Tensor:
+        """Others than those of the text are read after it, like candidates."""
+        texts = numerals.texts
+        table = NumeralTable(list(dict.fromkeys(texts)))
+        columns = {text: column for column, text in enumerate(table.texts)}
+        which = torch.tensor([columns[text] for text in texts])
+        found = LMDigits.log_prob_table(self, table, adapter)
+        return found[torch.arange(len(texts)), which.to(found.device)]
 
     def log_prob_of_each(
         self, numerals: NumeralBatch, adapter: DigitAdapter | None
@@ -105,6 +120,9 @@ class PlacedDigits(LMDigits):
     def nodes(self) -> DigitBatch | None:
         return None
 
+    def stand_there(self, numerals: NumeralBatch) -> bool:
+        return False
+
     def place(self, index: int) -> Place:
         return self.places[index]
 
@@ -147,6 +165,10 @@ class TextDigits(LMDigits):
         )
         return DigitBatch.of(trees.take(self.rows), details)
 
+    def stand_there(self, numerals: NumeralBatch) -> bool:
+        texts = [text for laid_out in self.paragraphs for text in laid_out.paragraph.numeral_texts]
+        return numerals.texts == [texts[row] for row in self.rows]
+
     def laid_out(self, index: int) -> tuple[LaidOut, int]:
         counts = np.cumsum([0, *(len(p.paragraph.numerals) for p in self.paragraphs)])
         row = int(self.rows[index])
@@ -175,6 +197,9 @@ class StoredDigits(LMDigits):
 
     def nodes(self) -> DigitBatch | None:
         return self.split.details.gather(self.places, self.lm.scorer.device)
+
+    def stand_there(self, numerals: NumeralBatch) -> bool:
+        return numerals.texts == [self.split.numeral_texts[place] for place in self.places]
 
     def log_prob_table(
         self, candidates: NumeralTable, adapter: DigitAdapter | None = None
@@ -212,11 +237,16 @@ class BatchDigits(LMDigits):
     def nodes(self) -> DigitBatch | None:
         return self.spelled
 
+    def stand_there(self, numerals: NumeralBatch) -> bool:
+        return True  # training asks for nothing else
+
     def __len__(self) -> int:
         return len(self.log_probs)
 
     def __getitem__(self, rows: slice | Tensor) -> "BatchDigits":
-        raise ValueError("a batch is not cut into pieces")
+        if self.spelled is not None:
+            raise ValueError("a batch whose digits are adapted is not cut into pieces")
+        return replace(self, log_probs=self.log_probs[rows])
 
 
 def _rows(rows: slice | Tensor, count: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ class Digits(Protocol):
     """
 
     def log_prob(self, numerals: NumeralBatch, adapter: Any = None) -> Tensor:
-        """log p(numeral | a numeral comes) of the numeral at each place: float64 [N]."""
+        """log p(numeral | a numeral comes) of one numeral at each place: float64 [N]."""
         ...
 
     def log_prob_of_each(self, numerals: NumeralBatch, adapter: Any) -> tuple[Tensor, Tensor]:
@@ -42,20 +42,27 @@ class Digits(Protocol):
     def __getitem__(self, rows: slice | Tensor) -> "Digits": ...
 
 
+class Sight(Protocol):
+    """The numbers in view of N places; no backbone brings any yet."""
+
+    def __getitem__(self, rows: slice | Tensor) -> "Sight": ...
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a head is given for N places where a numeral comes."""
 
     hidden: Tensor  # [N, D]
-    sight: None = None  # the numbers in view of each place: no model sees them yet
+    sight: Sight | None = None
     digits: Digits | None = None  # of the language model that the head stands on, if there is one
 
     def __len__(self) -> int:
         return self.hidden.shape[0]
 
     def __getitem__(self, rows: slice | Tensor) -> "Context":
+        sight = None if self.sight is None else self.sight[rows]
         digits = None if self.digits is None else self.digits[rows]
-        return replace(self, hidden=self.hidden[rows], digits=digits)
+        return Context(self.hidden[rows], sight, digits)
 
 
 @dataclass(frozen=True, slots=True)

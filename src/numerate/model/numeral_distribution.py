@@ -168,7 +168,7 @@ class NumeralDistribution:
         # Numerals have few digits: the float that was closed in on is one of them.
         return float(f"{high:.{_DIGITS}g}")
 
-    def sample(self, count: int = 1, seed: int = 0) -> list[str]:
+    def sample(self, count: int = 1, seed: int | tuple[int, ...] = 0) -> list[str]:
         """Independent draws from the model itself, among numerals that can be named."""
         if count < 0:
             raise NumerateError(f"number of samples: got {count}, expected 0 or more")
@@ -234,13 +234,12 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
             numerals = [numerals] * len(self)
         if len(numerals) != len(self):
             raise NumerateError(f"numerals: got {len(numerals)}, expected {len(self)}, one a place")
+        if not numerals:
+            return self._tensor([])
         written = [_written(numeral) for numeral in numerals]
         table = NumeralTable.of_text(written, {}).to(self._context.hidden.device)
         index = {text: row for row, text in enumerate(table.texts)}
         rows = np.array([index[text] for text in written], dtype=np.int64)
-        if self._head.uses_digits:  # which answer for the numerals that stand there alone
-            everything = self._head.log_prob_table(self._context, table)
-            return everything[torch.arange(len(self)), torch.from_numpy(rows)]
         return self._head.log_prob(self._context, table.batch(rows))
 
     def cdf(self, numbers: float | Tensor) -> Tensor:
@@ -256,9 +255,9 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
     def sample(self, sample_shape: Sequence[int] = (), seed: int = 0) -> Tensor:
         """The numbers that draws write: float64 [*shape, N]."""
         count = math.prod(sample_shape)
-        drawn = [one.sample(count, seed + place) for place, one in enumerate(self)]
-        values = [[float(text) for text in texts] for texts in drawn]
-        return self._tensor(values).T.reshape(*sample_shape, len(self))
+        drawn = [one.sample(count, (seed, place)) for place, one in enumerate(self)]
+        values = self._tensor([float(text) for texts in drawn for text in texts])
+        return values.view(len(self), count).T.reshape(*sample_shape, len(self))
 
     @cached_property
     def _each(self) -> list[NumeralDistribution]:

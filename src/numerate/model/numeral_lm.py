@@ -113,7 +113,7 @@ class NumeralLM(nn.Module):
     @property
     def is_bare(self) -> bool:
         """Whether it is a pretrained model as it comes, with nothing trained of ours."""
-        return self.backbone.title is not None and not any(True for _ in self.head.parameters())
+        return self.backbone.title is not None and not any(True for _ in self.parameters())
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -240,12 +240,12 @@ class NumeralLM(nn.Module):
         """log p(candidate | a numeral comes) in every place, or in some, a few at a time."""
         wanted = np.arange(len(context)) if places is None else places
         candidates.to(self.device)
-        with exactly():
-            for begin in range(0, len(wanted), TABLE_ROWS):
-                some = wanted[begin : begin + TABLE_ROWS]
-                rows = torch.from_numpy(some).to(self.device)
-                table = self.head.log_prob_table(context[rows], candidates)
-                yield np.arange(begin, begin + len(some)), table.double()
+        for begin in range(0, len(wanted), TABLE_ROWS):
+            some = wanted[begin : begin + TABLE_ROWS]
+            rows = torch.from_numpy(some).to(self.device)
+            with exactly():
+                table = self.head.log_prob_table(context[rows], candidates).double()
+            yield np.arange(begin, begin + len(some)), table
 
     def best(self, reading: Reading, candidates: NumeralTable) -> np.ndarray | None:
         """The likeliest candidate before each numeral [N], where that takes less than a table."""
@@ -318,6 +318,9 @@ class NumeralLM(nn.Module):
     def targets(self, corpus: Corpus) -> Targets:
         """What is to be predicted, and what of it this model has no symbol for."""
         targets = Targets.of(corpus)
+        if not self.open_vocabulary:
+            known = self.head.knows(corpus.table)
+            targets.is_unknown[targets.is_numeral] = ~known[corpus.rows]
         return targets.knowing_words() if self.backbone.open_words else targets
 
     def _charges(self, targets: Targets) -> np.ndarray:

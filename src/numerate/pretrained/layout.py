@@ -86,6 +86,11 @@ class Paragraph:
             [token.text for token in tokens],
         )
 
+    @property
+    def numeral_texts(self) -> list[str]:
+        """The numerals in their order, normalised."""
+        return [self.written[index] for index in sorted(self.numerals)]
+
     def tokens(self) -> list[Token]:
         spans = zip(self.written, self.starts, self.ends, strict=True)
         return [Token(*span, index in self.numerals) for index, span in enumerate(spans)]

@@ -125,6 +125,11 @@ class SplitStore:
     def array(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
         return open_mapped(self.store.folder / f"{self.name}-{name}.npy", dtype, shape)
 
+    @cached_property
+    def numeral_texts(self) -> list[str]:
+        """All its numerals in their order, normalised."""
+        return [text for paragraph in self.paragraphs for text in paragraph.numeral_texts]
+
     def targets_of(self, paragraphs: np.ndarray) -> np.ndarray:
         """Places of the targets of some paragraphs, in their order."""
         return ranges(self.target_starts[paragraphs], self.target_starts[paragraphs + 1])
