@@ -18,7 +18,7 @@ from numerate.corpus.dataset import Dataset
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import Strangeness, first_sight, log_odds, log_probs_of
-from numerate.plausibility.benchmark.benchmark import (
+from numerate.plausibility.benchmark import (
     Errors,
     Scores,
     detect,

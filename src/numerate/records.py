@@ -10,7 +10,7 @@ fits it can be had as one of its instances.
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -18,9 +18,10 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from numerate.atomic import write_file
-from numerate.errors import NumerateError, one_line
+from numerate.errors import NumerateError, RunError, one_line
 
 T = TypeVar("T")
+Say = Callable[[str], None]
 
 
 class Unbounded(float):
@@ -63,6 +64,36 @@ def parse_record(
 
 def write_record(path: Path, record: Mapping[str, Any], indent: int | None = 2) -> None:
     write_file(path, (json.dumps(record, indent=indent, ensure_ascii=False) + "\n").encode())
+
+
+def cached(
+    path: Path,
+    identity: dict[str, Any],
+    find_out: Callable[[], dict[str, Any]],
+    read: Callable[[dict[str, Any]], T],
+    say: Say,
+) -> T:
+    """What is found out once: the record in the file if it is of this identity, else made anew.
+
+    `read` makes of it what it stands for, or raises NumerateError: what can be found out again
+    may be spoilt. Nor is a folder that cannot be written to a reason to fail: then it is found
+    out each time.
+    """
+    try:
+        stored = read_record(path, {"identity": dict, "record": dict}, RunError)
+        if stored["identity"] == identity:
+            return read(stored["record"])
+        say(f"{path}: of other weights or data, made anew")
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except NumerateError as error:
+        say(f"{path}: spoilt, made anew ({str(error).removeprefix(f'{path}: ')})")
+    record = json.loads(json.dumps(find_out()))  # the same as next time
+    try:
+        write_record(path, {"identity": identity, "record": record}, indent=None)
+    except OSError as error:
+        say(f"{path}: cannot be kept ({error.strerror}), will be needed again next time")
+    return read(record)
 
 
 def typed(kind: type[T], record: Any) -> T:

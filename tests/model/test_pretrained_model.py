@@ -21,12 +21,12 @@ from numerate.backbones.contract import AFTER
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
 from numerate.errors import BackboneError, NumerateError
+from numerate.model.candidates import plain_candidates
 from numerate.model.gap import after_numeral, apart_from_numeral, before_numeral
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.calibration import calibrate
-from numerate.plausibility.plain_texts import plain_candidates
 from numerate.pretrained.files import digest
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.scorer import Scorer

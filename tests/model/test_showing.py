@@ -13,8 +13,7 @@ from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.rank import Claim, Ranking
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.finding import Finding
-from numerate.plausibility.findings import Findings
+from numerate.plausibility.findings import Finding, Findings
 from numerate.vocabulary import Vocabulary
 
 

@@ -133,7 +133,7 @@ def test_a_run_that_cannot_be_written_to_is_used_all_the_same(
     def refuse(path: Path, data: bytes) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("numerate.plausibility.cached.write_file", refuse)
+    monkeypatch.setattr("numerate.records.write_file", refuse)
     said: list[str] = []
     assert load(run, say=said.append).checker.assess("The fraction is 55 %.")
     assert sum("cannot be kept (Permission denied)" in message for message in said) == 2

@@ -3,7 +3,7 @@
 import pytest
 
 from numerate.plausibility.domain import Compared, Fit
-from numerate.plausibility.finding import REASONS, Finding
+from numerate.plausibility.findings import REASONS, Finding
 from numerate.plausibility.wording import explain, for_people, level_of, misfit, share, what_is_odd
 
 FITS = Fit({"unknown_words": Compared(0.03, 0.03, 0.1)})

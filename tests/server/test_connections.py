@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from numerate.corpus.tokenizer import tokenize
-from numerate.plausibility.finding import Glance
-from numerate.plausibility.findings import Findings
+from numerate.plausibility.findings import Findings, Glance
 from numerate.server.limits import Limits
 
 IMPATIENT = Limits(seconds=0.1, head_seconds=0.2)

@@ -12,8 +12,7 @@ import httpx
 import pytest
 
 from numerate.corpus.tokenizer import tokenize
-from numerate.plausibility.finding import Glance
-from numerate.plausibility.findings import Findings
+from numerate.plausibility.findings import Findings, Glance
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
 

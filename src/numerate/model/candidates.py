@@ -10,6 +10,15 @@ from numerate.numeral_table import NumeralTable
 
 PERCENTILES = 100
 COVERAGE = 0.9
+
+# What stands in for the numerals of a dataset where there is none
+SMALL = 100  # every whole number up to it
+LEADING = ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "7", "8", "9")
+DECADES = range(-2, 7)
+DECIMALS = range(3)
+WHOLE = 100  # from here on, without decimals
+YEARS = range(1950, 2031, 5)
+
 _EXACT = Context(prec=2 * MAX_DIGITS + 10, rounding=ROUND_HALF_EVEN)
 
 
@@ -41,6 +50,19 @@ def covering_decimals(train: Corpus) -> int:
     """The smallest number of decimals that covers 90 % of the training numerals."""
     counts = np.bincount(train.table.precisions[train.rows])
     return int(np.searchsorted(np.cumsum(counts) / counts.sum(), COVERAGE - 1e-12))
+
+
+def plain_candidates() -> tuple[str, ...]:
+    """Numerals over the number line: whole ones up to 100, years, round ones of every size."""
+    texts = dict.fromkeys(str(number) for number in (*range(SMALL + 1), *YEARS))
+    for decade in DECADES:
+        for leading in LEADING:
+            number = Decimal(leading).scaleb(decade)
+            for decimals in DECIMALS:
+                written = f"{number:.{decimals}f}"
+                if Decimal(written) == number and (not decimals or number < WHOLE):
+                    texts[written] = None
+    return tuple(texts)
 
 
 def _write(value: Decimal, precision: int) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.rules import ReadingRules
+from numerate.corpus.tokenizer import DEFAULT_RULES
 from numerate.errors import DatasetError, RunError
-from numerate.model.candidates import candidate_numerals
+from numerate.model.candidates import candidate_numerals, plain_candidates
 from numerate.numeral import is_numeral
 from numerate.records import misfit, typed
 from numerate.vocabulary import Vocabulary
@@ -63,6 +64,12 @@ class Reference:
             ),
             median=float(np.median(numbers)),
         )
+
+    @classmethod
+    def plain(cls) -> "Reference":
+        """Of no dataset: numerals of all sizes."""
+        candidates = plain_candidates()
+        return cls(DEFAULT_RULES, 0, 0, candidates, float(np.median(list(map(float, candidates)))))
 
 
 def _frequent(train: Corpus, count: int) -> list[str]:

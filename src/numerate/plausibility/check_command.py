@@ -10,13 +10,12 @@ from numerate.documents import STANDARD_INPUT, read_file
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice
 from numerate.notices import plain_console, say
-from numerate.plausibility.benchmark.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
-from numerate.plausibility.benchmark.corruption import KINDS
-from numerate.plausibility.checking.check import check_documents
+from numerate.plausibility.benchmark import FALSE_ALARMS, BenchmarkResult, run_benchmark
+from numerate.plausibility.checking.check import check_documents, without_ignored
 from numerate.plausibility.checking.formats import as_csv, as_json, print_report
 from numerate.plausibility.checking.html_page import as_html
-from numerate.plausibility.checking.ignored import without_ignored
 from numerate.plausibility.checking.sarif import as_sarif
+from numerate.plausibility.slips import KINDS
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on

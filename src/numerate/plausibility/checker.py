@@ -15,8 +15,7 @@ from numerate.model.numeral_lm import ALARMS, NumeralLM
 from numerate.plausibility.assess import Expected, Strangeness, expect, look_closer
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.domain import Comparison
-from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.findings import Findings
+from numerate.plausibility.findings import Finding, Findings, Glance
 from numerate.plausibility.passages import Passage, Report, read_passages
 from numerate.plausibility.wording import level_of, misfit
 

@@ -1,15 +1,48 @@
-"""What `lm.check` gives: the numerals that are flagged, as a sequence that shows itself."""
+"""What is said of one numeral, and of a text: findings, as a sequence that shows itself."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Generic, TypeVar, overload
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Generic, TypeVar, overload
 
 from numerate.model.showing import as_table
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.finding import Finding, Glance
 from numerate.plausibility.wording import explain, verdict
 
+REASONS = ("magnitude", "precision", "digits")
 SHOWN = 5  # numerals that are named in a line
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """How plausible it is, without what was expected instead: that takes longer to find out."""
+
+    start: int  # offsets into the text that was given
+    end: int
+    numeral: str  # normalised
+    written: str  # as it stands in the text, in one line
+    surprisal: float  # nats: −log p(numeral | a numeral comes)
+    plausibility: float  # share of the dev split's numerals at least as odd
+    flagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    start: int  # offsets into the text that was given
+    end: int
+    numeral: str  # normalised
+    written: str  # as it stands in the text, in one line
+    surprisal: float  # nats: −log p(numeral | a numeral comes)
+    percentile: float  # 0 to 1: where its value lies in the predicted distribution
+    interval: tuple[float, float]  # plausible range
+    likely: str  # the most likely numeral
+    reason: str  # what is odd about it, were it flagged: one of REASONS
+    plausibility: float  # share of the dev split's numerals at least as odd
+    flagged: bool
+    sign: int = 1  # of the number as a reader takes it, −1 in `−0.5`
+    power: int = 0  # and its power of ten, −16 in `2.2e-16`
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def name_some(written: Sequence[str]) -> str:

@@ -12,28 +12,32 @@ from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.texts import paragraphs_of
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
-from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
+from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document
 from numerate.errors import BackboneError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
-from numerate.plausibility.cached import Say, cached
 from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
-from numerate.plausibility.finding import Finding
-from numerate.plausibility.findings import Findings
-from numerate.plausibility.plain_texts import SENTENCES, plain_candidates
+from numerate.plausibility.findings import Finding, Findings
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.store import default_cache
 from numerate.progress import PassProgress
-from numerate.records import misfit
+from numerate.records import Say, cached, misfit
 from numerate.runs.folder import CALIBRATION, REFERENCE, VOCABULARY, WEIGHTS
 
 START = "start.json"
 PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
 FEW_FREQUENT = 50  # training numerals in the grid: each costs a pretrained model some tokens
+SENTENCES = (
+    "The house was built in 1924 and has 12 rooms on 3 floors.",
+    "She ran 10 km in 48 minutes, which is 12.5 km an hour.",
+    "Of the 250 people who were asked, 64 % said yes and 90 said no.",
+    "The temperature fell from 21.5 to 3 degrees within 2 days.",
+)
+"""Of no particular kind: they tell which symbol a model expects before a text."""
 T = TypeVar("T")
 
 
@@ -102,7 +106,7 @@ class _Loading:
         model = self.opened.model
         if self.opened.run is None and self.given is None:
             self._choose_start()
-            return model.use(_plain_reference(), Checker(model, self._refuse))
+            return model.use(Reference.plain(), Checker(model, self._refuse))
         return model.use(self._reference(), Checker(model, self._calibration))
 
     def _reference(self) -> Reference:
@@ -160,13 +164,13 @@ class _Loading:
             backbone = self.opened.model.backbone
             assert isinstance(backbone, CausalBackbone)
             assert backbone.store is not None
-            return cached(backbone.store.folder, name, identity, find_out, read, self.say)
+            return cached(backbone.store.folder / name, identity, find_out, read, self.say)
         content = record.dataset.content_hash
         if self.given is not None:
             content = Dataset.open(self.given).manifest["content_hash"]
         digest = hashlib.sha256((run.path / rests_on).read_bytes()).hexdigest()
         of = {"dataset": content, "weights" if rests_on == WEIGHTS else "vocabulary": digest}
-        return cached(run.path, name, {**identity, **of}, find_out, read, self.say)
+        return cached(run.path / name, {**identity, **of}, find_out, read, self.say)
 
     def _choose_start(self) -> None:
         """The symbol before a text, found out once for a pretrained model."""
@@ -177,7 +181,7 @@ class _Loading:
         folder = (self.opened.settings.cache or default_cache()) / lm.digest[:16]
         folder.mkdir(parents=True, exist_ok=True)
         identity = {"version": 1, "model": lm.digest}
-        lm.start = cached(folder, START, identity, lambda: _find_start(lm), _read_start, self.say)
+        lm.start = cached(folder / START, identity, lambda: _find_start(lm), _read_start, self.say)
 
     def _refuse(self) -> Calibration:
         raise NumerateError(
@@ -206,9 +210,3 @@ def _read_start(record: dict[str, Any]) -> int:
         raise BackboneError(wrong)
     start: int = record["start"]
     return start
-
-
-def _plain_reference() -> Reference:
-    candidates = plain_candidates()
-    median = float(np.median([float(text) for text in candidates]))
-    return Reference(DEFAULT_RULES, 0, 0, candidates, median)

@@ -1,11 +1,16 @@
-"""Which model a command uses."""
+"""Which model a command uses, and texts to try it with."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numerate.errors import NumerateError
+
 if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM
+
+SHORTEST, LONGEST = 150, 900  # characters of a text that is read at a glance
+LEAST_NUMERALS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +33,20 @@ class ModelSource:
             trust_remote_code=self.trust_remote_code,
             device=self.device,
         )
+
+    def example_texts(self, count: int = 5) -> list[str]:
+        """Some paragraphs of the dev split, on which a run was not trained; none where its dataset
+        has gone."""
+        from numerate.runs.folder import RunFolder
+
+        try:
+            opened = RunFolder(Path(self.run)).open_dataset(self.dataset)
+            columns = opened.split("dev").read(["text", "numerals"]).to_pydict()
+        except (NumerateError, OSError):
+            return []
+        fitting = [
+            text
+            for text, numerals in zip(columns["text"], columns["numerals"], strict=True)
+            if SHORTEST <= len(text) <= LONGEST and len(numerals) >= LEAST_NUMERALS
+        ]
+        return fitting[:: max(1, len(fitting) // count)][:count]

@@ -2,10 +2,13 @@
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from numerate.numeral import Numeral
 from numerate.plausibility.domain import Compared, Fit
-from numerate.plausibility.finding import Finding, Glance
+
+if TYPE_CHECKING:
+    from numerate.plausibility.findings import Finding, Glance
 
 UNUSUAL = 0.1  # of ten numerals of ordinary text, one is so odd
 FAR = 3  # times the end of the plausible range
@@ -22,18 +25,18 @@ UNCALIBRATED = {
 """The same of a model that does not fit the text: what it says of itself, not of the text."""
 
 
-def level_of(finding: Finding | Glance) -> str:
+def level_of(finding: "Finding | Glance") -> str:
     """One of three, the keys of `VERDICTS`."""
     if finding.flagged:
         return "implausible"
     return "unusual" if finding.plausibility < UNUSUAL else "plausible"
 
 
-def verdict(finding: Finding | Glance, fit: Fit) -> str:
+def verdict(finding: "Finding | Glance", fit: Fit) -> str:
     return (VERDICTS if fit.calibrated else UNCALIBRATED)[level_of(finding)]
 
 
-def explain(finding: Finding, fit: Fit) -> str:
+def explain(finding: "Finding", fit: Fit) -> str:
     """A finding as a sentence or two: how plausible it is, what is odd of it, what was expected."""
     level = level_of(finding)
     said = f"{finding.written} is {verdict(finding, fit)}"
@@ -60,14 +63,14 @@ def what_is_odd(numeral: str, reason: str, interval: tuple[float, float]) -> str
     return "numbers of about this size are rare"
 
 
-def _expectation(finding: Finding) -> str:
+def _expectation(finding: "Finding") -> str:
     low, high = map(for_people, finding.interval)
     expected = low if low == high else f"{low} to {high}"
     likely = "" if finding.likely == finding.numeral else f", most likely {finding.likely}"
     return f"Usual: {expected}{likely}."
 
 
-def figures(finding: Finding) -> str:
+def figures(finding: "Finding") -> str:
     """What the words rest on, for those who ask."""
     return (
         f"{finding.reason}: as odd as {share(finding.plausibility)} numerals of the dev split, "

@@ -9,7 +9,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import Numeral
 from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.finding import Finding, Glance
+from numerate.plausibility.findings import Finding, Glance
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars

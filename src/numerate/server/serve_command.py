@@ -96,7 +96,6 @@ def _serve(
     import torch
     import uvicorn
 
-    from numerate.plausibility.examples import example_texts
     from numerate.pretrained.backbone import parse_reference
     from numerate.server.api import create_app
     from numerate.server.guard import LOG
@@ -106,7 +105,7 @@ def _serve(
     run = source.run
     limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
-    examples = (example_texts(Path(run), source.dataset) if access.loopback else []) or [EXAMPLE]
+    examples = (source.example_texts() if access.loopback else []) or [EXAMPLE]
     model.checker.glance(
         examples[0], model.checker.usual_alarms
     )  # what is computed once is computed now

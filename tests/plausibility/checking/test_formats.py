@@ -16,13 +16,11 @@ from rich.console import Console
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.text import read_text
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, print_report
+from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, print_report, sentences
 from numerate.plausibility.checking.html_page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
-from numerate.plausibility.checking.sentences import sentences
 from numerate.plausibility.domain import Compared, Fit
-from numerate.plausibility.finding import Finding
-from numerate.plausibility.findings import Findings
+from numerate.plausibility.findings import Finding, Findings
 from numerate.plausibility.wording import explain, what_is_odd
 
 FITS = Fit({"unknown_words": Compared(0.03, 0.03, 0.1)})

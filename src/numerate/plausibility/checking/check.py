@@ -1,15 +1,15 @@
 """Whole documents checked: what is flagged, where, of how many numerals."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from numerate.configuration import Configuration
 from numerate.documents.document import Document
 from numerate.documents.source_map import Place
 from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.findings import Findings
+from numerate.plausibility.findings import Finding, Findings, Glance
 from numerate.plausibility.wording import explain, level_of, misfit
 from numerate.pretrained.store import Progress
 
@@ -133,3 +133,24 @@ def check_documents(
         checked.append(Checked(document, found.forced() if force_domain else found))
         before += len(document.paragraphs)
     return Report(model.name, alarms, checked)
+
+
+def without_ignored(report: Report, chosen: list[Configuration]) -> Report:
+    """The report as each document's configuration wants it; all numerals are still counted."""
+    pairs = zip(report.documents, chosen, strict=True)
+    return replace(report, documents=[_heard_of(checked, project) for checked, project in pairs])
+
+
+def _heard_of(checked: Checked, project: Configuration) -> Checked:
+    """Certain numerals, and those within certain patterns, are not to be heard of."""
+    text = checked.document.source.text
+    spans = [found.span() for pattern in project.patterns for found in pattern.finditer(text)]
+
+    def is_ignored(finding: Finding | Glance) -> bool:
+        return not project.numerals.isdisjoint({finding.written, finding.numeral}) or any(
+            start <= finding.start and finding.end <= end for start, end in spans
+        )
+
+    left = [finding for finding in checked.numerals if not is_ignored(finding)]
+    unusual = [glance for glance in checked.numerals.unusual if not is_ignored(glance)]
+    return replace(checked, numerals=Findings(left, checked.total, checked.domain, unusual))

@@ -1,8 +1,11 @@
 """What `numerate check` prints: for a terminal, a program, a spreadsheet, a browser."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
 
 from rich.console import Console
 from rich.padding import Padding
@@ -11,9 +14,7 @@ from rich.text import Text
 import numerate
 from numerate.errors import printable
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.checking.sentences import Sentence, sentences
-from numerate.plausibility.finding import Finding, Glance
-from numerate.plausibility.findings import name_some
+from numerate.plausibility.findings import Finding, Glance, name_some
 from numerate.plausibility.wording import explain, figures, level_of
 from numerate.tables import csv_text
 
@@ -38,6 +39,8 @@ COLUMNS = (
     "calibrated",
     "explanation",
 )
+AROUND = 160  # characters shown on either side of a numeral, if its sentence is that long
+_BORDER = re.compile(r"[.!?]\s+(?=[A-Z0-9(])")
 STYLES = {"implausible": "bold red", "unusual": "yellow", "plausible": "green"}
 
 
@@ -106,6 +109,35 @@ def print_report(
     if odd and not everything:
         named = name_some([f"{printable(f.written)} ({_where(c, f)})" for c, f in odd])
         console.print(Text(f"Unusual, but not flagged: {named}. --all says why."), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with its findings; offsets are those of what was given."""
+
+    start: int
+    end: int
+    findings: list[Finding]
+
+
+def sentences(checked: Checked, findings: list[Finding]) -> Iterator[Sentence]:
+    """In the order of the text; a very long sentence is cut around its findings."""
+    source = checked.document.source
+    for paragraph, those in groupby(findings, lambda found: source.paragraph_at(found.start)):
+        start, end = source.spans[paragraph]
+        borders = [start + border for border in sentence_borders(source.text[start:end])]
+        for index, some in groupby(those, lambda found: bisect_right(borders, found.start)):  # noqa: B023
+            together = list(some)
+            yield Sentence(
+                max(borders[index - 1], together[0].start - AROUND),
+                min(borders[index], together[-1].end + AROUND),
+                together,
+            )
+
+
+def sentence_borders(text: str) -> list[int]:
+    """Where each sentence begins, and the end of the text."""
+    return [0, *(match.end() for match in _BORDER.finditer(text)), len(text)]
 
 
 def _where(checked: Checked, finding: Finding | Glance) -> str:

@@ -3,8 +3,7 @@
 from itertools import count, groupby
 
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.finding import Finding
-from numerate.plausibility.findings import name_some
+from numerate.plausibility.findings import Finding, name_some
 from numerate.plausibility.wording import explain, for_people, share, what_is_odd
 from numerate.report.page import Link, Section, escape, page, table
 from numerate.tables import ResultTable

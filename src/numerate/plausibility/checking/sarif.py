@@ -8,7 +8,7 @@ from urllib.parse import quote
 import numerate
 from numerate.documents.source_map import Place
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.finding import REASONS, Finding
+from numerate.plausibility.findings import REASONS, Finding
 from numerate.plausibility.wording import explain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 
 from numerate.corpus.dataset import Dataset
-from numerate.plausibility.examples import LONGEST, SHORTEST, example_texts
+from numerate.plausibility.source import LONGEST, SHORTEST, ModelSource
 
 
 def test_examples_are_of_the_dev_split(runs: dict[str, Path], dataset: Path) -> None:
     dev = set(Dataset.open(dataset).split("dev").read(["text"])["text"].to_pylist())
-    examples = example_texts(runs["mog"], count=3)
+    examples = ModelSource(str(runs["mog"])).example_texts(count=3)
     assert len(set(examples)) == 3
     assert set(examples) <= dev
     assert all(SHORTEST <= len(text) <= LONGEST for text in examples)
@@ -24,5 +24,5 @@ def test_without_its_dataset_a_run_has_none(
     record = json.loads(config.read_text())
     record["dataset"] |= {"path": str(tmp_path / "gone"), "relative": None}
     config.write_text(json.dumps(record))
-    assert example_texts(tmp_path / "run") == []
-    assert len(example_texts(tmp_path / "run", dataset)) == 5
+    assert ModelSource(str(tmp_path / "run")).example_texts() == []
+    assert len(ModelSource(str(tmp_path / "run"), dataset).example_texts()) == 5

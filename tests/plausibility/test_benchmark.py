@@ -13,7 +13,9 @@ from numerate.backbones.lstm import LSTMBackbone
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
-from numerate.plausibility.benchmark.benchmark import (
+from numerate.plausibility.benchmark import (
+    BySurprisal,
+    Distance,
     Scores,
     area_under_roc,
     detect,
@@ -22,8 +24,7 @@ from numerate.plausibility.benchmark.benchmark import (
     run_benchmark,
     training_median,
 )
-from numerate.plausibility.benchmark.corruption import KINDS
-from numerate.plausibility.benchmark.detectors import BySurprisal, Distance
+from numerate.plausibility.slips import KINDS
 
 
 @pytest.mark.parametrize("seed", range(5))

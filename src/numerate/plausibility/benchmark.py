@@ -8,7 +8,7 @@ score; what is right and what is wrong are told apart by it.
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,19 +16,63 @@ from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral import is_numeral
-from numerate.plausibility.benchmark.corruption import KINDS, corrupt
-from numerate.plausibility.benchmark.detectors import (
-    AtFirstSight,
-    BySurprisal,
-    Detector,
-    Distance,
-)
+from numerate.plausibility.assess import first_sight, log_probs_of
+from numerate.plausibility.grid import Written
 from numerate.plausibility.passages import read_texts
+from numerate.plausibility.slips import KINDS, corrupt
 
 FALSE_ALARMS = 0.01
 
 Errors = dict[str, tuple[np.ndarray, list[str]]]
 """Of each kind: which numerals have such an error, and what is written there instead."""
+
+
+class Detector(Protocol):
+    """Scores numerals in the contexts of a reading, as `Strangeness` does; larger is odder."""
+
+    def __call__(self, reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        """`numerals` [E] written where the numerals `rows` [E] of the reading stand."""
+        ...
+
+
+class AtFirstSight:
+    """Surprisal less ln 10 for each significant digit: without slips, and what follows."""
+
+    def __init__(self, model: NumeralLM) -> None:
+        self._model = model
+
+    def __call__(self, reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        return first_sight(numerals, log_probs_of(self._model, reading, rows, numerals))
+
+
+class BySurprisal:
+    """What a plain language model gives: minus the log-probability of the token."""
+
+    def __init__(self, model: NumeralLM) -> None:
+        self._model = model
+
+    def __call__(self, reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        log_probs = log_probs_of(self._model, reading, rows, numerals)
+        surprisal: np.ndarray = -log_probs - reading.gates[rows]
+        return surprisal
+
+
+class Distance:
+    """No model: how many orders of magnitude from the median of the training numbers.
+
+    Below `FLOOR` all numbers count the same: zeros and p-values would else take all the alarms.
+    """
+
+    FLOOR = 0.1
+
+    def __init__(self, median: float) -> None:
+        self._log_median = np.log10(max(median, self.FLOOR))
+
+    def __call__(self, numerals: list[str]) -> np.ndarray:
+        """Of each numeral, wherever it stands; larger is odder: [E]."""
+        logs = np.log10(np.maximum(Written.of(numerals).values, self.FLOOR))
+        distance: np.ndarray = np.abs(logs - self._log_median)
+        return distance
 
 
 @dataclass(frozen=True, slots=True)

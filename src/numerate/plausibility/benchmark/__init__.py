@@ -1,1 +1,0 @@
-"""How good checking is: known errors, detectors, and what they find."""
