@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.model.test_version_one import GATED, rewrite
 from tests.pretrained.conftest import save
 
 import numerate
-from numerate.errors import NumerateError
+from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
@@ -102,6 +103,35 @@ def test_the_card_has_the_facts_of_the_run(home: Path, shared: tuple[NumeralLM, 
         assert shown == pytest.approx([figure[kind]["app"] for kind in figure], rel=1e-3)
 
 
+def test_a_run_of_version_1_is_shared_with_all_that_is_known_of_it(
+    home: Path, tmp_path: Path
+) -> None:
+    older = shutil.copytree(home / "scratch", home / "older")
+    for name in ("reference.json", "calibration.json"):
+        (older / name).unlink(missing_ok=True)
+    rewrite(older, GATED)
+    model = numerate.load(older)
+    expected = numerate.check(model, TEXT, alarms=model.checker.usual_alarms, force_domain=True)
+    model.save_pretrained(tmp_path / "out")
+    again = numerate.load(tmp_path / "out", say=pytest.fail)
+    found = numerate.check(again, TEXT, alarms=again.checker.usual_alarms, force_domain=True)
+    assert list(found) == list(expected)
+    assert (tmp_path / "out" / "metrics.json").exists()
+
+
+def test_a_dataset_of_the_same_name_is_another(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numerate.load(home / "scratch").save_pretrained(tmp_path / "out")
+    (tmp_path / "out" / "calibration.json").unlink()
+    numerate.prepare("cardiac", tmp_path / "cardiac", documents=30)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatasetError, match=r"^cardiac: not the dataset that .* give --dataset$"):
+        _ = numerate.load("out").checker.calibration
+    monkeypatch.chdir(home)
+    assert len(numerate.load(tmp_path / "out").checker.calibration.strangeness)
+
+
 def test_what_was_learnt_since_is_saved(home: Path, tmp_path: Path) -> None:
     model = numerate.load(home / "scratch")
     with torch.no_grad():
@@ -111,7 +141,11 @@ def test_what_was_learnt_since_is_saved(home: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         again.backbone.words.gate.detach(), model.backbone.words.gate.detach()
     )
-    assert "whoever shares it says so" in (tmp_path / "changed" / "README.md").read_text()
+    card = (tmp_path / "changed" / "README.md").read_text()
+    assert "whoever shares it says so" in card
+    assert "Not evaluated yet" in card
+    for name in ("metrics.json", "calibration.json"):
+        assert not (tmp_path / "changed" / name).exists(), "that is of other weights"
 
 
 def test_what_cannot_be_saved_is_told_and_leaves_nothing(home: Path, tmp_path: Path) -> None:

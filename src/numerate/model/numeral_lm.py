@@ -5,7 +5,6 @@ scratch, pretrained ones as they come, and heads over them differ in their backb
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -187,9 +186,6 @@ class NumeralLM(nn.Module):
             >>> again.predict(text).median() == lm.predict(text).median()
             True
         """
-        if self._checker is not None:
-            with suppress(NumerateError):  # without its dataset, it has been calibrated or never is
-                _ = self.checker.calibration
         share(self, Path(folder), licence)
 
     @staticmethod

@@ -2,21 +2,28 @@
 they are. All that the card says is read from the files of the run.
 """
 
+import hashlib
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from numerate.atomic import new_folder, write_file
-from numerate.errors import NumerateError, printable
+from numerate.errors import NumerateError, RunError, printable
+from numerate.model.stored import StoredModel
+from numerate.records import read_record, write_record
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import (
-    CALIBRATION,
     CONFIG,
     DOCUMENTS,
     ENVIRONMENT,
     LOG,
     METRICS,
     REFERENCE,
+    VOCABULARY,
+    WEIGHTS,
     RunFolder,
     read_json,
 )
@@ -26,7 +33,6 @@ if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM
 
 CARD = "README.md"
-_TAKEN = (DOCUMENTS, ENVIRONMENT, LOG, METRICS, REFERENCE, CALIBRATION)
 _OF_A_RUN = ("training", "backbone", "mixture_weights", "state", "best_epoch")
 _FIGURES = {"pp": "perplexity", "app": "adjusted perplexity"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "mdae": "MdAE", "mape": "MAPE, %", "mdape": "MdAPE, %"}
@@ -46,12 +52,46 @@ def share(model: "NumeralLM", folder: Path, licence: str | None) -> None:
     stored = read_json(run.path / CONFIG)
     about = {name: stored[name] for name in _OF_A_RUN if name in stored}
     dataset = {**stored["dataset"], "path": Path(record.dataset.path).name, "relative": None}
+    as_trained = _is_as_trained(model, run)
+    if as_trained:
+        with suppress(NumerateError):  # without its dataset, it has been calibrated or never is
+            _ = model.checker.calibration
     with new_folder(folder, refusal=lambda _: None) as place:
         model.save(place, {**about, "dataset": dataset})
-        for name in _TAKEN:
+        for name in (DOCUMENTS, ENVIRONMENT, LOG, *([METRICS] if as_trained else [])):
             if (run.path / name).is_file():
                 shutil.copyfile(run.path / name, place / name)
-        write_file(place / CARD, card(model, run, record, licence).encode())
+        for path in run.found_out():
+            if as_trained or path.name == REFERENCE:
+                _take(path, place)
+        write_file(place / CARD, card(model, RunFolder(place), record, licence).encode())
+
+
+def _is_as_trained(model: "NumeralLM", run: RunFolder) -> bool:
+    """Whether what is known of the run is true of the model, which may have learnt since."""
+    stored, own = StoredModel.read(run.path).weights(), model.weights()
+    return stored.keys() == own.keys() and all(
+        torch.equal(tensor, own[name].cpu()) for name, tensor in stored.items()
+    )
+
+
+def _take(path: Path, place: Path) -> None:
+    """What was found out of a run, under the digests of the shared files: they hold the same, but
+    those of a run of version 1 are written anew. What is spoilt or of other files is left out."""
+    try:
+        cached = read_record(path, {"identity": dict, "record": dict}, RunError)
+    except RunError:
+        return
+    for name, file in (("weights", WEIGHTS), ("vocabulary", VOCABULARY)):
+        if name in cached["identity"]:
+            if cached["identity"][name] != _digest(path.parent / file):
+                return
+            cached["identity"][name] = _digest(place / file)
+    write_record(place / path.name, cached, indent=None)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def card(model: "NumeralLM", run: RunFolder, record: TrainedConfig, licence: str | None) -> str:

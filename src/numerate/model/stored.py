@@ -79,16 +79,10 @@ class StoredModel:
 
         It is made without memory first: sizes that do not fit the weights could be any.
         """
-        tensors, metadata = load_tensors(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
-        if metadata.get("vocabulary") != _fingerprint(self.vocabulary):
-            raise RunError(f"{self.folder / VOCABULARY}: not the vocabulary of these weights")
-        for name, tensor in tensors.items():
-            if not tensor.isfinite().all():
-                raise RunError(f"{self.folder / WEIGHTS}: weights are not finite: {name}")
+        tensors = self.weights()
         head = self.record.head
         if self.record.version == OLDER:
             head = _older_head(self, tensors)
-            tensors = {self._newer_name(name): tensor for name, tensor in tensors.items()}
         kind = head_class(self.config.model)
         try:
             config = dict(head or {})
@@ -103,6 +97,18 @@ class StoredModel:
             reason = one_line(error)
             raise RunError(f"{self.folder / WEIGHTS}: weights do not fit: {reason}") from None
         return model.eval()
+
+    def weights(self) -> dict[str, Tensor]:
+        """By the names that they have today, whatever the version of the folder."""
+        tensors, metadata = load_tensors(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
+        if metadata.get("vocabulary") != _fingerprint(self.vocabulary):
+            raise RunError(f"{self.folder / VOCABULARY}: not the vocabulary of these weights")
+        for name, tensor in tensors.items():
+            if not tensor.isfinite().all():
+                raise RunError(f"{self.folder / WEIGHTS}: weights are not finite: {name}")
+        if self.record.version != OLDER:
+            return tensors
+        return {self._newer_name(name): tensor for name, tensor in tensors.items()}
 
     def _newer_name(self, name: str) -> str:
         """Of a tensor of version 1, which had no common place for a head."""
@@ -136,7 +142,7 @@ def _older_head(stored: StoredModel, tensors: dict[str, Tensor]) -> Config:
         ensemble = record.backbone.networks if record.backbone.finetune == "none" else 0
         if ensemble is None:
             raise RunError(f"{stored.folder}: made by an earlier version; train it again")
-        size = len(tensors.get("project.0.weight", ())) if ensemble else 0
+        size = len(tensors.get("backbone.project.0.weight", ())) if ensemble else 0
         members["lm"] = {"ensemble_size": ensemble, "state_size": size}
     return {"members": members}
 

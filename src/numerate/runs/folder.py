@@ -1,6 +1,7 @@
 """`RunFolder`: the files of a run, by name, and what they say, by type."""
 
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ OURS = (
     *(CONFIG, VOCABULARY, WEIGHTS, DOCUMENTS, ENVIRONMENT, LOG, CHECKPOINT, TENSORBOARD),
     *(METRICS, REFERENCE, CALIBRATION),
 )
+_OF_MEMBER = re.compile(r"calibration-[^.]+\.json")  # what CALIBRATION is of a run
 
 FORMAT, VERSION, OLDER = "numerate model", 2, 1
 STATES = ("training", "finished", "interrupted", "failed", None)  # None: of a model that is no run
@@ -127,6 +129,15 @@ class RunFolder:
         except RunError as error:
             raise RunError(f"{error}; evaluate the run again") from None
 
+    def found_out(self) -> list[Path]:
+        """What is known of it since it was used, each with the identity of what it is of."""
+        named = (REFERENCE, CALIBRATION)
+        return sorted(
+            path
+            for path in self.path.iterdir()
+            if path.name in named or _OF_MEMBER.fullmatch(path.name)
+        )
+
     def place_of(self, dataset: Dataset) -> DatasetPlace:
         """How a run in this folder shall remember its dataset."""
         place = dataset.folder.absolute()
@@ -147,7 +158,8 @@ class RunFolder:
 
     def _known_dataset(self, known: DatasetPlace) -> Dataset:
         """It is looked for where it lies as seen from the run, since both may have moved together,
-        and where it was. Of two that are there, the one with the same content is meant.
+        and where it was. Of two that are there, the one with the same content is meant; a model
+        that is shared says only what its dataset is called, and means no other of that name.
         """
         places = [Path(known.path)]
         if known.relative is not None:
@@ -162,6 +174,12 @@ class RunFolder:
         if not found:
             hint = f"if {self.path}'s dataset was moved, give --dataset"
             raise DatasetError(f"{errors[-1]}; {hint}") from None
+        if not same and known.relative is None and Path(known.path).name == known.path:
+            raise DatasetError(
+                f"{known.path}: not the dataset that {self.path} was trained on: got content "
+                f"{found[0].manifest['content_hash'][:16]}…, expected {known.content_hash[:16]}…; "
+                "give --dataset"
+            )
         return (same or found)[0]
 
 
@@ -186,7 +204,18 @@ def refusal(folder: Path) -> str | None:
     except RunError:
         return f"it is not a run of ours, by its {CONFIG}"
     for entry in sorted(folder.iterdir()):
-        is_ours = entry.name in OURS or any(entry.name.startswith(f".{name}.") for name in OURS)
-        if not is_ours:
+        if not is_of_a_run(entry.name):
             return f"it holds {entry.name}, which is not of a run"
     return None
+
+
+def is_of_a_run(name: str) -> bool:
+    """Whether a file of that name is one of ours; while it is written, it is hidden."""
+    is_hidden = any(name.startswith(f".{ours}.") for ours in OURS)
+    written = re.match(rf"\.{_OF_MEMBER.pattern}\.", name) or _OF_MEMBER.fullmatch(name)
+    return name in OURS or is_hidden or written is not None
+
+
+def calibration_file(member: str | None) -> str:
+    """Of a run, or of a member of its combination by itself."""
+    return CALIBRATION if member is None else f"calibration-{member}.json"
