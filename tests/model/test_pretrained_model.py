@@ -298,7 +298,9 @@ def test_calibration_takes_some_paragraphs_once(
     monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 5)
     for file in cache.glob("*/*/calibration.json"):
         file.unlink()
-    first = numerate.load(reference, dataset).checker.calibration
+    model = numerate.load(reference, dataset)
+    first = model.checker.calibration
+    assert model.backbone.progress is None, "nobody is told any more"
     assert "on 5 paragraphs of the dev split" in capsys.readouterr().err
     again = numerate.load(reference, dataset).checker.calibration
     assert capsys.readouterr().err == ""

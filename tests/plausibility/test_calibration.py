@@ -13,7 +13,7 @@ from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.calibration import MOST_POINTS, Calibration
 from numerate.plausibility.load import load
-from numerate.runs.folder import CALIBRATION, REFERENCE
+from numerate.runs.folder import CALIBRATION, REFERENCE, refusal
 
 
 def test_plausibility_is_the_share_of_what_is_as_odd() -> None:
@@ -122,9 +122,15 @@ def test_other_weights_are_noticed(run: Path, runs: dict[str, Path]) -> None:
 def test_a_member_is_calibrated_by_itself(runs: dict[str, Path], tmp_path: Path) -> None:
     run = shutil.copytree(runs["combination"], tmp_path / "run")
     (run / CALIBRATION).unlink(missing_ok=True)
-    whole, member = (load(name).checker.calibration for name in (run, f"{run}:mog"))
+    said: list[str] = []
+    names = (run, f"{run}:mog") * 2
+    whole, member, *again = (load(name, say=said.append).checker.calibration for name in names)
     assert not np.allclose(whole.strangeness, member.strangeness)
-    np.testing.assert_allclose(load(run).checker.calibration.strangeness, whole.strangeness)
+    assert len([line for line in said if "made anew" in line or "calibrating" in line]) == 2
+    for first, second in zip((whole, member), again, strict=True):
+        np.testing.assert_array_equal(first.strangeness, second.strangeness)
+    assert {CALIBRATION, "calibration-mog.json"} <= {path.name for path in run.iterdir()}
+    assert refusal(run) is None, "a run of ours may be replaced"
 
 
 def test_a_run_that_cannot_be_written_to_is_used_all_the_same(

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from numerate import notices
 from numerate.backbones.causal import CausalBackbone
+from numerate.backbones.contract import Backbone
 from numerate.backbones.texts import paragraphs_of
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
@@ -23,10 +25,10 @@ from numerate.plausibility.checker import Checker
 from numerate.plausibility.findings import Finding, Findings
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
-from numerate.pretrained.store import default_cache
+from numerate.pretrained.store import Progress, default_cache
 from numerate.progress import PassProgress
 from numerate.records import Say, cached, misfit
-from numerate.runs.folder import CALIBRATION, REFERENCE, VOCABULARY, WEIGHTS
+from numerate.runs.folder import REFERENCE, VOCABULARY, WEIGHTS, calibration_file
 
 START = "start.json"
 PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
@@ -122,12 +124,13 @@ class _Loading:
             dataset = self.opened.on(self.given, "dev")
             return self._calibrate(dataset).record()
 
+        member = self.opened.model.member
         identity: dict[str, Any] = {"version": 4}
-        if self.opened.model.member is not None:
-            identity |= {"member": self.opened.model.member}
+        if member is not None:
+            identity |= {"member": member}
         if self.reads_slowly:
             identity |= {"paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
-        return self._kept(CALIBRATION, WEIGHTS, identity, find_out, Calibration.of)
+        return self._kept(calibration_file(member), WEIGHTS, identity, find_out, Calibration.of)
 
     def _calibrate(self, dataset: Dataset) -> Calibration:
         """On the dev split, or on some of it where the model reads slowly. What has been read
@@ -140,9 +143,8 @@ class _Loading:
         some = f"{len(chosen)} paragraphs of " if limit else ""
         what = f"{some}the dev split of {dataset.folder}"
         self.say(f"calibrating {self.opened.reference} on {what}, once")
-        with PassProgress() as progress:
+        with PassProgress() as progress, _telling(model.backbone, progress):
             if isinstance(model.backbone, CausalBackbone):
-                model.backbone.progress = progress
                 model.read(dev.take(chosen))
             readings = read_corpus(model, dev.take(chosen))
             return calibrate(
@@ -199,6 +201,19 @@ def read_corpus(model: NumeralLM, corpus: Corpus) -> Iterator[TextReading]:
         texts = [paragraph.text for paragraph in paragraphs]
         tokens = [paragraph.tokens() for paragraph in paragraphs]
         yield from model.text_readings(texts, tokens, model.read(some, going_on=True))
+
+
+@contextmanager
+def _telling(backbone: Backbone, progress: Progress) -> Iterator[None]:
+    """Within it, a pretrained model tells how far it has read."""
+    if not isinstance(backbone, CausalBackbone):
+        yield
+        return
+    before, backbone.progress = backbone.progress, progress
+    try:
+        yield
+    finally:
+        backbone.progress = before
 
 
 def _find_start(lm: PretrainedLM) -> dict[str, Any]:
