@@ -17,7 +17,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import open_stored
 from numerate.pretrained.store import Store
 from numerate.runs.folder import read_json
-from numerate.training import shares
+from numerate.training import mixture_weights
 from numerate.training.mixture_weights import fit_mixture_weights
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
@@ -122,7 +122,7 @@ def test_a_run_ends_with_fitted_shares_however_it_ends(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(shares, "fit_gate", interrupt)
+        patch.setattr(mixture_weights, "fit_gate", interrupt)
         assert short(cardiac, tmp_path / "run", backbone).state == "interrupted"
     stopped = read_json(tmp_path / "run" / "config.json")
     assert stopped["state"] == "interrupted"
@@ -147,7 +147,7 @@ def test_an_error_while_shares_are_fitted_is_no_interrupt(
     def fail(*_: object) -> None:
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(shares, "fit_gate", fail)
+    monkeypatch.setattr(mixture_weights, "fit_gate", fail)
     backbone = BackboneChoice(tiny_models["single"], cache=cache)
     with pytest.raises(RuntimeError, match="out of memory"):
         short(cardiac, tmp_path / "run", backbone, options=ONCE)
