@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import numerate
+from numerate.plugins import HEADS, own_names
 
 SOURCE = Path(numerate.__file__).parent
 MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
@@ -96,6 +97,31 @@ def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
         for imported in imports(SOURCE / module)
     }
     assert [(a, b) for a, b in sorted(uses) if a < b and (b, a) in uses] == []
+
+
+NAMED = {
+    "cli/learning.py": {"combination"},  # what is trained unless told
+    "training/run.py": {"combination"},
+    "model/opening.py": {"lm"},  # what a pretrained model as it comes is called
+    "model/stored.py": {"combination", "d-rnn", "h-softmax", "lm", "mog"},  # of version 1
+}
+
+
+def test_no_name_of_a_head_decides_anything() -> None:
+    """Heads say of themselves what others must know, so that those of other packages can too."""
+    names, found = set(own_names(HEADS)), {}
+    for module in MODULES:
+        tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
+        nodes = list(ast.walk(tree))
+        docstrings = {node.value for node in nodes if isinstance(node, ast.Expr)}
+        texts = {
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Constant) and node not in docstrings
+        }
+        if named := names & texts:
+            found[module] = named
+    assert found == NAMED
 
 
 CLIENTS = {"aiohttp", "ftplib", "http", "httpx", "requests", "smtplib", "urllib3", "xmlrpc"}

@@ -24,13 +24,15 @@ from numerate.analysis.strategies import EXAMPLES, LEAST_OCCURRENCES, strategy_s
 from numerate.analysis.training_curves import training_curves
 from numerate.evaluation.evaluate import evaluate
 from numerate.heads.base import Context as Place
+from numerate.heads.base import NumeralHead
 from numerate.heads.combination import CombinationHead
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import GRANULARITIES
+from numerate.heads.registry import head_class
 from numerate.model.candidates import candidate_numerals
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Exhibit, NothingToShowError, Table
-from numerate.report.look import WIDTH, look
+from numerate.report.look import COLOURS, INK, WIDTH, line_styles, look
 
 
 def rows_of(table: Table, /, **wanted: object) -> list[dict[str, object]]:
@@ -362,3 +364,12 @@ def test_files_hold_the_figure_and_its_data(runs: dict[str, Run], tmp_path: Path
     before = (folder / "training-curves.png").read_bytes()
     training_curves([runs["mog"]]).save(folder)
     assert (folder / "training-curves.png").read_bytes() == before
+
+
+def test_lines_can_be_told_apart_whoever_brings_a_head() -> None:
+    heads = [head_class(name) for name in ("h-softmax", "h-softmax+rnn", "h-softmax")]
+    unheard_of = [NumeralHead.style, NumeralHead.style, ("no such colour", "-.")]
+    drawn = line_styles([*(head.style for head in heads), *unheard_of])
+    lines = [(style["color"], style["linestyle"]) for style in drawn]
+    blue = COLOURS["blue"]
+    assert lines == [(blue, "-"), (blue, "--"), (blue, ":"), (INK, "-"), (INK, ":"), (INK, "-.")]

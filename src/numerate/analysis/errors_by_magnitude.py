@@ -113,7 +113,7 @@ def _draw(runs: Sequence[Run], table: Table) -> Figure:
         top, bottom = figure.subplots(2, 1, sharex=True)
         styles = [
             {"color": INK, "linestyle": "-", "linewidth": 0.7},
-            *line_styles([run.name for run in runs]),
+            *line_styles([run.head.style for run in runs]),
         ]
         for label, style in zip([BASELINE, *(run.label for run in runs)], styles, strict=True):
             cells = {row[1]: row for row in table.rows if row[0] == label}

@@ -187,7 +187,7 @@ def _components(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Ex
     mixtures = [run for run in runs if run.heads_of(MixtureHead)]
     if not mixtures:
         raise NothingToShowError("Gaussian components: neither mog nor combination among the runs")
-    mixtures.sort(key=lambda run: run.name != "mog")
+    mixtures.sort(key=lambda run: not isinstance(run.head, MixtureHead))
     yield gaussian_components(mixtures[0])
     chosen = {run.backbone: run for run in reversed(mixtures)}
     for run in mixtures:

@@ -168,7 +168,7 @@ class Run:
         tables: dict[str, DigitTable] = {
             title: table
             for title, table in self.model.backbone.digit_tables().items()
-            if self.head.uses_digits or not title.endswith("(lm)")
+            if self.head.uses_digits or not table.of_lm_digits
         }
         for name, head in self.heads().items():
             place = f" ({name.partition(' in ')[0]})" if head is not self.head else ""

@@ -17,7 +17,7 @@ from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture import MixtureHead
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import INK, STYLES, look, new_figure, wrapped
+from numerate.report.look import COLOURS, INK, look, new_figure, wrapped
 from numerate.tables import ResultTable
 
 BINS = 20
@@ -141,7 +141,7 @@ def _draw(heights: dict[str, np.ndarray], counts: dict[str, str]) -> Figure:
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
         edges = np.linspace(0, 1, BINS + 1)
         for axes, (label, shares) in zip(panels.flat, heights.items(), strict=False):
-            axes.stairs(100 * shares, edges, fill=True, color=STYLES["mog"][0], alpha=0.75)
+            axes.stairs(100 * shares, edges, fill=True, color=COLOURS["orange"], alpha=0.75)
             axes.axhline(100 / BINS, color=INK, linewidth=0.8)
             axes.set(title=wrapped(label, 2.9 / columns), xlim=(0, 1))
             place = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontsize": 6}

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from numerate.analysis.contexts import Context, dev_contexts
 from numerate.analysis.inspected_run import Run
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import STYLES, look, new_figure
+from numerate.report.look import colour_of, look, new_figure
 from numerate.tables import ResultTable
 
 EXAMPLES = 6  # sentences per member
@@ -21,7 +21,8 @@ def strategy_shares(run: Run) -> Exhibit:
     The share is the member weight α of the context, before the numeral is seen: what the paper
     calls the selection probability. Examples are from different documents.
     """
-    members = list(run.head.members_by_name())
+    heads = run.head.members_by_name()
+    members = list(heads)
     if not members:
         raise NothingToShowError(f"strategy use: {run.label} is no combination")
     shares = run.model.mixture_weights(run.dev_context)  # [N, M]
@@ -47,7 +48,7 @@ def strategy_shares(run: Run) -> Exhibit:
         f"those that occur at least {LEAST_OCCURRENCES} times"
         f"{'' if len(frequent) else ' (none does)'}. The share is the weight that the "
         f"context gives to a member before the numeral is seen; on average {average}.",
-        _draw(members, texts, means, top),
+        _draw({name: colour_of(head.style) for name, head in heads.items()}, texts, means, top),
         Table(("numeral", "occurrences", *members), rows),
         (
             ResultTable(
@@ -103,16 +104,16 @@ def _marked(context: Context) -> str:
 
 
 def _draw(
-    members: list[str], texts: list[str], means: np.ndarray, top: dict[str, np.ndarray]
+    colours: dict[str, str], texts: list[str], means: np.ndarray, top: dict[str, np.ndarray]
 ) -> Figure:
     with look():
         tallest = max(len(chosen) for chosen in top.values())
         figure = new_figure(0.6 + 0.125 * max(4, tallest))
-        panels = figure.subplots(1, len(members), squeeze=False, sharex=True)[0]
-        for index, (axes, member) in enumerate(zip(panels, members, strict=True)):
+        panels = figure.subplots(1, len(colours), squeeze=False, sharex=True)[0]
+        for index, (axes, member) in enumerate(zip(panels, colours, strict=True)):
             chosen = top[member]
-            colour = STYLES.get(member, STYLES["combination"])[0]
-            axes.barh(range(len(chosen)), 100 * means[chosen, index], 0.7, color=colour)
+            shares = 100 * means[chosen, index]
+            axes.barh(range(len(chosen)), shares, 0.7, color=colours[member])
             axes.set_yticks(range(len(chosen)), [texts[i] for i in chosen])
             axes.set_ylim(tallest - 0.4, -0.6)
             axes.tick_params(axis="y", length=0, labelsize=5.5)

@@ -229,11 +229,12 @@ class CausalBackbone(Backbone):
         model: Any = self.lm.backbone.model
         ids = torch.tensor([self.lm.tokens.pieces[symbol] for symbol in SYMBOLS])
 
-        def digits(embedding: Any) -> DigitTable:
-            return DigitTable(tuple(SYMBOLS), embedding.weight[ids.to(embedding.weight.device)])
+        def digits(embedding: Any, *, of_lm_digits: bool = False) -> DigitTable:
+            weight = embedding.weight[ids.to(embedding.weight.device)]
+            return DigitTable(tuple(SYMBOLS), weight, of_lm_digits)
 
         reads, writes = model.get_input_embeddings(), model.get_output_embeddings()
         found = {"read at the input": digits(reads)}
         if writes.weight is not reads.weight:
-            found["to be written (lm)"] = digits(writes)
+            found["to be written (lm)"] = digits(writes, of_lm_digits=True)
         return found

@@ -145,6 +145,7 @@ class DigitTable:
 
     symbols: tuple[str, ...]
     weight: Tensor = field(repr=False)  # [symbols, D]
+    of_lm_digits: bool = False  # of a language model, whose digits not every head uses
 
 
 class NumeralHead(nn.Module, ABC):
@@ -163,6 +164,7 @@ class NumeralHead(nn.Module, ABC):
     flat: ClassVar[bool] = False  # whether words and its numerals share one softmax
     usual_member: ClassVar[bool] = False  # of a combination for which none are named
     drawn: ClassVar[bool] = True  # among the curves of a report
+    style: ClassVar[tuple[str, str]] = ("ink", "-")  # its colour in report/look.py, and dashes
     sees_states: ClassVar[bool] = True  # or only a language model's digits
     needs_digits: ClassVar[bool] = False  # those of a pretrained language model it stands on
 

@@ -35,6 +35,7 @@ class CombinationHead(NumeralHead):
         "can be written."
     )
     paper_row = 7
+    style = ("pink", "-")
 
     def __init__(self, size: int, members: Mapping[str, NumeralHead]) -> None:
         super().__init__()

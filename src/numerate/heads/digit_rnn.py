@@ -29,6 +29,7 @@ class DigitRNNHead(NumeralHead):
 
     summary = "First word or numeral, then the numeral digit by digit: any numeral can be written."
     paper_row = 5
+    style = ("green", "-")
     usual_member = True
 
     def __init__(self, size: int) -> None:

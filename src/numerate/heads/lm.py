@@ -30,6 +30,7 @@ class LMHead(NumeralHead):
 
     summary = "A pretrained language model's own digits: any numeral can be written."
     usual_member = True
+    style = ("sky", "-")
     needs_digits = True
     sees_states = False
 

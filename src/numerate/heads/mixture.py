@@ -63,6 +63,7 @@ class MixtureHead(NumeralHead):
         "mixture of Gaussians: any numeral can be written."
     )
     paper_row = 6
+    style = ("orange", "-")
     usual_member = True
 
     def __init__(self, size: int, components: Components, *, truncate: bool = False) -> None:

@@ -55,6 +55,7 @@ class SoftmaxHead(NumeralHead):
         "share one symbol."
     )
     paper_row = 3
+    style = ("blue", "-")
     usual_member = True
     open_vocabulary = False
     reads_digits: ClassVar[bool] = False  # whether embeddings are also composed from digits
@@ -131,6 +132,7 @@ class DigitSoftmaxHead(SoftmaxHead):
 
     summary = "The same, with the digits read as in softmax+rnn."
     paper_row = 4
+    style = ("blue", "--")  # digits at the output
     usual_member = False
     drawn = False  # much like h-softmax
     reads_digits = True
@@ -144,6 +146,7 @@ class FlatSoftmaxHead(SoftmaxHead):
         "symbol."
     )
     paper_row = 1
+    style = ("grey", "-")
     usual_member = False
     flat = True
     drawn = False
@@ -156,4 +159,5 @@ class FlatDigitSoftmaxHead(FlatSoftmaxHead):
         "The same, with what a small network reads off a numeral's digits added to its embedding."
     )
     paper_row = 2
+    style = ("grey", "--")
     reads_digits = True

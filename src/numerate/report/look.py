@@ -21,16 +21,6 @@ COLOURS = {  # Okabe and Ito
     "sky": "#56b4e9",
     "amber": "#e69f00",
 }
-STYLES: dict[str, tuple[str, str]] = {  # dashes: digits at the output
-    "softmax": (COLOURS["grey"], "-"),
-    "softmax+rnn": (COLOURS["grey"], "--"),
-    "h-softmax": (COLOURS["blue"], "-"),
-    "h-softmax+rnn": (COLOURS["blue"], "--"),
-    "d-rnn": (COLOURS["green"], "-"),
-    "mog": (COLOURS["orange"], "-"),
-    "combination": (COLOURS["pink"], "-"),
-    "lm": (COLOURS["sky"], "-"),  # a pretrained model's digits, as a member of the combination
-}
 _DASHES = ("-", ":", "-.", (0, (5, 1)), (0, (1, 3)), (0, (3, 1, 1, 1)))
 _LETTER, _TITLE_LETTER = 3.6, 4.2  # points: the width of most letters of a legend, of a title
 _LEGEND_LINE = 0.125  # inches
@@ -101,12 +91,16 @@ def wrapped(label: str, width: float) -> str:
     return "\n".join(drawn(line) for part in parts for line in wrap(part, letters))
 
 
-def line_styles(models: Sequence[str]) -> list[dict[str, Any]]:
-    """Colour and dashes for the line of each run: by model, by dashes where one comes again."""
-    styles = []
-    for index, model in enumerate(models):
-        colour, dash = STYLES.get(model, (INK, "-"))
-        again = models[:index].count(model)
-        linestyle = _DASHES[again % len(_DASHES)] if again else dash
-        styles.append({"color": colour, "linestyle": linestyle})
-    return styles
+def colour_of(style: tuple[str, str]) -> str:
+    """That of a head; of a name that the look does not have, ink."""
+    return COLOURS.get(style[0], INK)
+
+
+def line_styles(styles: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Colour and dashes for each line, other dashes where a style comes again."""
+    lines = []
+    for index, style in enumerate(styles):
+        again = styles[:index].count(style)
+        dash = _DASHES[again % len(_DASHES)] if again else style[1]
+        lines.append({"color": colour_of(style), "linestyle": dash})
+    return lines

@@ -7,6 +7,8 @@ from dataclasses import replace
 from numerate.corpus.dataset import Dataset
 from numerate.errors import FailureError, printable
 from numerate.evaluation.result_tables import result_tables
+from numerate.heads.combination import CombinationHead
+from numerate.heads.registry import head_class
 from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children, exclusive
 from numerate.reproduce.choices import Plan
@@ -48,8 +50,9 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         report = write_results(plan, dataset, evaluations, board.say)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(found, intervals={}) for found in evaluations]))
-        if "combination" in plan.models:
-            print(f"combination: {plan.options.combination}")
+        for model in plan.models:
+            if issubclass(head_class(model), CombinationHead):
+                print(f"{model}: {plan.options.combination}")
         print(f"\nTables, figures and runs: {printable(plan.out)}\nReport: {printable(report)}")
 
 
