@@ -186,7 +186,7 @@ def test_draws_follow_the_probabilities(bare: NumeralLM) -> None:
 
 def test_what_follows_a_gap_counts(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numerate.model.gap.BEST", 5)
-    monkeypatch.setattr("numerate.plausibility.load.plain_candidates", lambda: ("7",))
+    monkeypatch.setattr("numerate.model.reference.plain_candidates", lambda: ("7",))
     model = numerate.load(reference)
     found = model.predict("the volume is ___ ml (from 5)")
     texts = [text for text, _ in found.top(6)]
