@@ -69,7 +69,7 @@ def headed_folders(
 def headed(headed_folders: dict[str, Path], settings: Settings) -> dict[str, Run]:
     """Opened together, with a few paragraphs to look at; by their models' names."""
     opened = open_runs(headed_folders.values(), device="cpu", limit=LIMIT, settings=settings)
-    return {run.name: run for run in opened}
+    return {run.model.config.model: run for run in opened}
 
 
 @pytest.fixture(scope="session")

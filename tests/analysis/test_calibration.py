@@ -91,6 +91,6 @@ def test_the_exhibit_counts_all_numerals(runs: dict[str, Run]) -> None:
         shares = [row[3] for row in exhibit.table.rows if row[0] == head]
         assert sum(map(float, shares)) == pytest.approx(1)
     summary = {row[0]: row for row in exhibit.shown[0].rows}
-    assert summary["mog"][1] == f"{len(runs['mog'].dev_rows):,}"
+    assert summary["mog"][1] == f"{len(runs['mog'].shared.dev.rows):,}"
     with pytest.raises(NothingToShowError, match="no run with a distribution on the number line"):
         calibration([runs["d-rnn"]])

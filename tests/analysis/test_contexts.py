@@ -14,7 +14,7 @@ def test_a_typed_text_gives_the_state_that_the_same_text_has_in_the_corpus(
     runs: dict[str, Run], model: str
 ) -> None:
     run = runs[model]
-    text = run.dataset.split("dev").read(["text", "starts", "numerals"])
+    text = run.shared.dataset.split("dev").read(["text", "starts", "numerals"])
     found = 0
     place = 0
     for paragraph in range(5):
@@ -31,11 +31,13 @@ def test_a_typed_text_gives_the_state_that_the_same_text_has_in_the_corpus(
 
 def test_contexts_of_the_dev_split_know_their_numeral(runs: dict[str, Run]) -> None:
     run = runs["mog"]
-    rows = Targets.of(run.dev).rows
+    rows = Targets.of(run.shared.dev).rows
     places = [0, 1, len(rows) // 2, len(rows) - 1]
-    texts = run.dataset.split("dev").read(["text"])["text"].to_pylist()
-    for place, context in zip(places, dev_contexts(run.dataset, run.dev, places), strict=True):
-        assert context.truth == run.dev.table.texts[rows[place]]
+    texts = run.shared.dataset.split("dev").read(["text"])["text"].to_pylist()
+    for place, context in zip(
+        places, dev_contexts(run.shared.dataset, run.shared.dev, places), strict=True
+    ):
+        assert context.truth == run.shared.dev.table.texts[rows[place]]
         assert any(f"{context.before}{context.truth}{context.after}" in text for text in texts)
         assert ". " not in context.before
         torch.testing.assert_close(context.place(run).hidden, run.dev_states[place : place + 1])

@@ -43,8 +43,8 @@ def rows_of(table: Table, /, **wanted: object) -> list[dict[str, object]]:
 @pytest.fixture(scope="module")
 def dev_context(runs: dict[str, Run]) -> Context:
     run = runs["mog"]
-    place = int(np.argmax(run.dev.table.precisions[run.dev_rows]))
-    return dev_contexts(run.dataset, run.dev, [place])[0]
+    place = int(np.argmax(run.shared.dev.table.precisions[run.shared.dev.rows]))
+    return dev_contexts(run.shared.dataset, run.shared.dev, [place])[0]
 
 
 @pytest.mark.parametrize("model", ["softmax", "softmax+rnn", "h-softmax", "h-softmax+rnn"])
@@ -58,8 +58,8 @@ def test_numeral_similarities_are_those_of_what_the_output_scores_with(
     axes = torch.eye(run.model.config.hidden)
     table = NumeralTable(["987654321", *numerals[1:]], run.model.vocabulary.numeral_ids())
     with torch.no_grad():
-        shifted = run.head.log_prob_table(Place(axes), table).T.numpy()
-        weight = run.head.embedding().numpy()  # type: ignore[operator]
+        shifted = run.model.head.log_prob_table(Place(axes), table).T.numpy()
+        weight = run.model.head.embedding().numpy()  # type: ignore[operator]
     np.testing.assert_allclose(shifted - shifted[0], weight - weight[0], atol=1e-5)
     expected = cosine_similarity(weight)
     names = ["unknown", *numerals[1:]]
@@ -105,9 +105,9 @@ def test_digit_similarities_of_every_table_there_is(runs: dict[str, Run], model:
 def ask(run: Run, context: Context, text: str) -> float:
     """p(numeral) as the head says when asked for this one alone."""
     batch = NumeralTable([text], run.model.vocabulary.numeral_ids()).batch(np.array([0]))
-    assert run.head is not None
+    assert run.model.head is not None
     with torch.no_grad():
-        return float(run.head.log_prob(context.place(run), batch).exp())
+        return float(run.model.head.log_prob(context.place(run), batch).exp())
 
 
 def test_next_numeral_shows_the_models_own_probabilities(
@@ -145,12 +145,12 @@ def test_a_long_grid_has_all_last_digits() -> None:
 def test_strategy_shares_are_averages_over_occurrences(runs: dict[str, Run]) -> None:
     run = runs["combination"]
     exhibit = strategy_shares(run)
-    assert isinstance(run.head, CombinationHead)
+    assert isinstance(run.model.head, CombinationHead)
     shares: dict[str, list[list[float]]] = {}
     with torch.no_grad():
-        for place, row in enumerate(run.dev_rows):
-            weights = torch.softmax(run.head.weights @ run.dev_states[place], dim=0).tolist()
-            shares.setdefault(run.dev.table.texts[row], []).append(weights)
+        for place, row in enumerate(run.shared.dev.rows):
+            weights = torch.softmax(run.model.head.weights @ run.dev_states[place], dim=0).tolist()
+            shares.setdefault(run.shared.dev.table.texts[row], []).append(weights)
     frequent = {text: found for text, found in shares.items() if len(found) >= LEAST_OCCURRENCES}
     assert {str(row[0]) for row in exhibit.table.rows} == set(frequent)
     for text, count, *means in exhibit.table.rows:
@@ -158,7 +158,7 @@ def test_strategy_shares_are_averages_over_occurrences(runs: dict[str, Run]) -> 
         assert count == len(found)
         assert means == pytest.approx([sum(c) / len(found) for c in zip(*found, strict=True)])
     examples, numerals = exhibit.shown
-    members = list(run.head.members)
+    members = list(run.model.head.members)
     flat = [weights for found in shares.values() for weights in found]
     for index, member in enumerate(members):
         rows = [row for row in examples.rows if row[0] == member]
@@ -202,14 +202,14 @@ def test_training_numbers_fill_the_histogram(runs: dict[str, Run]) -> None:
 def test_errors_are_medians_of_each_magnitude(runs: dict[str, Run]) -> None:
     chosen = [runs["mog"], runs["softmax"]]
     exhibit = errors_by_magnitude(chosen)
-    truth = runs["mog"].dev.table.values[runs["mog"].dev_rows]
-    candidates = candidate_numerals(runs["mog"].corpora["train"])
+    truth = runs["mog"].shared.dev.table.values[runs["mog"].shared.dev.rows]
+    candidates = candidate_numerals(runs["mog"].shared.corpora["train"])
     for run in chosen:
         shares = np.zeros(len(candidates))
-        if not run.open_vocabulary:
-            shares[candidates.known == 0] = -math.log(run.oov_numerals)
+        if not run.model.open_vocabulary:
+            shares[candidates.known == 0] = -math.log(run.shared.oov[1])
         guess = np.empty(len(truth))
-        for places, table in run.model.tables(run.dev_context, candidates):
+        for places, table in run.model.tables(run.reading.context, candidates):
             guess[places] = candidates.values[(table.numpy() + shares).argmax(1)]
         rows = rows_of(exhibit.table, run=run.label)
         assert sum(int(str(row["count"])) for row in rows) == len(truth)
@@ -238,7 +238,7 @@ def test_learnt_digits_of_data_and_model(runs: dict[str, Run]) -> None:
         for place in ("first", "second", "third"):
             shares = [float(str(r["share"])) for r in rows_of(exhibit.table, of=name, place=place)]
             assert sum(shares) == pytest.approx(1)
-    texts = [runs["mog"].dev.table.texts[row] for row in runs["mog"].dev_rows]
+    texts = [runs["mog"].shared.dev.table.texts[row] for row in runs["mog"].shared.dev.rows]
     firsts = [text.replace(".", "").lstrip("0")[:1] for text in texts]
     ones = firsts.count("1") / sum(map(bool, firsts))
     (row,) = rows_of(exhibit.table, of="dev numerals", place="first", digit=1)
@@ -296,7 +296,7 @@ def test_what_a_run_does_not_have_is_said(runs: dict[str, Run], dev_context: Con
 
 
 def exhibits(runs: list[Run], context: Context) -> list[Exhibit]:
-    last = {run.name: run for run in runs}  # of each model
+    last = {run.model.config.model: run for run in runs}  # of each model
     return [
         numeral_similarities(runs),
         numeral_similarities(runs[:1]),

@@ -24,7 +24,7 @@ QUICK = TrainingOptions(epochs=1)
 
 def test_states_are_those_before_the_numerals(runs: dict[str, Run]) -> None:
     run = runs["mog"]
-    corpora = load_corpora(run.dataset, run.model.vocabulary)
+    corpora = load_corpora(run.shared.dataset, run.model.vocabulary)
     expected = []
     with torch.no_grad():
         for paragraph in range(len(corpora["dev"])):
@@ -93,7 +93,7 @@ def test_a_dataset_that_moved_can_be_given(
     with pytest.raises(DatasetError, match="was moved, give --dataset"):
         open_runs([tmp_path / "run"])
     (run,) = open_runs([tmp_path / "run"], dataset=cardiac)
-    assert run.dataset.folder == Dataset.open(cardiac).folder
+    assert run.shared.dataset.folder == Dataset.open(cardiac).folder
 
 
 def test_nothing_and_twice_are_refused(folders: dict[str, Path], tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ TOLERANCE = {"atol": 5e-3, "rtol": 5e-3}  # states are kept in 16 bits
 
 def paragraphs_of(run: Run) -> list[Paragraph]:
     """What the run looks at, read from the dataset anew."""
-    whole = read_paragraphs(run.dataset.split("dev"))
+    whole = read_paragraphs(run.shared.dataset.split("dev"))
     return [whole[index] for index in some_paragraphs(len(whole), LIMIT)]
 
 
@@ -51,11 +51,11 @@ def test_states_and_probabilities_are_those_of_the_text(headed: dict[str, Run], 
         expected = backbone.hidden(torch.from_numpy(raw))
     torch.testing.assert_close(run.dev_states, expected, **TOLERANCE)
     texts = [paragraph.text for paragraph in some]
-    corpus = Texts(texts, [tokenize(text) for text in texts]).corpus(run.vocabulary)
+    corpus = Texts(texts, [tokenize(text) for text in texts]).corpus(run.model.vocabulary)
     log_probs = run.model.numeral_log_probs(run.model.read(corpus))
     np.testing.assert_allclose(run.dev_log_probs(), log_probs, **TOLERANCE)
     written = [paragraph.written[i] for paragraph in some for i in sorted(paragraph.numerals)]
-    assert [run.dev.table.texts[row] for row in run.dev_rows] == written
+    assert [run.shared.dev.table.texts[row] for row in run.shared.dev.rows] == written
 
 
 @pytest.mark.parametrize("model", HEADED)
@@ -64,13 +64,13 @@ def test_tables_have_the_probability_of_what_stands_there(
 ) -> None:
     """Of places that are asked for together, of one place, and after the same text typed."""
     run = headed[model]
-    texts = list(dict.fromkeys(run.dev.table.texts[row] for row in run.dev_rows))
-    candidates = NumeralTable(texts, run.vocabulary.numeral_ids())
-    places = np.array([5, 1, len(run.dev_rows) - 1])
+    texts = list(dict.fromkeys(run.shared.dev.table.texts[row] for row in run.shared.dev.rows))
+    candidates = NumeralTable(texts, run.model.vocabulary.numeral_ids())
+    places = np.array([5, 1, len(run.shared.dev.rows) - 1])
     (found,) = [table for _, table in run.tables(candidates, places)]
     expected = run.dev_log_probs()
     for row, place in zip(found.numpy(), places.tolist(), strict=True):
-        text = run.dev.table.texts[run.dev_rows[place]]
+        text = run.shared.dev.table.texts[run.shared.dev.rows[place]]
         assert row[texts.index(text)] == pytest.approx(expected[place], abs=5e-3)
         (one,) = run.table_in(run.at(place), candidates).numpy()
         np.testing.assert_allclose(one, row, **TOLERANCE)
@@ -85,9 +85,11 @@ def test_tables_have_the_probability_of_what_stands_there(
 def test_contexts_of_some_paragraphs_are_within_them(headed: dict[str, Run]) -> None:
     run = headed["mog"]
     texts = [paragraph.text for paragraph in paragraphs_of(run)]
-    places = list(range(0, len(run.dev_rows), 7))
-    for place, context in zip(places, dev_contexts(run.dataset, run.dev, places), strict=True):
-        assert context.truth == run.dev.table.texts[run.dev_rows[place]]
+    places = list(range(0, len(run.shared.dev.rows), 7))
+    for place, context in zip(
+        places, dev_contexts(run.shared.dataset, run.shared.dev, places), strict=True
+    ):
+        assert context.truth == run.shared.dev.table.texts[run.shared.dev.rows[place]]
         assert any(f"{context.before}{context.truth}{context.after}" in text for text in texts)
 
 

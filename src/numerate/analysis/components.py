@@ -25,7 +25,7 @@ def gaussian_components(run: Run) -> Exhibit:
     whole range, fine ones single numbers that are frequent.
     """
     head = _mixture(run)
-    values, counts = training_numerals(run.corpora["train"]).numbers()
+    values, counts = training_numerals(run.shared.corpora["train"]).numbers()
     means, sds, sizes = (
         tensor.cpu().numpy() for tensor in (head.means, head.sds, head.granularity)
     )
@@ -84,7 +84,7 @@ def component_weights(run: Run, context: Context, *, name: str | None = None) ->
     means, sds, sizes = (
         tensor.cpu().numpy() for tensor in (head.means, head.sds, head.granularity)
     )
-    values, counts = training_numerals(run.corpora["train"]).numbers()
+    values, counts = training_numerals(run.shared.corpora["train"]).numbers()
     threshold = _threshold(values, counts)
     order = np.argsort(-weights, kind="stable")
     rows: list[tuple[Cell, ...]] = [

@@ -57,11 +57,12 @@ def picked_contexts(runs: Sequence[Run], count: int = 2, seed: int = 1) -> list[
     Of some drawn at random, after enough tokens to say something, those are taken where a
     model is neither certain nor clueless.
     """
-    run = min(runs, key=lambda run: (run.ranks_slowly, not run.open_vocabulary))
-    corpus, rows = run.dev, run.dev_rows
+    run = min(runs, key=lambda run: (run.model.head.uses_digits, not run.model.open_vocabulary))
+    corpus = run.shared.dev
+    rows = corpus.rows
     steps = np.arange(len(corpus.words)) - np.repeat(corpus.offsets[:-1], corpus.lengths)
     possible = np.ones(len(rows), dtype=bool)
-    if run.ranks_slowly:
+    if run.model.head.uses_digits:
         possible = np.isin(np.arange(len(rows)), run.shared.ranked)
     enough = (steps[corpus.is_numeral] >= LEAST_TOKENS) & (corpus.table.values[rows] > 0) & possible
     if not enough.any():
@@ -73,12 +74,12 @@ def picked_contexts(runs: Sequence[Run], count: int = 2, seed: int = 1) -> list[
         for kind in (has_decimals, ~has_decimals)
     ]
     turns = [place for pair in zip_longest(*pools) for place in pair if place is not None]
-    return dev_contexts(run.dataset, corpus, turns[:count])
+    return dev_contexts(run.shared.dataset, corpus, turns[:count])
 
 
 def _by_interest(run: Run, places: np.ndarray) -> list[int]:
     """Those first whose 5 % and 95 % quantiles have a ratio nearest to `INTERESTING`."""
-    candidates = candidate_numerals(run.corpora["train"]).to(run.dev.table.device)
+    candidates = candidate_numerals(run.shared.corpora["train"]).to(run.shared.dev.table.device)
     if not len(places):
         return []
     table = torch.cat([some for _, some in run.tables(candidates, places)])

@@ -37,6 +37,7 @@ def digit_similarities(run: Run) -> Exhibit:
         for i, a in enumerate(symbols)
         for j, b in enumerate(symbols)
     ]
+    lm = run.model.backbone.title
     return Exhibit(
         f"digit-similarities-{run.slug}",
         f"Digit embeddings of {run.label}",
@@ -44,7 +45,7 @@ def digit_similarities(run: Run) -> Exhibit:
         + "; ".join(matrices)
         + ". Each table has the ten digits, the point, and the end, which as an input to what "
         "writes digits means the start."
-        + (f" {run.backbone} has tokens for digits and point alone." if run.backbone else ""),
+        + (f" {lm} has tokens for digits and point alone." if lm else ""),
         _draw(matrices),
         Table(("table", "symbol", "other", "cosine"), rows),
     )

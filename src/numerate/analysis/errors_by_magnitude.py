@@ -23,13 +23,14 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
     Of the dev split. Zero has no order of magnitude and no percentage error: it is left out of
     the figure, and a row of its own in the table says how often zero was predicted.
     """
-    dev, ranked = runs[0].dev, runs[0].shared.ranked
-    rows_of_truth = runs[0].dev_rows[ranked]  # [R]
+    shared = runs[0].shared
+    dev, ranked = shared.dev, shared.ranked
+    rows_of_truth = dev.rows[ranked]  # [R]
     truth = dev.table.values[rows_of_truth]
     if not (truth > 0).any():
         raise NothingToShowError("errors by magnitude: no number but zero in the dev split")
     bins = _magnitudes(truth)
-    train = runs[0].corpora["train"]
+    train = shared.corpora["train"]
     numbers = train.table.values[train.rows]
     guesses = {BASELINE: np.full(len(truth), float(np.median(numbers)))}
     candidates = candidate_numerals(train).to(dev.table.device)
@@ -39,8 +40,8 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
             dev.table,
             rows_of_truth,
             candidates,
-            run.oov_numerals,
-            open_vocabulary=run.open_vocabulary,
+            shared.oov[1],
+            open_vocabulary=run.model.open_vocabulary,
         ).values
     rows: list[tuple[Cell, ...]] = []
     for label, guess in guesses.items():
@@ -55,7 +56,7 @@ def errors_by_magnitude(runs: Sequence[Run]) -> Exhibit:
         "Errors by magnitude",
         "Top: median absolute percentage error of the best candidate, by the order of magnitude "
         "of the true number; bottom: how often its order of magnitude is right. Of "
-        f"{runs[0].shared.ranked_extent}; orders with fewer than {LEAST} numbers are joined with "
+        f"{shared.ranked_extent}; orders with fewer than {LEAST} numbers are joined with "
         "their neighbour. The constant is the median of the training numbers.",
         _draw(runs, table),
         table,
@@ -113,7 +114,7 @@ def _draw(runs: Sequence[Run], table: Table) -> Figure:
         top, bottom = figure.subplots(2, 1, sharex=True)
         styles = [
             {"color": INK, "linestyle": "-", "linewidth": 0.7},
-            *line_styles([run.head.style for run in runs]),
+            *line_styles([run.model.head.style for run in runs]),
         ]
         for label, style in zip([BASELINE, *(run.label for run in runs)], styles, strict=True):
             cells = {row[1]: row for row in table.rows if row[0] == label}

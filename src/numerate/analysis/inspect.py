@@ -98,7 +98,8 @@ def inspect_runs(
         remembered=remembered,
         leave_out=leave_out,
     )
-    runs.sort(key=lambda run: (run.backbone or "", run.head.paper_row or 100))  # as in the paper
+    # As in the paper
+    runs.sort(key=lambda run: (run.model.backbone.title or "", run.model.head.paper_row or 100))
     out.mkdir(parents=True, exist_ok=True)
     figures: dict[str, list[str]] = {}  # by section
     tables: dict[str, list[str]] = {}
@@ -169,7 +170,7 @@ def _predictions(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[E
 
 
 def _strategies(runs: Sequence[Run]) -> Iterator[Exhibit]:
-    combinations = [run for run in runs if run.head.members_by_name()]
+    combinations = [run for run in runs if run.model.head.members_by_name()]
     if not combinations:
         raise NothingToShowError("strategy use: no combination among the runs")
     yield from map(strategy_shares, combinations)
@@ -187,11 +188,11 @@ def _components(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Ex
     mixtures = [run for run in runs if run.heads_of(MixtureHead)]
     if not mixtures:
         raise NothingToShowError("Gaussian components: neither mog nor combination among the runs")
-    mixtures.sort(key=lambda run: not isinstance(run.head, MixtureHead))
+    mixtures.sort(key=lambda run: not isinstance(run.model.head, MixtureHead))
     yield gaussian_components(mixtures[0])
-    chosen = {run.backbone: run for run in reversed(mixtures)}
+    chosen = {run.model.backbone.title: run for run in reversed(mixtures)}
     for run in mixtures:
-        if run is chosen[run.backbone]:
+        if run is chosen[run.model.backbone.title]:
             for number, context in enumerate(contexts, 1):
                 name = f"component-weights-{run.slug}-{number}"
                 yield component_weights(run, context, name=name)
@@ -209,7 +210,7 @@ def _body(figures: list[str], tables: list[str]) -> str:
 
 
 def _report(runs: Sequence[Run], sections: list[Section], left_out: list[str]) -> str:
-    dataset = runs[0].dataset
+    dataset = runs[0].shared.dataset
     name = dataset.folder.resolve().name
     results = results_section(runs)
     everything = [
@@ -232,7 +233,7 @@ def _report(runs: Sequence[Run], sections: list[Section], left_out: list[str]) -
 
 
 def _vocabulary_size(run: Run) -> int:
-    known = run.vocabulary
+    known = run.model.vocabulary
     stated = run.record.training.get("vocabulary")
     if isinstance(stated, int) and stated > 0:
         return stated

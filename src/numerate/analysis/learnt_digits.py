@@ -21,15 +21,15 @@ def learnt_digits(runs: Sequence[Run]) -> Exhibit:
     samples, and of numerals alone: strings that are none are counted apart.
     """
     run = runs[0]
-    numerals, counts = np.unique(run.dev_rows, return_counts=True)
-    texts = [run.dev.table.texts[row] for row in numerals]
+    numerals, counts = np.unique(run.shared.dev.rows, return_counts=True)
+    texts = [run.shared.dev.table.texts[row] for row in numerals]
     counted = [DigitShares.of("dev numerals", dict(zip(texts, counts.tolist(), strict=True)))]
     notes = [f"Of {run.shared.extent}."]
     for run in runs:
         for head in run.heads_of(DigitRNNHead).values():
-            if head is not run.head:
+            if head is not run.model.head:
                 continue
-            places = np.arange(len(run.dev_rows))
+            places = np.arange(len(run.shared.dev.rows))
             if len(places) > MOST_CONTEXTS:
                 places = np.linspace(0, len(places) - 1, MOST_CONTEXTS).round().astype(np.int64)
             mass = digit_mass(head, run.dev_states[places])

@@ -44,16 +44,17 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
     precision between the tails of the models' own predictions, so curves are not those of a
     fixed list of candidates. A closed vocabulary has its own numerals alone.
     """
-    shown = sorted(filter(_can_be_shown, runs), key=lambda run: run.head.paper_row or 100)
+    shown = sorted(filter(_can_be_shown, runs), key=lambda run: run.model.head.paper_row or 100)
     if not shown:
         drawable = (name for name in paper_heads() if head_class(name).drawn)
         raise NothingToShowError("next numeral: none of " + ", ".join(drawable))
-    candidates = candidate_numerals(shown[0].corpora["train"]).to(shown[0].dev.table.device)
+    train = shown[0].shared.corpora["train"]
+    candidates = candidate_numerals(train).to(train.table.device)
     places = [context.place(run) for run in shown]
     low, high = _range(shown, places, context, candidates)
-    decimals = covering_decimals(shown[0].corpora["train"])
+    decimals = covering_decimals(train)
     logarithmic = high / max(low, 1.0) > WIDEST
-    most = FEW if any(run.ranks_slowly for run in shown) else MOST
+    most = FEW if any(run.model.head.uses_digits for run in shown) else MOST
     grid = _grid(low, high, decimals, shown[0], logarithmic, most)
     predictions = [_predict(run, place, grid) for run, place in zip(shown, places, strict=True)]
     rows: list[tuple[Cell, ...]] = [
@@ -85,8 +86,8 @@ def next_numeral(runs: Sequence[Run], context: Context, *, name: str = "next-num
 
 def _can_be_shown(run: Run) -> bool:
     """One of the heads of the paper's figure, with a numeral to its name."""
-    knows_any = run.open_vocabulary or len(run.vocabulary.numerals) > 1
-    return run.head.drawn and knows_any
+    knows_any = run.model.open_vocabulary or len(run.model.vocabulary.numerals) > 1
+    return run.model.head.drawn and knows_any
 
 
 def _range(
@@ -99,7 +100,7 @@ def _range(
     ends = []
     for run, place in zip(runs, places, strict=True):
         scores = run.table_in(place, candidates)
-        if not run.open_vocabulary:
+        if not run.model.open_vocabulary:
             known = torch.from_numpy(candidates.known > 0).to(scores.device)
             scores = scores.masked_fill(~known, -torch.inf)
         shares = torch.softmax(scores, dim=1).cpu().numpy()
@@ -120,12 +121,12 @@ def _grid(
         last = int(np.ceil(high * 10**precision))
         for scaled in _spread(first, last, logarithmic, most):
             texts[f"{Decimal(scaled).scaleb(-precision):f}"] = None
-    for text in run.vocabulary.numerals[1:]:
+    for text in run.model.vocabulary.numerals[1:]:
         if low <= float(text) <= high and len(text.partition(".")[2]) <= decimals:
             texts[text] = None
     kept = [text for text in texts if count_digits(text) <= MAX_DIGITS]
-    table = NumeralTable(kept, run.vocabulary.numeral_ids())
-    return table.to(run.dev.table.device)
+    table = NumeralTable(kept, run.model.vocabulary.numeral_ids())
+    return table.to(run.shared.dev.table.device)
 
 
 def _spread(first: int, last: int, logarithmic: bool, most: int) -> list[int]:
@@ -146,7 +147,7 @@ def _spread(first: int, last: int, logarithmic: bool, most: int) -> list[int]:
 
 def _predict(run: Run, place: Place, grid: NumeralTable) -> _Prediction:
     scores = run.table_in(place, grid)[0].cpu().numpy()
-    if run.open_vocabulary:
+    if run.model.open_vocabulary:
         return _Prediction(run, scores, None)
     unknown = scores[grid.known == 0]
     return _Prediction(
@@ -200,7 +201,7 @@ def _draw_curves(
             "color": _CURVES[int(precision) % len(_CURVES)],
             "label": f"{precision} decimal{'' if precision == 1 else 's'}",
         }
-        if prediction.run.open_vocabulary:
+        if prediction.run.model.open_vocabulary:
             axes.plot(numbers, probabilities, linewidth=0.7, **style)
         elif scale == "linear":
             axes.vlines(numbers, 0, probabilities, linewidth=0.7, **style)

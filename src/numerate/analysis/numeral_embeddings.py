@@ -27,7 +27,7 @@ def numeral_similarities(runs: Sequence[Run], *, most: int = MOST) -> Exhibit:
     shown = [(run, weight) for run in runs if (weight := _output_embeddings(run)) is not None]
     if not shown:
         raise NothingToShowError("numeral embeddings: no run with a softmax over numerals")
-    numerals = shown[0][0].vocabulary.numerals
+    numerals = shown[0][0].model.vocabulary.numerals
     if len(numerals) < 3:
         raise NothingToShowError("numeral embeddings: fewer than two numerals in the vocabulary")
     frequent = np.arange(1, min(len(numerals), most + 1))

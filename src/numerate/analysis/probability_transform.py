@@ -32,9 +32,10 @@ def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
     """
     found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for run in runs:
+        dev = run.shared.dev
         for label, head in run.heads_of(MixtureHead).items():
             transformed = randomised_transform(
-                head, run.dev_states, run.dev.table, run.dev_rows, np.random.default_rng(seed)
+                head, run.dev_states, dev.table, dev.rows, np.random.default_rng(seed)
             )
             found[label] = (transformed, _responsibility(run, head))
     if not found:
@@ -109,15 +110,16 @@ def randomised_transform(
 
 def _responsibility(run: Run, head: MixtureHead) -> np.ndarray:
     """The probability that this head wrote each dev numeral, given the numeral: [N]."""
-    if head is run.head:
-        return np.ones(len(run.dev_rows))
-    member = list(run.head.members_by_name().values()).index(head)
+    dev = run.shared.dev
+    if head is run.model.head:
+        return np.ones(len(dev.rows))
+    member = list(run.model.head.members_by_name().values()).index(head)
     found = []
     with torch.no_grad():
-        for start in range(0, len(run.dev_rows), BLOCK):
-            context = run.dev_context[start : start + BLOCK]
-            numerals = run.dev.table.batch(run.dev_rows[start : start + BLOCK])
-            weights = run.head.mixture_weights(context)[:, member].double().log()
+        for start in range(0, len(dev.rows), BLOCK):
+            context = run.reading.context[start : start + BLOCK]
+            numerals = dev.table.batch(dev.rows[start : start + BLOCK])
+            weights = run.model.head.mixture_weights(context)[:, member].double().log()
             own = weights + head.log_prob(context, numerals)
             found.append(own.double().cpu().numpy())
     shares: np.ndarray = np.exp(np.concatenate(found) - run.dev_log_probs())

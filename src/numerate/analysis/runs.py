@@ -24,6 +24,7 @@ from numerate.model.opening import (
     refuse_foreign_vocabulary,
     refuse_training_documents,
 )
+from numerate.model.reference import oov_sizes
 from numerate.model.stored import StoredModel
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import RunFolder
@@ -161,7 +162,7 @@ def _shared(
     ranked = np.arange(count)
     if any(opened.model.head.uses_digits for opened in models):
         ranked = _some_numerals(corpora["dev"], whole, RANKED.get(device.type, RANKED["cpu"]))
-    return SharedDataset(dataset, corpora, ranked)
+    return SharedDataset(dataset, corpora, ranked, whole, oov_sizes(dataset, vocabulary))
 
 
 def _some_numerals(dev: Corpus, whole: Corpus, most: int) -> np.ndarray:

@@ -21,7 +21,7 @@ def results_section(runs: Sequence[Run]) -> Section | None:
 
     Figures of a part of the test split are of another sample: they cannot stand beside the rest.
     """
-    content = runs[0].dataset.manifest["content_hash"]
+    content = runs[0].shared.dataset.manifest["content_hash"]
     evaluations: list[Evaluation] = []
     partial = []
     for run in runs:
@@ -56,8 +56,8 @@ def results_section(runs: Sequence[Run]) -> Section | None:
 
 def models_section(runs: Sequence[Run]) -> Section:
     """A line on what each model is."""
-    body = facts({run.name: run.head.summary for run in runs})
-    if any(run.backbone for run in runs):
+    body = facts({run.model.config.model: run.model.head.summary for run in runs})
+    if any(run.model.backbone.title for run in runs):
         body += (
             "<p>A model over a pretrained one reads that one's states instead of the text; the "
             "pretrained model's own digits, lm, may be a member of its combination.</p>"
@@ -110,7 +110,7 @@ def _options(run: Run) -> dict[str, Any]:
     if record.backbone is not None:
         about = record.backbone
         chosen |= {"backbone": about.path, "backbone_hash": about.digest[:12]}
-        ensemble = run.head.digit_adapter() and run.model.config.options.ensemble_size
+        ensemble = run.model.head.digit_adapter() and run.model.config.options.ensemble_size
         chosen |= {"finetune": about.finetune, "ensemble_size": ensemble}
     chosen |= {**record.training, "best_epoch": record.best_epoch}
     return {name: value for name, value in chosen.items() if value is not None}
@@ -171,7 +171,7 @@ def _training_table(runs: Sequence[Run]) -> ResultTable:
 
 def _environment_table(runs: Sequence[Run]) -> ResultTable:
     columns = ["started", "finished", "numerate", "torch", "python", "device", "threads"]
-    if any(run.backbone for run in runs):
+    if any(run.model.backbone.title for run in runs):
         columns.insert(columns.index("python"), "transformers")
     rows = []
     for run in runs:

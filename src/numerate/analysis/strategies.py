@@ -21,11 +21,11 @@ def strategy_shares(run: Run) -> Exhibit:
     The share is the member weight α of the context, before the numeral is seen: what the paper
     calls the selection probability. Examples are from different documents.
     """
-    heads = run.head.members_by_name()
+    heads = run.model.head.members_by_name()
     members = list(heads)
     if not members:
         raise NothingToShowError(f"strategy use: {run.label} is no combination")
-    shares = run.model.mixture_weights(run.dev_context)  # [N, M]
+    shares = run.model.mixture_weights(run.reading.context)  # [N, M]
     texts, counts, means = _by_numeral(run, shares)
     frequent = np.flatnonzero(counts >= LEAST_OCCURRENCES)
     rows: list[tuple[Cell, ...]] = [
@@ -68,15 +68,16 @@ def strategy_shares(run: Run) -> Exhibit:
 
 def _by_numeral(run: Run, shares: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Distinct numerals of the dev split, their counts [T], and average shares [T, M]."""
-    rows, inverse, counts = np.unique(run.dev_rows, return_inverse=True, return_counts=True)
+    rows, inverse, counts = np.unique(run.shared.dev.rows, return_inverse=True, return_counts=True)
     sums = np.zeros((len(rows), shares.shape[1]))
     np.add.at(sums, inverse, shares)
-    return [run.dev.table.texts[row] for row in rows], counts, sums / counts[:, None]
+    return [run.shared.dev.table.texts[row] for row in rows], counts, sums / counts[:, None]
 
 
 def _examples(run: Run, members: list[str], shares: np.ndarray) -> list[list[str]]:
-    ids = run.dataset.split("dev").read(["document"])["document"].to_pylist()
-    paragraphs = np.repeat(run.dev.sources, run.dev.lengths)[run.dev.is_numeral]  # [N]
+    ids = run.shared.dataset.split("dev").read(["document"])["document"].to_pylist()
+    dev = run.shared.dev
+    paragraphs = np.repeat(dev.sources, dev.lengths)[dev.is_numeral]  # [N]
     found = []
     for index, member in enumerate(members):
         places: dict[str, int] = {}  # by document
@@ -84,7 +85,7 @@ def _examples(run: Run, members: list[str], shares: np.ndarray) -> list[list[str
             places.setdefault(ids[paragraphs[place]], place)
             if len(places) == EXAMPLES:
                 break
-        contexts = dev_contexts(run.dataset, run.dev, list(places.values()))
+        contexts = dev_contexts(run.shared.dataset, dev, list(places.values()))
         found += [
             [member, f"{100 * shares[place, index]:.1f} %", _marked(context)]
             for place, context in zip(places.values(), contexts, strict=True)

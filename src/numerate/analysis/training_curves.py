@@ -32,7 +32,7 @@ def training_curves(runs: Sequence[Run]) -> Exhibit:
     with look():
         figure = new_figure(2.4)
         axes = figure.subplots()
-        styles = line_styles([run.head.style for run, _ in histories])
+        styles = line_styles([run.model.head.style for run, _ in histories])
         for (run, history), style in zip(histories, styles, strict=True):
             epochs = [record["epoch"] for record in history]
             losses = [run.adjusted(record["dev_loss"]) for record in history]

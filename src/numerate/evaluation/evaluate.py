@@ -24,8 +24,9 @@ from numerate.evaluation.number_line import number_line_errors
 from numerate.evaluation.score import predict_best, rank_tables
 from numerate.model.candidates import candidate_numerals
 from numerate.model.opening import Settings, open_model
+from numerate.model.reference import oov_sizes
 from numerate.packing import ranges
-from numerate.perplexity import adjusted_log_probs, perplexity, without_improbable
+from numerate.perplexity import perplexity, proper, without_improbable
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
 
@@ -140,27 +141,14 @@ def evaluate(
         if not len(corpus.rows):
             raise DatasetError(f"{opened.folder}: no numeral in these {len(corpus)} paragraphs")
     corpus.table.to(model.device)
-    types = [
-        type
-        for name in (SPLITS if oov_set == "all" else ("train",))
-        for type in opened.split(name).encode().types
-    ]
-    oov_words, oov_numerals = map(len, vocabulary.unknown(types))
+    oov = oov_sizes(opened, vocabulary, SPLITS if oov_set == "all" else ("train",))
     targets = model.targets(corpus)
     # Ranks of ids, not order of appearance: the bootstrap draws documents by number.
     _, ranks = np.unique(np.array(ids, dtype=object), return_inverse=True)
     documents = ranks[targets.paragraphs]
     reading = model.read(corpus)
     log_probs = model.log_probs(reading)
-    # A test token may be of a type that a training-only OOV set does not have.
-    adjusted = adjusted_log_probs(
-        log_probs,
-        targets.is_numeral,
-        targets.is_unknown,
-        max(1, oov_words),
-        max(1, oov_numerals),
-        open_vocabulary=model.open_vocabulary,
-    )
+    adjusted = proper(log_probs) + model.charges(targets, oov)
     candidates = candidate_numerals(corpora["train"]).to(model.device)
     best = None if everything else model.best(reading, candidates)
     if best is not None:
@@ -171,7 +159,7 @@ def evaluate(
             corpus.table,
             targets.rows,
             candidates,
-            oov_numerals,
+            oov[1],
             open_vocabulary=model.open_vocabulary,
             distribution=everything,
         )
@@ -201,8 +189,8 @@ def evaluate(
         counts={
             "tokens": len(adjusted),
             "numerals": len(truth),
-            "oov_words": oov_words,
-            "oov_numerals": oov_numerals,
+            "oov_words": oov[0],
+            "oov_numerals": oov[1],
             "unknown_words": int((targets.is_unknown & ~targets.is_numeral).sum()),
             "unknown_numerals": int((targets.is_unknown & targets.is_numeral).sum()),
         },

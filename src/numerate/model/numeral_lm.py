@@ -289,7 +289,7 @@ class NumeralLM(nn.Module):
         """What was read of all texts together, text by text."""
         numerals = self.numeral_log_probs(reading)
         targets = self.targets(reading.corpus)
-        charges = self._charges(targets)
+        charges = self.charges(targets, self.reference.oov)
         log_probs = reading.log_probs + charges
         log_probs[targets.is_numeral] += numerals
         numerals = numerals + charges[targets.is_numeral]
@@ -319,14 +319,18 @@ class NumeralLM(nn.Module):
             targets.is_unknown[targets.is_numeral] = ~known[corpus.rows]
         return targets.knowing_words() if self.backbone.open_words else targets
 
-    def _charges(self, targets: Targets) -> np.ndarray:
-        """What unknown tokens pay for being one of many: [T]."""
+    def charges(self, targets: Targets, oov: tuple[int, int]) -> np.ndarray:
+        """What unknown tokens pay for being one of many, given the sizes of the OOV sets: [T].
+
+        A token may be of a type that is in neither set, where they are of other texts.
+        """
+        oov_words, oov_numerals = (max(1, size) for size in oov)
         return adjusted_log_probs(
             np.zeros(len(targets.is_numeral)),
             targets.is_numeral,
             targets.is_unknown,
-            max(1, self.reference.oov_words),
-            max(1, self.reference.oov_numerals),
+            oov_words,
+            oov_numerals,
             open_vocabulary=self.open_vocabulary,
         )
 

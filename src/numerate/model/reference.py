@@ -4,6 +4,7 @@ With it, a run is used without its dataset: the grid of candidate numerals, the 
 of unknown types, and how text was cut into tokens.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,6 +43,10 @@ class Reference:
             raise RunError("candidates: expected numerals")
         return found
 
+    @property
+    def oov(self) -> tuple[int, int]:
+        return self.oov_words, self.oov_numerals
+
     def record(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -52,13 +57,12 @@ class Reference:
         train = corpora["train"]
         if not len(train.rows):
             raise DatasetError(f"{dataset.folder}: no numeral in the train split, so no candidates")
-        types = [type for name in SPLITS for type in dataset.split(name).encode().types]
-        words, numerals = vocabulary.unknown(types)
+        oov_words, oov_numerals = oov_sizes(dataset, vocabulary)
         numbers = train.table.values[train.rows]
         return cls(
             reading=dataset.reading,
-            oov_words=len(words),
-            oov_numerals=len(numerals),
+            oov_words=oov_words,
+            oov_numerals=oov_numerals,
             candidates=tuple(
                 dict.fromkeys([*candidate_numerals(train).texts, *_frequent(train, frequent)])
             ),
@@ -70,6 +74,15 @@ class Reference:
         """Of no dataset: numerals of all sizes."""
         candidates = plain_candidates()
         return cls(DEFAULT_RULES, 0, 0, candidates, float(np.median(list(map(float, candidates)))))
+
+
+def oov_sizes(
+    dataset: Dataset, vocabulary: Vocabulary, splits: Sequence[str] = SPLITS
+) -> tuple[int, int]:
+    """How many words and how many numerals outside the vocabulary share one symbol each."""
+    types = (type for name in splits for type in dataset.split(name).encode().types)
+    words, numerals = vocabulary.unknown(types)
+    return len(words), len(numerals)
 
 
 def _frequent(train: Corpus, count: int) -> list[str]:
