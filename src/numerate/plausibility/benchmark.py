@@ -15,7 +15,6 @@ import numpy as np
 from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
-from numerate.numeral import is_numeral
 from numerate.plausibility.assess import first_sight, log_probs_of
 from numerate.plausibility.grid import Written
 from numerate.plausibility.passages import read_texts
@@ -207,7 +206,7 @@ def run_benchmark(
         model.name: qualities(found, errors),
         f"{model.name} at first sight": qualities(sight, errors),
     }
-    distance = Distance(training_median(dataset))
+    distance = Distance(model.reference.median)
     distances = {kind: distance(wrong) for kind, (_, wrong) in errors.items()}
     far = Scores(distance(numerals), distances)
     detectors["distance from the median"] = qualities(far, errors)
@@ -217,16 +216,3 @@ def run_benchmark(
         detectors[f"surprisal of {softmax.name}"] = qualities(surprisals, errors)
     flagged = model.checker.calibration.plausibility(found.right) <= alarms
     return BenchmarkResult(split, seed, len(numerals), float(flagged.mean()), detectors)
-
-
-def training_median(dataset: Dataset) -> float:
-    encoded = dataset.split("train").encode()
-    pairs = [
-        (float(type), count)
-        for type, count in zip(encoded.types, encoded.counts, strict=True)
-        if is_numeral(type)
-    ]
-    if not pairs:
-        raise DatasetError(f"{dataset.folder}: no numeral in the train split")
-    values, counts = np.array(sorted(pairs)).T
-    return float(values[np.searchsorted(np.cumsum(counts), counts.sum() / 2)])

@@ -6,23 +6,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from numerate import notices
 from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.contract import Backbone
-from numerate.backbones.texts import paragraphs_of
-from numerate.batching import Corpus, load_corpora
+from numerate.batching import load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document
 from numerate.errors import BackboneError, NumerateError
-from numerate.model.numeral_lm import NumeralLM, TextReading
+from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
 from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.findings import Finding, Findings
+from numerate.plausibility.passages import read_corpus
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.store import Progress, default_cache
@@ -117,7 +115,7 @@ class _Loading:
             frequent = FEW_FREQUENT if self.reads_slowly else FREQUENT
             return Reference.of(dataset, self.opened.vocabulary(dataset), frequent).record()
 
-        return self._kept(REFERENCE, VOCABULARY, {"version": 2}, find_out, Reference.read)
+        return self._cached(REFERENCE, VOCABULARY, {"version": 2}, find_out, Reference.read)
 
     def _calibration(self) -> Calibration:
         def find_out() -> dict[str, Any]:
@@ -130,7 +128,7 @@ class _Loading:
             identity |= {"member": member}
         if self.reads_slowly:
             identity |= {"paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
-        return self._kept(calibration_file(member), WEIGHTS, identity, find_out, Calibration.of)
+        return self._cached(calibration_file(member), WEIGHTS, identity, find_out, Calibration.of)
 
     def _calibrate(self, dataset: Dataset) -> Calibration:
         """On the dev split, or on some of it where the model reads slowly. What has been read
@@ -151,7 +149,7 @@ class _Loading:
                 model, readings, None if limit else [documents[index] for index in chosen]
             )
 
-    def _kept(
+    def _cached(
         self,
         name: str,
         rests_on: str,
@@ -190,17 +188,6 @@ class _Loading:
             f"{self.opened.reference}: what is odd is told by a dataset's dev split, and a "
             "pretrained model has no dataset of its own: --dataset"
         )
-
-
-def read_corpus(model: NumeralLM, corpus: Corpus) -> Iterator[TextReading]:
-    """Its paragraphs as a model reads them, text by text; no more at a time than it reads well."""
-    for begin in range(0, len(corpus), model.backbone.texts_at_once):
-        end = min(begin + model.backbone.texts_at_once, len(corpus))
-        some = corpus.take(np.arange(begin, end))
-        paragraphs = paragraphs_of(some)
-        texts = [paragraph.text for paragraph in paragraphs]
-        tokens = [paragraph.tokens() for paragraph in paragraphs]
-        yield from model.text_readings(texts, tokens, model.read(some, going_on=True))
 
 
 @contextmanager

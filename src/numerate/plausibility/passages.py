@@ -1,8 +1,12 @@
-"""The paragraphs of a text as a model reads them, some at a time."""
+"""Texts, corpora and documents as a model reads them, some paragraphs at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from numerate.backbones.texts import paragraphs_of
+from numerate.batching import Corpus
 from numerate.corpus.tokenizer import Token
 from numerate.documents.document import Document, Paragraph
 from numerate.model.numeral_lm import NumeralLM, TextReading
@@ -25,11 +29,19 @@ class Passage:
 
 
 def read_texts(model: NumeralLM, texts: Sequence[str]) -> Iterator[TextReading]:
-    """One after another; no more are read at a time than the model reads well together."""
-    for begin in range(0, len(texts), model.backbone.texts_at_once):
-        yield from model.read_texts(
-            texts[begin : begin + model.backbone.texts_at_once], going_on=True
-        )
+    """One after another."""
+    for part in _parts(model, len(texts)):
+        yield from model.read_texts(texts[part], going_on=True)
+
+
+def read_corpus(model: NumeralLM, corpus: Corpus) -> Iterator[TextReading]:
+    """Its paragraphs one after another, from what is cached of them where they are of a dataset."""
+    for part in _parts(model, len(corpus)):
+        some = corpus.take(np.arange(len(corpus))[part])
+        paragraphs = paragraphs_of(some)
+        texts = [paragraph.text for paragraph in paragraphs]
+        tokens = [paragraph.tokens() for paragraph in paragraphs]
+        yield from model.text_readings(texts, tokens, model.read(some, going_on=True))
 
 
 def read_passages(
@@ -38,16 +50,10 @@ def read_passages(
     report: Report | None = None,
     heed: Callable[[TextReading], None] | None = None,
 ) -> Iterator[list[Passage]]:
-    """Paragraphs that have numerals; `heed` is shown how all of them are read.
-
-    They come as many at a time as the model reads well together, so that memory does not grow
-    with the document, and who waits is told how far it is.
-    """
-    paragraphs = document.paragraphs
-    for begin in range(0, len(paragraphs), model.backbone.texts_at_once):
-        if report:
-            report(begin)
-        some = paragraphs[begin : begin + model.backbone.texts_at_once]
+    """Paragraphs that have numerals, those read together at a time; `heed` is shown how all of
+    them are read."""
+    for part in _parts(model, len(document.paragraphs), report):
+        some = document.paragraphs[part]
         readings = model.read_texts([paragraph.text for paragraph in some], going_on=True)
         if heed:
             for reading in readings:
@@ -57,5 +63,14 @@ def read_passages(
             for paragraph, reading in zip(some, readings, strict=True)
             if len(reading.positions)
         ]
+
+
+def _parts(model: NumeralLM, count: int, report: Report | None = None) -> Iterator[slice]:
+    """As many texts at a time as the model reads well together, so that memory does not grow
+    with their number, and who waits is told how far it is."""
+    for begin in range(0, count, model.backbone.texts_at_once):
+        if report:
+            report(begin)
+        yield slice(begin, begin + model.backbone.texts_at_once)
     if report:
-        report(len(paragraphs))
+        report(count)
