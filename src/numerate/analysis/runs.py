@@ -11,19 +11,12 @@ import torch
 
 from numerate.analysis.inspected_run import Run, SharedDataset
 from numerate.atomic import recover
-from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.contract import Targets
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
 from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.model.device import usable_device
-from numerate.model.opening import (
-    Opened,
-    Settings,
-    open_model,
-    refuse_foreign_vocabulary,
-    refuse_training_documents,
-)
+from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import oov_sizes
 from numerate.model.stored import StoredModel
 from numerate.runs.contents import TrainedConfig
@@ -83,8 +76,6 @@ def open_runs(
         about = known[path]
         _refuse_another_kind(first, one, path, about, one_dataset=dataset is None)
         stored = RunFolder(path)
-        refuse_training_documents(stored, opened, "dev")
-        refuse_foreign_vocabulary(stored, about.record, opened, one.vocabulary)
         # Read now, so that a report fails before anything of it is made.
         stored.history(), stored.environment(), stored.metrics()
         return about
@@ -97,33 +88,15 @@ def open_runs(
         beside.append(open_model(path, device=target, settings=settings, beside=beside))
         return beside[-1]
 
-    models = those_that_open(abouts, load)
+    loaded = those_that_open(abouts, load)
+    fitting = those_that_open(loaded, lambda path: loaded[path].on(opened, "dev"))
+    models = {path: loaded[path] for path in fitting}
     shared = _shared(opened, one.vocabulary, list(models.values()), target, limit)
-    _share_caches(list(models.values()), opened, settings)
     labels = _labels([found.model.name for found in models.values()], list(models))
     return [
         Run(label, path, abouts[path].record, shared, found.model)
         for label, (path, found) in zip(labels, models.items(), strict=True)
     ]
-
-
-def _share_caches(models: Sequence[Opened], dataset: Dataset, settings: Settings) -> None:
-    """Runs over one pretrained model read a dataset once, with all that any of them needs."""
-    by_model: dict[int, list[CausalBackbone]] = {}
-    adapting = set()
-    for opened in models:
-        backbone = opened.model.backbone
-        if isinstance(backbone, CausalBackbone):
-            by_model.setdefault(id(backbone.lm), []).append(backbone)
-            if opened.model.head.digit_adapter() is not None:
-                adapting.add(id(backbone.lm))
-    for key, backbones in by_model.items():
-        cached = [backbone.remembered for backbone in backbones if backbone.remembered]
-        first = backbones[0]
-        first.use(dataset, settings.cache or next(iter(cached), None), settings.progress)
-        for backbone in backbones:
-            backbone.store, backbone.progress = first.store, first.progress
-            backbone.reads_nodes = key in adapting
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,10 +68,23 @@ class CausalBackbone(Backbone):
     def device(self) -> torch.device:
         return self.lm.scorer.device
 
-    def use(self, dataset: Dataset, cache: Path | None, progress: Progress | None) -> None:
-        """What is said of this dataset is cached."""
-        self.progress = progress
-        self.store = Store(cache or self.remembered or default_cache(), self.lm, dataset)
+    def use(
+        self,
+        dataset: Dataset,
+        cache: Path | None,
+        progress: Progress | None,
+        beside: Sequence[Backbone] = (),
+        *,
+        detailed: bool = False,
+    ) -> None:
+        """What is said of this dataset is cached, once for all over the same language model."""
+        self.progress, self.reads_nodes = progress, detailed
+        together = [self, *(other for other in beside if isinstance(other, CausalBackbone))]
+        stores = [other.store for other in together if other.store]
+        known = [store for store in stores if store.dataset is dataset]
+        folders = [cache, *(other.remembered for other in together)]
+        folder = next(filter(None, folders), None) or default_cache()
+        self.store = known[0] if known else Store(folder, self.lm, dataset)
 
     def hidden(self, states: Tensor) -> Tensor:
         """What a head sees of the language model's states: [N, S] → [N, D]."""

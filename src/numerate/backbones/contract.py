@@ -114,8 +114,17 @@ class Backbone(nn.Module, ABC):
         """Names of a model's tensors that are not its own to store."""
         return set()
 
-    def use(self, dataset: Dataset, cache: Path | None, progress: Progress | None) -> None:
-        """Texts of a dataset are to be read: who reads slowly remembers what it said of them."""
+    def use(
+        self,
+        dataset: Dataset,
+        cache: Path | None,
+        progress: Progress | None,
+        beside: Sequence["Backbone"] = (),
+        *,
+        detailed: bool = False,
+    ) -> None:
+        """Texts of a dataset are to be read: who reads slowly remembers what it said of them,
+        together with those `beside` it, some of which may need it `detailed`."""
 
     def best(
         self, reading: Reading, head: NumeralHead, candidates: NumeralTable

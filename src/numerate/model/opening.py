@@ -6,7 +6,7 @@ What must hold before a model meets a dataset is looked at here, and told in one
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -50,25 +50,34 @@ class Opened:
     run: RunFolder | None
     record: TrainedConfig | None
     settings: Settings
+    beside: Sequence["Opened"] = field(default=(), repr=False, compare=False)
 
-    def on(self, dataset: str | Path | None, split: str | None = None) -> Dataset:
+    def on(self, dataset: Dataset | str | Path | None, split: str | None = None) -> Dataset:
         """The dataset it was trained on, or the one that is given; what it says of it is cached.
 
         A run is not to be asked about a split with documents it was trained on, nor about
-        texts most of whose words it has never seen.
+        texts most of whose words it has never seen. With those `beside` it over the same
+        pretrained model, it reads a dataset once, with all that any of them needs.
         """
         if self.run is None or self.record is None:
             if dataset is None:
                 raise NumerateError(
                     f"{self.reference}: a pretrained model has no dataset of its own: --dataset"
                 )
-            opened = Dataset.open(dataset)
+            opened = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
         else:
-            opened = self.run.open_dataset(dataset)
+            opened = dataset if isinstance(dataset, Dataset) else self.run.open_dataset(dataset)
             if split is not None:
                 refuse_training_documents(self.run, opened, split)
             refuse_foreign_vocabulary(self.run, self.record, opened, self.model.vocabulary)
-        self.model.backbone.use(opened, self.settings.cache, self.settings.progress)
+        models = [self.model, *(other.model for other in self.beside if other.lm is self.lm)]
+        self.model.backbone.use(
+            opened,
+            self.settings.cache,
+            self.settings.progress,
+            [model.backbone for model in models],
+            detailed=any(model.head.digit_adapter() is not None for model in models),
+        )
         return opened
 
     def vocabulary(self, dataset: Dataset) -> Vocabulary:
@@ -102,7 +111,7 @@ def open_model(
     path = parse_reference(str(reference))
     if path is not None:
         model = _bare(path, target, settings)
-        return Opened(model, f"{PREFIX}{path}", None, None, settings)
+        return Opened(model, f"{PREFIX}{path}", None, None, settings, beside)
     folder, member = split_reference(reference)
     run = RunFolder.open(folder)
     record = run.trained()
@@ -113,7 +122,7 @@ def open_model(
             model.keep_member(member)
         except NumerateError as error:
             raise RunError(f"{folder}: {error}") from None
-    return Opened(model, str(reference), run, record, settings)
+    return Opened(model, str(reference), run, record, settings, beside)
 
 
 def open_stored(
