@@ -9,6 +9,7 @@ import torch
 from numerate.analysis import digit_mass as module
 from numerate.analysis.digit_laws import significant_digits
 from numerate.analysis.digit_mass import digit_mass
+from numerate.heads.base import Context
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.numeral import count_digits, is_numeral
 from numerate.numeral_table import SYMBOLS, NumeralTable
@@ -42,7 +43,7 @@ def every_numeral(head: DigitRNNHead, hidden: torch.Tensor) -> dict[str, float]:
     texts = [text for text in strings if is_numeral(text) and count_digits(text) <= MOST]
     assert len(texts) > 30_000
     with torch.no_grad():
-        table = head.log_prob_table(hidden, NumeralTable(texts)).double().exp()
+        table = head.log_prob_table(Context(hidden), NumeralTable(texts)).double().exp()
     return dict(zip(texts, table.mean(0).tolist(), strict=True))
 
 

@@ -127,7 +127,7 @@ def test_how_much_is_looked_at_is_bounded_and_said(
     assert {context.dev_place for context in chosen} <= set(alone.shared.ranked.tolist())
     # Without the language model's digits, candidates cost no more than a head's states.
     (cheap,) = open_runs([headed_folders["mog"]], device="cpu", limit=9, settings=settings)
-    assert len(cheap.shared.ranked) == len(cheap.dev_rows)
+    assert len(cheap.shared.ranked) == len(cheap.shared.dev.rows)
 
 
 def test_labels_name_the_backbone(mixed: dict[str, Run]) -> None:
