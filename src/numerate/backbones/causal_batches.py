@@ -95,7 +95,7 @@ class StateCorpus(Corpus):
         super().__init__(split, corpus.vocabulary, corpus.table)
         self.lm = store.store.model
         self.targets = np.array(store.targets)
-        self.own = np.array(store.numerals)
+        self.lm_log_probs = np.array(store.numerals)
         self.gates = np.array(store.gates)
         self.states = store.states  # float16, on disk: only what a batch needs is read
         self.details = store.details if detailed else None
@@ -116,7 +116,7 @@ class StateCorpus(Corpus):
             move(words, device),
             move(self.gates[numerals], device),
             move(self.states[numerals], device).float(),
-            BatchDigits(self.lm, move(self.own[numerals], device), spelled),
+            BatchDigits(self.lm, move(self.lm_log_probs[numerals], device), spelled),
             self.table.batch(self.rows[numerals]) if len(numerals) else None,
         )
 

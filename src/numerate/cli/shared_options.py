@@ -42,7 +42,7 @@ PlainMixture = Annotated[
     typer.Option(
         "--plain-mixture",
         help="combination: train it as the paper does, by the likelihood of the mixture alone, "
-        "and leave the shares of its members as learnt.",
+        "and leave the mixture weights of its members as learnt.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Of weights, dropout and the order of batches.")]

@@ -1,7 +1,7 @@
-"""Several distributions, each with a share: the best numerals by the threshold algorithm.
+"""Several distributions, each with a weight: the best numerals by the threshold algorithm.
 
 Numerals are taken from the sorted streams of the members, in turn, and scored under all of them.
-What no member has shown yet is at most as probable as the shares times the last probabilities
+What no member has shown yet is at most as probable as the weights times the last probabilities
 seen, so whatever beats that bound is next (Fagin, Lotem and Naor, 2003).
 """
 
@@ -23,24 +23,24 @@ class Blend:
 
     def __init__(
         self,
-        shares: np.ndarray,
+        weights: np.ndarray,
         members: Sequence[NextNumeral],
         score: Callable[[list[str]], np.ndarray],
         *,
         most: int = MOST_SEEN,
     ) -> None:
-        self._shares = np.asarray(shares, dtype=np.float64)
+        self._weights = np.asarray(weights, dtype=np.float64)
         self._members = members
         self._score = score
         self._most = most
 
     @property
     def total(self) -> float:
-        return float(self._shares @ [member.total for member in self._members])
+        return float(self._weights @ [member.total for member in self._members])
 
     @property
     def unresolved(self) -> float:
-        return float(self._shares @ [member.unresolved for member in self._members])
+        return float(self._weights @ [member.unresolved for member in self._members])
 
     def stream(self) -> Iterator[tuple[str, float]]:
         streams = [member.stream() for member in self._members]
@@ -60,7 +60,7 @@ class Blend:
             scores = proper(self._score(list(new))) if new else ()
             for text, log_prob in zip(new, scores, strict=True):
                 heapq.heappush(heap, (-float(log_prob), text))
-            bound = float(self._shares @ bounds)
+            bound = float(self._weights @ bounds)
             while heap and np.exp(-heap[0][0]) >= bound:
                 cost, text = heapq.heappop(heap)
                 yield text, -cost
@@ -70,10 +70,10 @@ class Blend:
 
     def mass_up_to(self, numbers: np.ndarray) -> np.ndarray:
         masses = [member.mass_up_to(numbers) for member in self._members]
-        return np.asarray(self._shares @ np.stack(masses))
+        return np.asarray(self._weights @ np.stack(masses))
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
-        counts = generator.multinomial(count, self._shares / self._shares.sum())
+        counts = generator.multinomial(count, self._weights / self._weights.sum())
         drawn = [
             text
             for member, times in zip(self._members, counts, strict=True)

@@ -1,4 +1,4 @@
-"""Shares of a combination's members, fitted where the members have not learnt.
+"""Mixture weights of a combination's members, fitted where the members have not learnt.
 
 On the numerals it was trained on, the member that knows most of them by heart looks best, and a
 gate that learns beside it comes to trust it too much. So the gate is fitted once more on held-out

@@ -1,7 +1,7 @@
 """Predicted distributions over one fixed grid of numerals, many contexts at once.
 
-Exact distributions are for one context at a time (`distribution.py`). To judge every numeral of a
-document, the candidates of `evaluation/candidates.py` stand for all numerals: their
+Exact distributions are for one context at a time (`NextNumeral`). To judge every numeral of a
+document, the candidates of `model/candidates.py` stand for all numerals: their
 probabilities, scaled to sum to one, say where on the number line a value is to be expected.
 """
 

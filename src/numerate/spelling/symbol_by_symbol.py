@@ -65,7 +65,7 @@ class _Node:
 
 
 class NumeralWriter:
-    """A `Writer` of `plausibility/digit_tree.py`, of numerals that come after a text and a space.
+    """A `Writer` of `heads/digit_tree.py`, of numerals that come after a text and a space.
 
     The reader is asked about the pieces. States are the beginnings of numerals themselves. Numerals
     of more than `MAX_EXACT` characters are not written: of those the model's probability is not a

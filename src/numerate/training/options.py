@@ -43,6 +43,6 @@ class TrainingOptions:
         if self.plain_mixture:
             return "trained as in the paper, by the likelihood of the mixture alone"
         return (
-            "every member learns from every numeral, shares are fitted on dev "
+            "every member learns from every numeral, mixture weights are fitted on dev "
             "(not in the paper; --plain-mixture leaves both out)"
         )

@@ -179,7 +179,9 @@ def _train(
         state = _until_interrupted(trainer.train, trainer.restore_best)
         if trainer.best and accelerator.is_main_process:
             ended, state = state, "failed"
-            fitted = _until_interrupted(lambda: record.update(_shares(network, trainer, dataset)))
+            fitted = _until_interrupted(
+                lambda: record.update(_mixture_weights(network, trainer, dataset))
+            )
             state = ended if fitted == "finished" else fitted
     finally:
         _write_state(folder, network, record, state, trainer, accelerator)
@@ -198,7 +200,7 @@ def _until_interrupted(work: Callable[[], None], tidy: Callable[[], None] | None
     return "finished"
 
 
-def _shares(network: NumeralLM, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
+def _mixture_weights(network: NumeralLM, trainer: Trainer, dataset: Dataset) -> dict[str, Any]:
     documents = dataset.split("dev").read(["document"])["document"].to_numpy()
     return fit_mixture_weights(network, trainer.dev_corpus, documents, trainer.options.batch_size)
 
