@@ -50,6 +50,7 @@ class Opened:
     run: RunFolder | None
     record: TrainedConfig | None
     settings: Settings
+    # All that are opened together, also after it: whoever opens them adds each to one list.
     beside: Sequence["Opened"] = field(default=(), repr=False, compare=False)
 
     def on(self, dataset: Dataset | str | Path | None, split: str | None = None) -> Dataset:
