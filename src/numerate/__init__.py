@@ -19,11 +19,21 @@ if TYPE_CHECKING:
     from numerate.corpus.prepare import prepare
     from numerate.evaluation.evaluate import evaluate
     from numerate.model.numeral_distribution import NumeralDistribution
+    from numerate.model.numeral_lm import NumeralLM
     from numerate.plausibility.load import check, load
     from numerate.training.run import train
 
 __version__ = "0.3.0"
-__all__ = ["NumeralDistribution", "check", "evaluate", "heads", "load", "prepare", "train"]
+__all__ = [
+    "NumeralDistribution",
+    "NumeralLM",
+    "check",
+    "evaluate",
+    "heads",
+    "load",
+    "prepare",
+    "train",
+]
 
 wait_asleep()  # before anything loads torch
 
@@ -31,6 +41,7 @@ __getattr__, __dir__ = lazily(
     "numerate",
     {
         "NumeralDistribution": "numerate.model.numeral_distribution",
+        "NumeralLM": "numerate.model.numeral_lm",
         "check": "numerate.plausibility.load",
         "evaluate": "numerate.evaluation.evaluate",
         "heads": "numerate.heads",

@@ -44,7 +44,7 @@ def _load(group: str, name: str, base: type, path: tuple[str, ...]) -> Any:
     plugin = f"{kind} {name!r} of {package}"
     try:
         loaded = entry.load()
-    except Exception as error:  # a plugin may fail in any way
+    except (Exception, SystemExit) as error:  # a plugin may fail in any way
         reason = f"{type(error).__name__}: {one_line(error)}"
         raise NumerateError(f"{plugin}: cannot be loaded: {reason}") from error
     if not (isinstance(loaded, type) and issubclass(loaded, base)):

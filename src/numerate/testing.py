@@ -16,7 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from numerate.errors import one_line
 from numerate.heads.base import Context, NumeralHead
+from numerate.heads.coarse_search import coarse_search
 from numerate.numeral_table import NumeralTable
 
 VARIED = (
@@ -54,6 +56,10 @@ def check_head(
         _check_storage(head, size, places, numerals)
         for index in range(min(2, len(places))):
             _check_distribution(head, places[index : index + 1], numerals, tolerance)
+    except AssertionError:
+        raise
+    except Exception as error:  # a head may break in any way
+        raise AssertionError(f"{type(error).__name__}: {one_line(error)}") from error
     finally:
         head.train(was_training)
 
@@ -113,6 +119,10 @@ def _check_sums(
     totals = found.exp().sum(1)
     assert (totals <= 1 + len(table) * tolerance).all(), (
         f"distinct numerals have the probability {float(totals.max()):.6f}, expected at most 1"
+    )
+    searched = coarse_search(head, places[:1]).singles
+    assert searched <= 1 + 1e-3, (
+        f"the likeliest numerals have the probability {searched:.6f}, expected at most 1"
     )
     if everything is not None:
         assert torch.allclose(totals, torch.ones_like(totals), atol=1e-3), (

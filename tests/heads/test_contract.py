@@ -305,6 +305,8 @@ class Broken(DigitRNNHead):
         if self.wrong == "gradient":
             zero = context.hidden.sum(1) * 0
             return log_probs + zero.sqrt()
+        if self.wrong == "shape":
+            return log_probs[:-1]
         return log_probs.detach() if self.wrong == "detached" else log_probs
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> torch.Tensor:
@@ -328,6 +330,7 @@ class Broken(DigitRNNHead):
     [
         ("table", "log_prob and log_prob_table differ"),
         ("sum", "log_prob and log_prob_table differ"),
+        ("shape", "RuntimeError: "),
         ("gradient", "not finite"),
         ("detached", "does not depend on the states"),
         ("stored", "another one"),
@@ -340,6 +343,23 @@ def test_the_check_finds_what_is_broken(wrong: str, said: str) -> None:
     check_head(Broken(SIZE), SIZE)
     with pytest.raises(AssertionError, match=said):
         check_head(Broken(SIZE, wrong), SIZE)
+
+
+class TooMuch(MixtureHead):
+    """Whose numerals have more than all of the probability together."""
+
+    def log_prob(self, context: Context, numerals: NumeralBatch) -> torch.Tensor:
+        return super().log_prob(context, numerals) + 0.5
+
+    def log_prob_table(self, context: Context, candidates: NumeralTable) -> torch.Tensor:
+        return super().log_prob_table(context, candidates) + 0.5
+
+
+def test_the_check_adds_up_what_is_probable() -> None:
+    narrow = Components(np.array([40.0]), np.array([5.0]), np.ones(1), np.ones(1, np.int64))
+    check_head(MixtureHead(SIZE, narrow), SIZE, numerals=["40", "41.5", "2"])
+    with pytest.raises(AssertionError, match="expected at most 1"):
+        check_head(TooMuch(SIZE, narrow), SIZE, numerals=["40", "41.5", "2"])
 
 
 class Unsearched(MixtureHead):

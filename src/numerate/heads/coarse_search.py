@@ -79,6 +79,7 @@ class CoarseNumerals:
         self._masses = masses / max(1.0, masses.sum())
         self.total = float(self._masses.sum())
         self.unresolved = float(self._masses[cells[:, 2] > 1].sum())
+        self.singles = float(masses[cells[:, 2] == 1].sum())  # exactly, were it more than one
         values = (cells[:, 1] + cells[:, 2] // 2) * 10.0 ** -cells[:, 0]
         order = np.argsort(values, kind="stable")
         self._values = values[order]

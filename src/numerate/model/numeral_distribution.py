@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN_LEVEL = 0.9  # of the interval by which a distribution introduces itself
 CURVE_BEST = 200  # of the most probable numerals that a drawing shows beside the grid
+Numeric = str | int | float | Decimal
 _POINTS = 64  # where the distribution function is looked at in each round of a search
 _MOST_ROUNDS = 1000  # of draws, before a model is given up that hardly names a numeral
 _DIGITS = 9  # significant digits of a quantile
@@ -228,9 +229,9 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
             return NumeralDistributions(self._head, self._context[index])
         return self._each[index]
 
-    def log_prob(self, numerals: str | Sequence[str]) -> Tensor:
+    def log_prob(self, numerals: Numeric | Sequence[Numeric]) -> Tensor:
         """log p(numeral | a numeral comes), of one numeral for each place or for all: [N]."""
-        if isinstance(numerals, str):
+        if isinstance(numerals, str | int | float | Decimal):
             numerals = [numerals] * len(self)
         if len(numerals) != len(self):
             raise NumerateError(f"numerals: got {len(numerals)}, expected {len(self)}, one a place")
@@ -252,8 +253,10 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
         asked = torch.as_tensor(q, dtype=torch.float64).expand(len(self)).tolist()
         return self._tensor([one.icdf(p) for one, p in zip(self, asked, strict=True)])
 
-    def sample(self, sample_shape: Sequence[int] = (), seed: int = 0) -> Tensor:
-        """The numbers that draws write: float64 [*shape, N]."""
+    def sample(self, sample_shape: int | Sequence[int] = (), seed: int = 0) -> Tensor:
+        """The numbers that draws write, the same for the same seed: float64 [*shape, N]."""
+        if isinstance(sample_shape, int):
+            sample_shape = (sample_shape,)
         count = math.prod(sample_shape)
         drawn = [one.sample(count, (seed, place)) for place, one in enumerate(self)]
         values = self._tensor([float(text) for texts in drawn for text in texts])

@@ -12,7 +12,7 @@ from torch import Tensor
 import numerate
 from numerate.errors import NumerateError, RunError, one_line
 from numerate.heads.base import Config, HeadOptions, NumeralHead
-from numerate.heads.registry import head_class
+from numerate.heads.registry import head_class, head_names
 from numerate.model.config import ModelConfig
 from numerate.records import write_record
 from numerate.runs.contents import RunConfig
@@ -71,7 +71,8 @@ class StoredModel:
                 options = _older_options(record)
             config = ModelConfig(record.model, record.hidden, record.dropout, options)
         except NumerateError as error:
-            raise RunError(f"{folder / CONFIG}: {error}") from None
+            installed = "" if record.model in head_names() else "; is its package installed?"
+            raise RunError(f"{folder / CONFIG}: {error}{installed}") from None
         return cls(folder, record, config, run.vocabulary())
 
     def build(self, make: "Callable[[NumeralHead], NumeralLM]") -> "NumeralLM":

@@ -158,8 +158,8 @@ class RunFolder:
 
     def _known_dataset(self, known: DatasetPlace) -> Dataset:
         """It is looked for where it lies as seen from the run, since both may have moved together,
-        and where it was. Of two that are there, the one with the same content is meant; a model
-        that is shared says only what its dataset is called, and means no other of that name.
+        and where it was. Only one with the same content is meant: another dataset of that name
+        would be evaluated, or calibrated on, in silence.
         """
         places = [Path(known.path)]
         if known.relative is not None:
@@ -174,13 +174,13 @@ class RunFolder:
         if not found:
             hint = f"if {self.path}'s dataset was moved, give --dataset"
             raise DatasetError(f"{errors[-1]}; {hint}") from None
-        if not same and known.relative is None and Path(known.path).name == known.path:
+        if not same:
             raise DatasetError(
-                f"{known.path}: not the dataset that {self.path} was trained on: got content "
+                f"{found[0].folder}: not the dataset that {self.path} was trained on: got content "
                 f"{found[0].manifest['content_hash'][:16]}…, expected {known.content_hash[:16]}…; "
-                "give --dataset"
+                "if it is meant, give --dataset"
             )
-        return (same or found)[0]
+        return same[0]
 
 
 def read_json(path: Path) -> dict[str, Any]:
