@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = [
     *numerate.__all__,
     "documents.read_file",
-    "model.numeral_lm.NumeralLM.save_pretrained",
     "testing",
 ]
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -258,12 +258,13 @@ def reproduce(
     Called again, it goes on where it stopped.
     """
     check_choice("value of --metrics", metrics, ("paper", "all"))
+    from numerate.heads.registry import paper_heads
     from numerate.reproduce.choices import Plan
 
     plan = Plan(
         dataset,
         out,
-        models=_listed(models),
+        models=_listed(models) if models else paper_heads(),
         options=TrainingOptions(
             epochs=epochs,
             batch_size=batch_size,

@@ -83,7 +83,14 @@ class Checker(Protocol):
 
 
 class NumeralLM(nn.Module):
-    """A language model that knows numbers: predict a numeral, rank claims, check a text."""
+    """A language model that knows numbers: predict a numeral, rank claims, check a text.
+
+    Examples:
+        >>> import numerate
+        >>> lm = numerate.load("demo/runs/combination")
+        >>> isinstance(lm, numerate.NumeralLM), lm.members
+        (True, ('h-softmax', 'd-rnn', 'mog'))
+    """
 
     def __init__(
         self, config: ModelConfig, vocabulary: Vocabulary, backbone: Backbone, head: NumeralHead

@@ -13,7 +13,7 @@ from numerate.batching import load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document
-from numerate.errors import BackboneError, NumerateError
+from numerate.errors import BackboneError, NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
@@ -112,6 +112,7 @@ class _Loading:
     def _reference(self) -> Reference:
         def find_out() -> dict[str, Any]:
             dataset = self.opened.on(self.given)
+            self._refuse_another(dataset)
             frequent = FEW_FREQUENT if self.reads_slowly else FREQUENT
             return Reference.of(dataset, self.opened.vocabulary(dataset), frequent).record()
 
@@ -120,6 +121,7 @@ class _Loading:
     def _calibration(self) -> Calibration:
         def find_out() -> dict[str, Any]:
             dataset = self.opened.on(self.given, "dev")
+            self._refuse_another(dataset)
             return self._calibrate(dataset).record()
 
         member = self.opened.model.member
@@ -129,6 +131,14 @@ class _Loading:
         if self.reads_slowly:
             identity |= {"paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
         return self._cached(calibration_file(member), WEIGHTS, identity, find_out, Calibration.of)
+
+    def _refuse_another(self, dataset: Dataset) -> None:
+        """What is found out of it is remembered as of the run's own dataset."""
+        run, record = self.opened.run, self.opened.record
+        if run is None or record is None or self.given is not None:
+            return
+        if dataset.manifest["content_hash"] != record.dataset.content_hash:
+            raise RunError(f"{run.not_its_own(dataset)}; if it is meant, give --dataset")
 
     def _calibrate(self, dataset: Dataset) -> Calibration:
         """On the dev split, or on some of it where the model reads slowly. What has been read

@@ -16,7 +16,7 @@ class Plan:
 
     dataset: Path
     out: Path
-    models: tuple[str, ...] = ()  # by default the paper's seven
+    models: tuple[str, ...] = field(default_factory=paper_heads)
     options: TrainingOptions = field(default_factory=TrainingOptions)
     vocabulary: int = 1000
     hidden: int = 50
@@ -31,7 +31,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not self.models:
-            object.__setattr__(self, "models", paper_heads())
+            raise NumerateError(f"models: got none, expected some of {', '.join(paper_heads())}")
         for model in self.models:
             check_head_name(model)
         if len(set(self.models)) < len(self.models):

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from numerate.atomic import filling_beside, recover
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, RunError, one_line
+from numerate.notices import say
 from numerate.records import parse_record, read_record, typed, write_record
 from numerate.runs.contents import (
     DatasetPlace,
@@ -158,8 +159,9 @@ class RunFolder:
 
     def _known_dataset(self, known: DatasetPlace) -> Dataset:
         """It is looked for where it lies as seen from the run, since both may have moved together,
-        and where it was. Only one with the same content is meant: another dataset of that name
-        would be evaluated, or calibrated on, in silence.
+        and where it was. Of two that are there, the one with the same content is meant; another
+        is told of. A model that is shared says only what its dataset is called, and means no
+        other of that name.
         """
         places = [Path(known.path)]
         if known.relative is not None:
@@ -174,13 +176,16 @@ class RunFolder:
         if not found:
             hint = f"if {self.path}'s dataset was moved, give --dataset"
             raise DatasetError(f"{errors[-1]}; {hint}") from None
-        if not same:
-            raise DatasetError(
-                f"{found[0].folder}: not the dataset that {self.path} was trained on: got content "
-                f"{found[0].manifest['content_hash'][:16]}…, expected {known.content_hash[:16]}…; "
-                "if it is meant, give --dataset"
-            )
-        return same[0]
+        if same:
+            return same[0]
+        if known.relative is None and Path(known.path).name == known.path:
+            raise DatasetError(f"{self.not_its_own(found[0])}; give --dataset")
+        say(self.not_its_own(found[0]))
+        return found[0]
+
+    def not_its_own(self, dataset: Dataset) -> str:
+        """One line about a dataset in the place of the run's own, with other content."""
+        return f"{dataset.folder}: not the dataset that {self.path} was trained on, by its content"
 
 
 def read_json(path: Path) -> dict[str, Any]:
