@@ -28,7 +28,7 @@ from numerate.reproduce.reproduce_command import reproduce
 from numerate.training.options import TrainingOptions
 
 MODELS = ("softmax", "mog")
-EPOCHS = 30  # long enough to be interrupted
+EPOCHS = 12  # long enough to be interrupted
 TABLES = ("tables.md", "tables.tex", "tables.csv", "metrics.json", "statistics.md")
 
 
