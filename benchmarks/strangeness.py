@@ -39,7 +39,9 @@ class Once:
         self._model = model
         self._known: dict[int, tuple[Grid, Written, np.ndarray]] = {}
 
-    def of(self, reading: TextReading, rows: np.ndarray, numerals: list[str]):  # type: ignore[no-untyped-def]
+    def of(
+        self, reading: TextReading, rows: np.ndarray, numerals: list[str]
+    ) -> tuple[Grid, Written, np.ndarray]:
         if id(reading) not in self._known:
             candidates = self._model.candidates
             grid = Grid(candidates, self._model.log_prob_table(reading.context, candidates))

@@ -47,6 +47,7 @@ class CausalBackbone(Backbone):
     ) -> None:
         """Without a `size`, heads see no states: those of a model as it comes need none."""
         super().__init__()
+        self.size = size or 0  # of what heads see
         self.lm = lm
         self.title = lm.backbone.name
         self.project: nn.Module | None = None
@@ -163,11 +164,6 @@ class CausalBackbone(Backbone):
                 parts.append(self.hidden(torch.from_numpy(some).to(self.device)))
         return Context(torch.cat(parts), digits=digits)
 
-    @property
-    def size(self) -> int:
-        """Of what heads see."""
-        return 0 if self.project is None else self.project[2].out_features  # type: ignore[index]
-
     def after(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> Context:
         """It reads text as it stands, so the white space before a numeral matters: whoever has a
         text without one at its end, as people type it, adds what a writer would leave."""
@@ -230,9 +226,10 @@ class CausalBackbone(Backbone):
 
         def find(plan: Plan, numerals: np.ndarray) -> np.ndarray:
             context = self._seen(split.states, digits, numerals)
-            weight, rest = head.beside_digits(context, candidates)  # type: ignore[misc]
-            beside = Beside(weight.cpu().numpy(), rest.cpu().numpy())
-            return self.lm.best(plan, candidates, beside, adapter)
+            found = head.beside_digits(context, candidates)
+            assert found is not None, "a head that uses digits says what stands beside them"
+            weight, rest = (part.cpu().numpy() for part in found)
+            return self.lm.best(plan, candidates, Beside(weight, rest), adapter)
 
         found = split.best(candidates, find, sources, self.progress, head)
         return np.asarray(found[digits.places])

@@ -22,10 +22,16 @@ from numerate.pretrained.store import SplitStore
 class PretrainedBatch(ABC):
     """Paragraphs as a head sees them, W words and N numerals, which may be in any order."""
 
-    word_count: int
-    numeral_count: int
     numerals: NumeralBatch | None
     weights = None  # all targets weigh the same
+
+    @property
+    @abstractmethod
+    def word_count(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def numeral_count(self) -> int: ...
 
     @abstractmethod
     def read(self, lm: PretrainedLM) -> "StateBatch":
@@ -47,11 +53,11 @@ class StateBatch(PretrainedBatch):
     numerals: NumeralBatch | None
 
     @property
-    def word_count(self) -> int:  # type: ignore[override]
+    def word_count(self) -> int:
         return self.words.shape[0]
 
     @property
-    def numeral_count(self) -> int:  # type: ignore[override]
+    def numeral_count(self) -> int:
         return self.gates.shape[0]
 
     def read(self, lm: PretrainedLM) -> "StateBatch":
@@ -68,11 +74,11 @@ class PlanBatch(PretrainedBatch):
     numerals: NumeralBatch | None
 
     @property
-    def numeral_count(self) -> int:  # type: ignore[override]
+    def numeral_count(self) -> int:
         return self.order.shape[0]
 
     @property
-    def word_count(self) -> int:  # type: ignore[override]
+    def word_count(self) -> int:
         return self.is_numeral.shape[0] - self.numeral_count
 
     def read(self, lm: PretrainedLM) -> StateBatch:

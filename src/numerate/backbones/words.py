@@ -1,6 +1,7 @@
 """From hidden states to words, and to whether a numeral comes."""
 
 from abc import ABC, abstractmethod
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 from numerate.batching import Batch
 from numerate.heads.base import Context, NumeralHead
 from numerate.heads.categorical import linear_log_prob
+from numerate.heads.softmax import SoftmaxHead
 
 
 class Words(nn.Module, ABC):
@@ -28,18 +30,19 @@ class Words(nn.Module, ABC):
 
 
 class FlatWords(Words):
-    """One softmax over words and numerals alike."""
+    """One softmax over words and numerals alike: those of a flat head, which is a `SoftmaxHead`."""
 
     def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
-        targets, weight = batch.words, torch.cat([self.weight, head.weight()])  # type: ignore[operator]
+        softmax, targets = cast(SoftmaxHead, head), batch.words
+        weight = torch.cat([self.weight, softmax.weight()])
         if batch.numerals is not None:
-            ids = head.ids(batch.numerals.table).index_select(0, batch.numerals.rows)  # type: ignore[operator]
+            ids = softmax.ids(batch.numerals.table).index_select(0, batch.numerals.rows)
             targets = torch.cat([targets, ids + len(self.weight)])
         return linear_log_prob(hidden.index_select(0, batch.positions), weight, targets)
 
     def log_prob_but_numerals(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
         before_words, before_numerals = batch.by_class(hidden.index_select(0, batch.positions))
-        weight = torch.cat([self.weight, head.weight()])  # type: ignore[operator]
+        weight = torch.cat([self.weight, cast(SoftmaxHead, head).weight()])
         words = linear_log_prob(before_words, weight, batch.words)
         scores = before_numerals @ weight.T
         gates = scores[:, len(self.weight) :].logsumexp(1) - scores.logsumexp(1)
