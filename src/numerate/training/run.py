@@ -13,7 +13,7 @@ from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.state import AcceleratorState
 
 from numerate.atomic import locked
-from numerate.backbones.lstm import LSTMBackbone
+from numerate.backbones.scratch import ScratchBackbone
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
@@ -250,7 +250,7 @@ def _start_from_vectors(network: NumeralLM, source: str | None, seed: int) -> st
     words, numerals = network.vocabulary.words, network.vocabulary.numerals
     vectors = load_vectors(source, [*words, *numerals], network.config.hidden, seed=seed)
     backbone = network.backbone
-    assert isinstance(backbone, LSTMBackbone)
+    assert isinstance(backbone, ScratchBackbone)
     matrix = vectors.matrix
     backbone.start_from_vectors(matrix[: len(words)], matrix[len(words) :], network.head)
     return vectors.describe()

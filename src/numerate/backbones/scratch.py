@@ -1,0 +1,190 @@
+"""Backbones from scratch: embeddings, a network, a softmax over words and a class gate."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from numerate.backbones.contract import AFTER, Backbone, Reading, exactly
+from numerate.backbones.embedding import InputEmbedding
+from numerate.backbones.texts import Texts
+from numerate.backbones.words import FlatWords, GatedWords, Words
+from numerate.batching import Batch, Corpus, bucketed_batches
+from numerate.corpus.tokenizer import Token
+from numerate.heads.base import Context, DigitTable, NumeralHead
+from numerate.numeral_table import SYMBOLS, NumeralTable
+from numerate.vocabulary import Vocabulary
+
+BATCH_SIZE = 50
+PLACES_AT_ONCE = 2048  # numerals in other numerals' place that are read together
+
+
+class ScratchBackbone(Backbone):
+    """One network, dropout on its input and its output. Which network is for subclasses to say."""
+
+    open_words = False
+    records_steps = True
+    texts_at_once = 4 * BATCH_SIZE  # enough of each length for batches of similar ones
+
+    def __init__(self, size: int, dropout: float, vocabulary: Vocabulary, *, flat: bool) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+        self.embedding = InputEmbedding(size, vocabulary)
+        self.dropout = nn.Dropout(dropout)
+        self._add_network(size)
+        kind: type[Words] = FlatWords if flat else GatedWords
+        self.words = kind(size, len(vocabulary.words))
+
+    @abstractmethod
+    def _add_network(self, size: int) -> None:
+        """Make the weights of the network, as attributes of this module."""
+
+    @abstractmethod
+    def _states(self, embedded: Tensor) -> Tensor:
+        """After every token, of which none sees a later one: [L, B, D] → [L, B, D]."""
+
+    @abstractmethod
+    def _trace(self, embedded: Tensor) -> tuple[Tensor, Tensor]:
+        """The same without dropout, and what else is to be remembered of every token so that the
+        network can go on from there: [L, B, D] → [L, B, D], [L, B, M]."""
+
+    @abstractmethod
+    def _go_on(self, reading: Reading, rows: np.ndarray, embedded: Tensor) -> Tensor:
+        """States after tokens that follow what stands before the numerals `rows` [E] of a reading
+        whose memory is that of all targets, [T, M]: [S, E, D] → [S, E, D]."""
+
+    @property
+    def device(self) -> torch.device:
+        return self.words.weight.device
+
+    def hidden(self, batch: Batch) -> Tensor:  # [L * B, D]
+        states = self._states(self.dropout(self.embedding(batch)))
+        return self.dropout(states).flatten(0, 1)  # type: ignore[no-any-return]
+
+    def log_prob(self, batch: Batch, head: NumeralHead) -> Tensor:
+        return self.words.log_prob(self.hidden(batch), batch, head)
+
+    def contexts(self, batch: Batch) -> Context:
+        _, positions = batch.by_class(batch.positions)
+        return Context(self.hidden(batch).index_select(0, positions))
+
+    def read(self, corpus: Corpus, head: NumeralHead, *, going_on: bool = False) -> Reading:
+        states = torch.empty(len(corpus.rows), self.words.weight.shape[1], device=self.device)
+        memory: Tensor | None = None  # [T, M]
+
+        def score(batch: Batch, rows: np.ndarray) -> Tensor:
+            nonlocal memory
+            if going_on:
+                hidden, traced = (part.flatten(0, 1) for part in self._trace(self.embedding(batch)))
+                if memory is None:
+                    size = len(corpus.target_is_numeral), traced.shape[1]
+                    memory = torch.empty(size, device=self.device)
+                targets = torch.from_numpy(_targets(corpus, batch, rows)).to(self.device)
+                memory[targets] = traced.index_select(0, batch.positions)
+            else:
+                hidden = self.hidden(batch)
+            _, positions = batch.by_class(batch.positions)
+            places = torch.from_numpy(corpus.numerals_in_batch(rows)[0]).to(self.device)
+            states[places] = hidden.index_select(0, positions).float()
+            return self.words.log_prob_but_numerals(hidden, batch, head)
+
+        log_probs = self._log_probs(corpus, score, BATCH_SIZE)
+        return Reading(corpus, log_probs, Context(states), memory)
+
+    def _log_probs(
+        self, corpus: Corpus, score: Callable[[Batch, np.ndarray], Tensor], batch_size: int
+    ) -> np.ndarray:
+        """Of all targets, in the order of the corpus whatever the batches are: [T].
+
+        `score` is given a batch and the paragraphs that it is made of.
+        """
+        result = np.empty(len(corpus.target_is_numeral))
+        corpus.table.to(self.device)
+        with exactly():
+            for rows in bucketed_batches(corpus.lengths, batch_size):
+                batch = corpus.collate(rows)
+                found = score(batch, rows)
+                result[_targets(corpus, batch, rows)] = found.double().cpu().numpy()
+        return result
+
+    def after(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> Context:
+        corpus = Texts(texts, tokens).corpus(self.vocabulary)
+        states = torch.empty(len(corpus), self.words.weight.shape[1], device=self.device)
+        corpus.table.to(self.device)
+        with exactly():
+            for rows in bucketed_batches(corpus.lengths, BATCH_SIZE):
+                batch = corpus.collate(rows)
+                hidden = self.hidden(batch).view(*batch.shape, -1)
+                last = torch.from_numpy(corpus.lengths[rows]).to(self.device)
+                states[torch.from_numpy(rows).to(self.device)] = hidden[
+                    last, torch.arange(len(rows), device=self.device)
+                ]
+        return Context(states)
+
+    def following(
+        self, reading: Reading, head: NumeralHead, rows: np.ndarray, numerals: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The network goes on from its state before the numeral, with another one instead."""
+        corpus = _in_place(reading.corpus, rows, numerals)
+
+        def score(batch: Batch, some: np.ndarray) -> Tensor:
+            hidden = reading.context.hidden[torch.from_numpy(rows[some]).to(self.device)]
+            embedded = self.embedding(batch)[1:]  # not from the start of a text
+            following = self._go_on(reading, rows[some], embedded)
+            states = torch.cat([hidden[None], following]).flatten(0, 1)
+            return self.words.log_prob(states, batch, head)
+
+        log_probs = self._log_probs(corpus, score, PLACES_AT_ONCE)
+        numerals_at = corpus.offsets[:-1] + np.arange(len(corpus))
+        total = np.add.reduceat(log_probs, numerals_at)
+        ends = log_probs[numerals_at + corpus.lengths]  # the text goes on
+        log_numerals = log_probs[numerals_at]
+        return log_numerals - reading.gates[rows], total - log_numerals - ends
+
+    def start_from_vectors(
+        self, words: np.ndarray, numerals: np.ndarray, head: NumeralHead
+    ) -> None:
+        """Start the token embeddings, of input and output, from pretrained vectors."""
+        with torch.no_grad():
+            self.embedding.words[:-1] = torch.from_numpy(words)
+            self.embedding.numerals[:] = torch.from_numpy(numerals)
+            self.words.weight[:] = torch.from_numpy(words)
+        head.start_from_vectors(dict(zip(self.vocabulary.numerals, numerals, strict=True)))
+
+    def digit_tables(self) -> dict[str, Any]:
+        weight = self.embedding.encoder.symbols.weight
+        return {"read at the input": DigitTable((*SYMBOLS, "end"), weight)}
+
+
+def _targets(corpus: Corpus, batch: Batch, rows: np.ndarray) -> np.ndarray:
+    """Places of the targets of a batch, made of the paragraphs `rows`, among those of a corpus."""
+    steps, columns = np.divmod(batch.positions.cpu().numpy(), batch.shape[1])
+    paragraphs = rows[columns]
+    found: np.ndarray = corpus.offsets[paragraphs] + paragraphs + steps
+    return found
+
+
+def _in_place(corpus: Corpus, rows: np.ndarray, numerals: Sequence[str]) -> Corpus:
+    """Numerals in the place of those of a corpus, each with the few tokens that follow it."""
+    owners = np.repeat(np.arange(len(corpus)), np.diff(corpus.numeral_offsets))[rows]
+    first = np.flatnonzero(corpus.is_numeral)[rows]
+    places = first[:, None] + np.arange(1 + AFTER)  # [E, 1 + AFTER]
+    inside = places < corpus.offsets[owners + 1][:, None]
+    places = np.minimum(places, len(corpus.words) - 1)
+    among = np.cumsum(corpus.is_numeral) - 1  # of each token among the numerals
+    written = np.array(corpus.table.texts, dtype=object)[corpus.rows[among[places]]]
+    written[:, 0] = numerals
+    is_numeral = corpus.is_numeral[places][inside]
+    table = NumeralTable.of_text(written[inside][is_numeral], corpus.vocabulary.numeral_ids())
+    index = {text: row for row, text in enumerate(table.texts)}
+    return Corpus.of_columns(
+        corpus.vocabulary,
+        table,
+        words=corpus.words[places][inside],
+        is_numeral=is_numeral,
+        rows=np.array([index[text] for text in written[inside][is_numeral]], dtype=np.int64),
+        lengths=inside.sum(1),
+    )
