@@ -22,7 +22,8 @@ from numerate.numeral_table import (
     NumeralBatch,
     NumeralTable,
 )
-from numerate.packing import move_together, ranges
+from numerate.packing import move_together
+from numerate.ragged import ranges
 from numerate.vocabulary import Vocabulary
 
 UNKNOWN_ID, END_ID = 0, 1  # of <unk> and <eos> among the words
