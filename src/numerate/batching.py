@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from numerate.corpus.dataset import SPLITS, Dataset, Encoded
+from numerate.corpus.dataset import SPLITS, Dataset, Encoded, Split
 from numerate.numeral import is_numeral
 from numerate.numeral_table import (
     PADDED_STEPS,
@@ -22,8 +22,9 @@ from numerate.numeral_table import (
     NumeralBatch,
     NumeralTable,
 )
-from numerate.packing import move_together
-from numerate.ragged import ranges
+from numerate.packing import move_together, ranges
+from numerate.sight.collate import CorpusSight, OwnTokens, Room, SeenNumbers
+from numerate.sight.columns import SightColumns
 from numerate.vocabulary import Vocabulary
 
 UNKNOWN_ID, END_ID = 0, 1  # of <unk> and <eos> among the words
@@ -46,6 +47,7 @@ class Batch:
     numerals: NumeralBatch | None  # [N]; None where there are none
     signs: Tensor  # [W + N] −1 for words, 1 for numerals
     weights: Tensor | None  # [W + N] whether they count; None: all do
+    sight: SeenNumbers | None  # the numbers in view of its numerals, where the model sees any
 
     @property
     def word_count(self) -> int:
@@ -69,6 +71,7 @@ class Layout:
     size: int  # B
     room: int  # N, for numerals
     steps: tuple[int, int]  # for the symbols and the decimals of each
+    sight: Room | None  # for the numbers in view
 
 
 class Encodable(Protocol):
@@ -93,7 +96,14 @@ class Corpus:
     lengths: np.ndarray  # [P]
     sources: np.ndarray  # [P] which paragraphs of the split they are
 
-    def __init__(self, split: Encodable, vocabulary: Vocabulary, table: NumeralTable) -> None:
+    def __init__(
+        self,
+        split: Encodable,
+        vocabulary: Vocabulary,
+        table: NumeralTable,
+        columns: SightColumns | None = None,
+    ) -> None:
+        """`columns` are the tables in view, if the model sees any numbers at all."""
         self.name = split.name
         self.vocabulary = vocabulary
         self.table = table
@@ -113,7 +123,9 @@ class Corpus:
         self.lengths = encoded.lengths
         self.sources = np.arange(len(self.lengths))
         self.split: Encodable | None = split
+        self._types, self._codes = encoded.types, encoded.codes
         self._find_numerals()
+        self._see(columns)
 
     @classmethod
     def of_columns(
@@ -134,6 +146,7 @@ class Corpus:
         corpus.offsets = np.concatenate([[0], np.cumsum(lengths)])
         corpus.sources = np.arange(len(lengths))
         corpus._find_numerals()
+        corpus._see(None)
         return corpus
 
     def _find_numerals(self) -> None:
@@ -145,6 +158,14 @@ class Corpus:
         self._padded_steps = np.zeros(len(self), dtype=np.int64)
         np.maximum.at(self._padded_steps, owners, self.table.padded_steps()[self.rows])
         self._moved: dict[tuple[torch.device, str], Tensor] = {}
+
+    def _see(self, columns: SightColumns | None) -> None:
+        self.sight: CorpusSight | None = None
+        if columns is not None:
+            numerals = np.flatnonzero(self.is_numeral)
+            rows, offsets = self.rows, self.numeral_offsets
+            own = OwnTokens(self._types, self._codes, self.offsets, numerals, rows, offsets)
+            self.sight = CorpusSight(columns, own, self.table, self.vocabulary)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -164,6 +185,9 @@ class Corpus:
         taken.offsets = np.concatenate([[0], np.cumsum(taken.lengths)])
         taken.sources = self.sources[paragraphs]
         taken._find_numerals()
+        if self.sight is not None:
+            taken._codes = self._codes[tokens]
+            taken._see(self.sight.columns.take(paragraphs))
         return taken
 
     def numerals_of(self, paragraphs: np.ndarray) -> np.ndarray:
@@ -229,6 +253,9 @@ class Corpus:
             **{f"in {name}": array for name, array in reading.arrays.items()},
             **{f"out {name}": array for name, array in writing.arrays.items()},
         }
+        if self.sight is not None:
+            arrays |= {"texts": paragraphs, "places": numerals + paragraphs[columns]}
+            arrays |= {"place texts": columns}
         moved = move_together(arrays, self.table.device)
         read = {name: moved[f"in {name}"] for name in reading.arrays}
         written = {name: moved[f"out {name}"] for name in writing.arrays}
@@ -241,6 +268,11 @@ class Corpus:
             numerals=self.table.written(writing, written) if len(rows) else None,
             signs=moved["signs"],
             weights=None,
+            sight=self.sight.numbers_of(
+                moved["texts"], self.sight.room(paragraphs), moved["places"], moved["place texts"]
+            )
+            if self.sight is not None
+            else None,
         )
 
     def layout(self, paragraphs: np.ndarray) -> Layout:
@@ -257,7 +289,8 @@ class Corpus:
         while room < numerals:
             room *= 2
         steps = PADDED_STEPS[int(self._padded_steps[paragraphs].max())]
-        return Layout(longest, len(paragraphs), room if numerals else 0, steps)
+        seen = self.sight.room(paragraphs, padded=True) if self.sight and numerals else None
+        return Layout(longest, len(paragraphs), room if numerals else 0, steps, seen)
 
     def collate_padded(self, paragraphs: Tensor, layout: Layout) -> Batch:
         """A padded batch, made where the paragraphs' numbers [B] are: on the device.
@@ -275,7 +308,7 @@ class Corpus:
         # What is read is what was predicted a step before; there is a place beyond the end for
         # what has none.
         read = torch.cat([words.new_full((size,), self._start), words, words[:1]])
-        numerals = None
+        numerals = seen = None
         word_positions = torch.arange(positions, device=device)
         targets = word_positions
         signs = words.new_full((positions + layout.room,), -1)
@@ -296,6 +329,9 @@ class Corpus:
             counts = torch.cat([counts, is_one])
             targets = torch.cat([word_positions, targets])
             signs[positions:] = 1
+            if self.sight is not None and layout.sight is not None:
+                places = found + paragraphs[columns]
+                seen = self.sight.numbers_of(paragraphs, layout.sight, places, columns, is_one)
         return Batch(
             shape=(layout.length, size),
             inputs=read[:positions],
@@ -305,6 +341,7 @@ class Corpus:
             numerals=numerals,
             signs=signs,
             weights=counts,
+            sight=seen,
         )
 
     def on_device(self, column: str) -> Tensor:
@@ -315,13 +352,29 @@ class Corpus:
         return self._moved[device, column]
 
 
-def load_corpora(dataset: Dataset, vocabulary: Vocabulary) -> dict[str, Corpus]:
-    """All splits, over one table of the dataset's distinct numerals, the longest first."""
-    types = {
-        type for name in SPLITS for type in dataset.split(name).encode().types if is_numeral(type)
-    }
+def load_corpora(
+    dataset: Dataset, vocabulary: Vocabulary, sight: str = "none"
+) -> dict[str, Corpus]:
+    """All splits, over one table of the dataset's distinct numerals, the longest first.
+
+    `sight` is how far the model sees.
+    """
+    splits = {name: dataset.split(name) for name in SPLITS}
+    types = {type for split in splits.values() for type in split.encode().types if is_numeral(type)}
+    seen = {name: columns_in_view(split, sight) for name, split in splits.items()}
+    for columns in seen.values():
+        types.update(columns.numerals if columns is not None else ())
     table = NumeralTable.of_text(types, vocabulary.numeral_ids())
-    return {name: Corpus(dataset.split(name), vocabulary, table) for name in SPLITS}
+    return {name: Corpus(splits[name], vocabulary, table, seen[name]) for name in SPLITS}
+
+
+def columns_in_view(split: Split, sight: str) -> SightColumns | None:
+    """The tables in view of the paragraphs of a split, if a model sees any numbers at all."""
+    if sight == "none":
+        return None
+    if sight == "paragraph":
+        return SightColumns.nothing(split.summary["paragraphs"])
+    return split.sight(sight)  # type: ignore
 
 
 def bucketed_batches(

@@ -5,8 +5,10 @@ ones; a batch is a list of rows of the table, laid out for recurrent networks th
 or write digits.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,6 +23,8 @@ POINT, END = 10, 11
 START = END  # as an input, the twelfth symbol means that nothing is written yet
 SYMBOL_COUNT = 12  # ten digits, the point, the end: nothing else can be written
 LONGEST = MAX_DIGITS + 2  # with point and end
+KEY_BASE = 16  # precisions that a key has room for
+_KEYED_DIGITS = 16  # more have no room
 # Symbols and decimals, ends included, of padded layouts: most numerals fit the first.
 PADDED_STEPS = ((8, 6), (12, 8), (LONGEST, MAX_DIGITS + 1))
 _CODE = np.full(128, END, dtype=np.int64)
@@ -51,6 +55,10 @@ class DigitStrings:
     @property
     def precisions(self) -> Tensor:  # [N]
         return self.table.on_device("precisions").index_select(0, self.rows)
+
+    @property
+    def keys(self) -> Tensor:  # [N]
+        return self.table.on_device("keys").index_select(0, self.rows)
 
     @property
     def texts(self) -> list[str]:
@@ -116,6 +124,15 @@ class NumeralTable:
             found = torch.from_numpy(getattr(self, column)).to(self.device)
             self._on_device[column] = found
         return found
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """An integer that identifies each numeral, in whatever table: int64 [T].
+
+        Units of the last decimal, then the precision, so that one can compute with it; negative,
+        and without meaning, where a numeral has too many digits for that.
+        """
+        return np.array([_key(text) for text in self.texts], dtype=np.int64)
 
     def intervals(self) -> tuple[Tensor, Tensor]:
         """Values and half the distance to the next numeral of the same precision: float64 [T]."""
@@ -199,3 +216,10 @@ class NumeralTable:
             tensors["previous"],
             packed(numerals.decimal_sizes, tensors, "decimals"),
         )
+
+
+def _key(text: str) -> int:
+    whole, _, decimals = text.partition(".")
+    if len(whole) + len(decimals) <= _KEYED_DIGITS and len(decimals) < KEY_BASE:
+        return int(whole + decimals) * KEY_BASE + len(decimals)
+    return -1 - int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")

@@ -10,6 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from numerate.backbones.contract import Reading, Tables, exactly
+from numerate.backbones.texts import Texts
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
@@ -97,7 +98,8 @@ class Run:
     def after(self, text: str) -> Context:
         """After a text of the user's."""
         before = before_numeral(text)
-        return self.model.backbone.after([before], [tokenize(before, self.shared.dataset.reading)])
+        tokens = tokenize(before, self.shared.dataset.reading)
+        return self.model.backbone.after(Texts([before], [tokens], self.model.columns([()])))
 
     def table_in(self, context: Context, candidates: NumeralTable) -> Tensor:
         """log p(candidate | a numeral comes): float64 [N, C]."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from numerate.backbones.causal_batches import PretrainedBatch, StateBatch
 from numerate.backbones.contract import AFTER, Backbone, Reading, exactly
 from numerate.backbones.lm_digits import LMDigits, PlacedDigits, StoredDigits, TextDigits
-from numerate.backbones.texts import paragraphs_of
+from numerate.backbones.texts import Texts, paragraphs_of
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset, Split
 from numerate.corpus.tokenizer import Token
@@ -164,11 +164,11 @@ class CausalBackbone(Backbone):
                 parts.append(self.hidden(torch.from_numpy(some).to(self.device)))
         return Context(torch.cat(parts), digits=digits)
 
-    def after(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> Context:
+    def after(self, texts: Texts) -> Context:
         """It reads text as it stands, so the white space before a numeral matters: whoever has a
         text without one at its end, as people type it, adds what a writer would leave."""
         plans = []
-        for text, cut in zip(texts, tokens, strict=True):
+        for text, cut in zip(texts.texts, texts.tokens, strict=True):
             some_numeral = Token("0", len(text), len(text) + 1, True)  # only its place counts
             paragraph = Paragraph.of(text + "0", [*cut, some_numeral])
             plans.append(self.lm.lay_out_before(paragraph, len(cut)))

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from numerate.backbones.texts import Texts
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
-from numerate.corpus.tokenizer import Token
 from numerate.heads.base import Context, NumeralHead
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.store import Progress
@@ -89,7 +89,7 @@ class Backbone(nn.Module, ABC):
         """All of a corpus; `going_on`, so that `following` can be asked."""
 
     @abstractmethod
-    def after(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> Context:
+    def after(self, texts: Texts) -> Context:
         """After exactly each text, white space at its end included: [N]."""
 
     @abstractmethod

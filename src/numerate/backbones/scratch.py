@@ -10,12 +10,14 @@ from torch import Tensor, nn
 
 from numerate.backbones.contract import AFTER, Backbone, Reading, exactly
 from numerate.backbones.embedding import InputEmbedding
+from numerate.backbones.sight_encoder import SightEncoder
 from numerate.backbones.texts import Texts
 from numerate.backbones.words import FlatWords, GatedWords, Words
 from numerate.batching import Batch, Corpus, bucketed_batches
-from numerate.corpus.tokenizer import Token
 from numerate.heads.base import Context, DigitTable, NumeralHead
 from numerate.numeral_table import SYMBOLS, NumeralTable
+from numerate.sight.collate import SeenNumbers
+from numerate.sight.view import ReadSight, Sight
 from numerate.vocabulary import Vocabulary
 
 BATCH_SIZE = 50
@@ -29,14 +31,24 @@ class ScratchBackbone(Backbone):
     records_steps = True
     texts_at_once = 4 * BATCH_SIZE  # enough of each length for batches of similar ones
 
-    def __init__(self, size: int, dropout: float, vocabulary: Vocabulary, *, flat: bool) -> None:
+    def __init__(
+        self,
+        size: int,
+        dropout: float,
+        vocabulary: Vocabulary,
+        *,
+        flat: bool,
+        sees: bool = False,
+    ) -> None:
+        """`flat`: words and numerals share one softmax; `sees`: there are numbers in view."""
         super().__init__()
         self.vocabulary = vocabulary
-        self.embedding = InputEmbedding(size, vocabulary)
+        self.embedding = InputEmbedding(size, vocabulary, with_magnitude=sees)
         self.dropout = nn.Dropout(dropout)
         self._add_network(size)
         kind: type[Words] = FlatWords if flat else GatedWords
         self.words = kind(size, len(vocabulary.words))
+        self.sight = SightEncoder(size, dropout) if sees else None
 
     @abstractmethod
     def _add_network(self, size: int) -> None:
@@ -65,15 +77,29 @@ class ScratchBackbone(Backbone):
         return self.dropout(states).flatten(0, 1)  # type: ignore[no-any-return]
 
     def log_prob(self, batch: Batch, head: NumeralHead) -> Tensor:
-        return self.words.log_prob(self.hidden(batch), batch, head)
+        hidden = self.hidden(batch)
+        return self.words.log_prob(hidden, batch, head, self._in_view(batch, hidden))
 
     def contexts(self, batch: Batch) -> Context:
+        hidden = self.hidden(batch)
         _, positions = batch.by_class(batch.positions)
-        return Context(self.hidden(batch).index_select(0, positions))
+        return Context(hidden.index_select(0, positions), self._in_view(batch, hidden))
+
+    def _in_view(self, batch: Batch, hidden: Tensor) -> Sight | None:
+        """What the numerals of a batch have in view."""
+        if self.sight is None or batch.sight is None:
+            return None
+        return batch.sight.with_vectors(self._vectors(batch.sight, hidden))
+
+    def _vectors(self, numbers: SeenNumbers, hidden: Tensor) -> Tensor:
+        assert self.sight is not None
+        vectors: Tensor = self.sight(numbers, self.embedding.words, hidden)
+        return vectors
 
     def read(self, corpus: Corpus, head: NumeralHead, *, going_on: bool = False) -> Reading:
         states = torch.empty(len(corpus.rows), self.words.weight.shape[1], device=self.device)
         memory: Tensor | None = None  # [T, M]
+        seen = _SeenSoFar(corpus, states)
 
         def score(batch: Batch, rows: np.ndarray) -> Tensor:
             nonlocal memory
@@ -89,10 +115,12 @@ class ScratchBackbone(Backbone):
             _, positions = batch.by_class(batch.positions)
             places = torch.from_numpy(corpus.numerals_in_batch(rows)[0]).to(self.device)
             states[places] = hidden.index_select(0, positions).float()
+            if self.sight is not None and batch.sight is not None:
+                seen.put(batch.sight, self._vectors(batch.sight, hidden))
             return self.words.log_prob_but_numerals(hidden, batch, head)
 
         log_probs = self._log_probs(corpus, score, BATCH_SIZE)
-        return Reading(corpus, log_probs, Context(states), memory)
+        return Reading(corpus, log_probs, Context(states, seen.before_numerals()), memory)
 
     def _log_probs(
         self, corpus: Corpus, score: Callable[[Batch, np.ndarray], Tensor], batch_size: int
@@ -110,19 +138,23 @@ class ScratchBackbone(Backbone):
                 result[_targets(corpus, batch, rows)] = found.double().cpu().numpy()
         return result
 
-    def after(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> Context:
-        corpus = Texts(texts, tokens).corpus(self.vocabulary)
+    def after(self, texts: Texts) -> Context:
+        corpus = texts.corpus(self.vocabulary)
         states = torch.empty(len(corpus), self.words.weight.shape[1], device=self.device)
+        seen = _SeenSoFar(corpus, states)
         corpus.table.to(self.device)
         with exactly():
             for rows in bucketed_batches(corpus.lengths, BATCH_SIZE):
                 batch = corpus.collate(rows)
-                hidden = self.hidden(batch).view(*batch.shape, -1)
+                everything = self.hidden(batch)
+                if self.sight is not None and batch.sight is not None:
+                    seen.put(batch.sight, self._vectors(batch.sight, everything))
+                hidden = everything.view(*batch.shape, -1)
                 last = torch.from_numpy(corpus.lengths[rows]).to(self.device)
                 states[torch.from_numpy(rows).to(self.device)] = hidden[
                     last, torch.arange(len(rows), device=self.device)
                 ]
-        return Context(states)
+        return Context(states, seen.at_ends())
 
     def following(
         self, reading: Reading, head: NumeralHead, rows: np.ndarray, numerals: Sequence[str]
@@ -135,7 +167,12 @@ class ScratchBackbone(Backbone):
             embedded = self.embedding(batch)[1:]  # not from the start of a text
             following = self._go_on(reading, rows[some], embedded)
             states = torch.cat([hidden[None], following]).flatten(0, 1)
-            return self.words.log_prob(states, batch, head)
+            in_view = None
+            if reading.context.sight is not None:
+                # What follows sees what the numeral saw.
+                owners = corpus.numeral_paragraphs(some)
+                in_view = reading.context.sight[torch.from_numpy(rows[owners])]
+            return self.words.log_prob(states, batch, head, in_view)
 
         log_probs = self._log_probs(corpus, score, PLACES_AT_ONCE)
         numerals_at = corpus.offsets[:-1] + np.arange(len(corpus))
@@ -157,6 +194,28 @@ class ScratchBackbone(Backbone):
     def digit_tables(self) -> dict[str, Any]:
         weight = self.embedding.encoder.symbols.weight
         return {"read at the input": DigitTable((*SYMBOLS, "end"), weight)}
+
+
+class _SeenSoFar:
+    """The vectors of the numbers in view of a corpus, as its texts are read."""
+
+    def __init__(self, corpus: Corpus, states: Tensor) -> None:
+        self._sight = corpus.sight
+        count = 0 if corpus.sight is None else len(corpus.sight.rows)
+        self._vectors = states.new_zeros(count, states.shape[1])
+
+    def put(self, numbers: SeenNumbers, vectors: Tensor) -> None:
+        self._vectors[numbers.found] = vectors.float()
+
+    def before_numerals(self) -> Sight | None:
+        if self._sight is None:
+            return None
+        return ReadSight(self._sight, self._vectors, None, self._sight.numeral_places)
+
+    def at_ends(self) -> Sight | None:
+        if self._sight is None:
+            return None
+        return ReadSight(self._sight, self._vectors, None, self._sight.end_places)
 
 
 def _targets(corpus: Corpus, batch: Batch, rows: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.language_model import read_paragraphs
 from numerate.pretrained.layout import Paragraph
+from numerate.sight.columns import SightColumns
 from numerate.vocabulary import Vocabulary
 
 
@@ -19,8 +20,14 @@ class Texts:
 
     name = "text"
 
-    def __init__(self, texts: Sequence[str], tokens: Sequence[list[Token]]) -> None:
-        self.texts, self.tokens = list(texts), list(tokens)
+    def __init__(
+        self,
+        texts: Sequence[str],
+        tokens: Sequence[list[Token]],
+        columns: SightColumns | None = None,
+    ) -> None:
+        """`columns` are the tables in view of each, where the model sees any numbers."""
+        self.texts, self.tokens, self.columns = list(texts), list(tokens), columns
         codes: dict[str, int] = {}
         flat = [codes.setdefault(token.text, len(codes)) for some in tokens for token in some]
         ends = np.cumsum([0, *map(len, tokens)])
@@ -30,9 +37,10 @@ class Texts:
         return self._encoded
 
     def corpus(self, vocabulary: Vocabulary) -> Corpus:
-        numerals = filter(is_numeral, self._encoded.types)
+        numerals = {*filter(is_numeral, self._encoded.types)}
+        numerals.update(self.columns.numerals if self.columns is not None else ())
         table = NumeralTable.of_text(numerals, vocabulary.numeral_ids())
-        return Corpus(self, vocabulary, table)
+        return Corpus(self, vocabulary, table, self.columns)
 
 
 def paragraphs_of(corpus: Corpus) -> list[Paragraph]:

@@ -11,6 +11,7 @@ from numerate.batching import Batch
 from numerate.heads.base import Context, NumeralHead
 from numerate.heads.categorical import linear_log_prob
 from numerate.heads.softmax import SoftmaxHead
+from numerate.sight.view import Sight
 
 
 class Words(nn.Module, ABC):
@@ -21,8 +22,13 @@ class Words(nn.Module, ABC):
         self.weight = nn.Parameter(torch.randn(count, size) / size**0.5)  # [words, D]
 
     @abstractmethod
-    def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
-        """log p(token | hidden) of the batch's targets, words first: [L * B, D] → [W + N]."""
+    def log_prob(
+        self, hidden: Tensor, batch: Batch, head: NumeralHead, sight: Sight | None = None
+    ) -> Tensor:
+        """log p(token | hidden) of the batch's targets, words first: [L * B, D] → [W + N].
+
+        `sight` is what the numerals among them have in view.
+        """
 
     @abstractmethod
     def log_prob_but_numerals(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
@@ -32,7 +38,9 @@ class Words(nn.Module, ABC):
 class FlatWords(Words):
     """One softmax over words and numerals alike: those of a flat head, which is a `SoftmaxHead`."""
 
-    def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+    def log_prob(
+        self, hidden: Tensor, batch: Batch, head: NumeralHead, sight: Sight | None = None
+    ) -> Tensor:
         softmax, targets = cast(SoftmaxHead, head), batch.words
         weight = torch.cat([self.weight, softmax.weight()])
         if batch.numerals is not None:
@@ -56,13 +64,15 @@ class GatedWords(Words):
         super().__init__(size, count)
         self.gate = nn.Parameter(torch.zeros(size))
 
-    def log_prob(self, hidden: Tensor, batch: Batch, head: NumeralHead) -> Tensor:
+    def log_prob(
+        self, hidden: Tensor, batch: Batch, head: NumeralHead, sight: Sight | None = None
+    ) -> Tensor:
         before = hidden.index_select(0, batch.positions)  # [W + N, D]
         log_probs = self._log_prob_but_numerals(before, batch)
         if batch.numerals is None:
             return log_probs
         _, before_numerals = batch.by_class(before)
-        numerals = head.log_prob(Context(before_numerals), batch.numerals)
+        numerals = head.log_prob(Context(before_numerals, sight), batch.numerals)
         words, gates = batch.by_class(log_probs)
         return torch.cat([words.to(numerals.dtype), gates + numerals])
 

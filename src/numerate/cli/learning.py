@@ -57,6 +57,15 @@ def train(
             show_default="the paper's three, with a backbone also lm",
         ),
     ] = None,
+    sight: Annotated[
+        str | None,
+        typer.Option(
+            help="Which numbers it sees: none, paragraph (those before), tables (and those that "
+            "the paragraph refers to), document (and all tables and earlier paragraphs).",
+            metavar="LEVEL",
+            show_default="tables for grounded, none for others",
+        ),
+    ] = None,
     epochs: Epochs = USUAL.epochs,
     batch_size: BatchSize = USUAL.batch_size,
     learning_rate: Annotated[
@@ -144,6 +153,7 @@ def train(
         finetune=finetune,
         ensemble_size=ensemble_size,
         members=_listed(members),
+        sight=sight,
         cache=cache,
         trust_remote_code=trust_remote_code,
         device=device,

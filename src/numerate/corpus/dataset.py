@@ -14,11 +14,8 @@ from numerate.corpus.integrity import check_files, read_batches, verify
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import FORMAT_NAME, FORMAT_VERSION, MANIFEST_SHAPE
 from numerate.corpus.schema import SPLITS as SPLITS
-from numerate.corpus.sight_file import read_sight
-from numerate.documents.document import Table
 from numerate.errors import DatasetError, NumerateError
 from numerate.records import misfit, read_record
-from numerate.sight.columns import SightColumns, check_level
 
 MANIFEST = "manifest.json"
 SAMPLE_SEED = 1
@@ -73,31 +70,6 @@ class Split:
         codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         return Encoded(encoded.dictionary.to_pylist(), codes, offsets)
 
-    def sight(self, level: str) -> SightColumns:
-        """The numbers that its paragraphs have in view, mapped into memory."""
-        check_level(level)
-        if level in ("none", "paragraph"):
-            return SightColumns.nothing(self.summary["paragraphs"])
-        self._check_sight()
-        columns = read_sight(self.folder / self.summary["sight"]["file"], level)
-        if len(columns) != (expected := self.summary["paragraphs"]):
-            got = f"sight of {len(columns):,} paragraphs, expected {expected:,}"
-            raise DatasetError(f"{self.folder}: {self.name}: got {got}")
-        return columns
-
-    def tables(self) -> list[Table]:
-        """All tables of its documents, as the sources of its sight count them."""
-        self._check_sight()
-        return [
-            Table(**row | {"repeated": frozenset(map(tuple, row["repeated"]))})
-            for batch in read_batches(self.folder, self.summary["tables"])
-            for row in batch.drop_columns(["document"]).to_pylist()
-        ]
-
-    def _check_sight(self) -> None:
-        if "sight" not in self.summary or "tables" not in self.summary:
-            raise DatasetError(f"{self.folder}: made before sight: prepare it again")
-
     def log_probs(self) -> np.ndarray:
         """The generator's own log-probabilities, one per token and one per end: float64."""
         column = self.read(["log_probs"])["log_probs"].combine_chunks()
@@ -119,13 +91,11 @@ def why_not_replaceable(folder: Path) -> str | None:
 
 
 def _files(manifest: dict[str, Any]) -> list[str]:
-    """The files that a manifest names; none where it is spoilt."""
+    """The Parquet files that a manifest names; none where it is spoilt."""
     if misfit(manifest, MANIFEST_SHAPE):
         return []
-    splits = [manifest["splits"][name] for name in SPLITS]
-    shards = [shard for split in splits for shard in split["shards"]]
-    sights = [split["sight"]["file"] for split in splits if "sight" in split]
-    return [*shards, *manifest["tables"], *sights]
+    shards = [shard for name in SPLITS for shard in manifest["splits"][name]["shards"]]
+    return [*shards, *manifest["tables"]]
 
 
 def _manifest_or_none(folder: Path) -> dict[str, Any] | None:

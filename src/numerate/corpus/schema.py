@@ -20,7 +20,7 @@ PARAGRAPHS = pa.schema(
     ]
 )
 ORACLE = pa.field("log_probs", pa.list_(pa.float64()))  # one per token, one for the end
-EARLIER_TABLES = pa.schema(
+TABLES = pa.schema(
     [
         ("document", pa.string()),
         ("id", pa.string()),
@@ -30,10 +30,6 @@ EARLIER_TABLES = pa.schema(
         ("body", pa.list_(pa.list_(pa.string()))),
     ]
 )
-"""Of datasets that were made before sight."""
-TABLES = EARLIER_TABLES.append(
-    pa.field("repeated", pa.list_(pa.list_(pa.int32(), 2)))  # rows and columns: see Table
-)
 
 _SPLIT: dict[str, Shape] = {
     "documents": int,
@@ -42,9 +38,6 @@ _SPLIT: dict[str, Shape] = {
     "numerals": int,
     "shards": [str],
     "content_hash": str,
-    # Not of datasets that were made before sight:
-    "tables?": [str],
-    "sight?": {"file": str, "tables": int, "numbers": int},
 }
 MANIFEST_SHAPE: dict[str, Shape] = {
     "numerate": str,

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralBatch, NumeralTable
+from numerate.sight.view import Sight, Source
 
 Config = dict[str, Any]
 """What JSON can hold of a head: enough to make it again, but for its tensors."""
@@ -42,18 +43,12 @@ class Digits(Protocol):
     def __getitem__(self, rows: slice | Tensor) -> "Digits": ...
 
 
-class Sight(Protocol):
-    """The numbers in view of N places; no backbone brings any yet."""
-
-    def __getitem__(self, rows: slice | Tensor) -> "Sight": ...
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a head is given for N places where a numeral comes."""
 
     hidden: Tensor  # [N, D]
-    sight: Sight | None = None
+    sight: Sight | None = None  # the numbers in view, if the backbone sees any
     digits: Digits | None = None  # of the language model that the head stands on, if there is one
 
     def __len__(self) -> int:
@@ -162,9 +157,11 @@ class NumeralHead(nn.Module, ABC):
     summary: ClassVar[str] = "A head of its own."  # a sentence for reports
     paper_row: ClassVar[int | None] = None  # its place in the paper's tables, if it is there
     flat: ClassVar[bool] = False  # whether words and its numerals share one softmax
+    usual_sight: ClassVar[str] = "none"  # how far its model sees unless told: `sight/columns.py`
     usual_member: ClassVar[bool] = False  # of a combination for which none are named
     drawn: ClassVar[bool] = True  # among the curves of a report
     style: ClassVar[tuple[str, str]] = ("ink", "-")  # its colour in report/look.py, and dashes
+    needs_sight: ClassVar[bool] = False  # numbers in view, of which alone it knows
     sees_states: ClassVar[bool] = True  # or only a language model's digits
     needs_digits: ClassVar[bool] = False  # those of a pretrained language model it stands on
 
@@ -208,6 +205,17 @@ class NumeralHead(nn.Module, ABC):
         together = self.log_prob(context, numerals)
         return together, together[:, None]
 
+    def log_evidence(self, context: Context) -> Tensor | None:
+        """What speaks for it in each place, inside a combination, beside the state: [N].
+
+        −inf where it has nothing to say: who knows only numbers in view, where there are none.
+        """
+        return None
+
+    def sources(self, context: Context) -> list[Source]:
+        """Where its probability in one place comes from, as far as that can be told."""
+        return []
+
     def knows(self, numerals: NumeralTable) -> np.ndarray:
         """Which numerals have a probability of their own: bool [T]."""
         return np.ones(len(numerals), dtype=np.bool_)
@@ -228,6 +236,11 @@ class NumeralHead(nn.Module, ABC):
         float64 [N] and [N, C]; a candidate has weight · p(its digits) + rest.
         """
         return None
+
+    @property
+    def uses_sight(self) -> bool:
+        """Whether it asks for the numbers in view."""
+        return self.needs_sight
 
     @property
     def uses_digits(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from numerate.heads.base import (
 from numerate.heads.blend import Blend
 from numerate.heads.registry import head_class, usual_members
 from numerate.numeral_table import NumeralBatch, NumeralTable
+from numerate.sight.view import Source
 
 
 class CombinationHead(NumeralHead):
@@ -34,7 +35,7 @@ class CombinationHead(NumeralHead):
         "Several of these together, with mixture weights that depend on the context: any numeral "
         "can be written."
     )
-    paper_row = 7
+    paper_row: ClassVar[int | None] = 7
     style = ("pink", "-")
 
     def __init__(self, size: int, members: Mapping[str, NumeralHead]) -> None:
@@ -51,16 +52,21 @@ class CombinationHead(NumeralHead):
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
         """Of the members that the options name, or of the usual ones."""
-        names = options.members or usual_members(with_digits=data.state_size is not None)
+        names = options.members or cls.usual(with_digits=data.state_size is not None)
         for name in names:
             kind = head_class(name)
-            if kind.flat or kind is cls or names.count(name) > 1:
+            if kind.flat or issubclass(kind, CombinationHead) or names.count(name) > 1:
                 raise NumerateError(
                     f"members: got {', '.join(names)}; {name!r} cannot be one of them"
                     + (" twice" if names.count(name) > 1 else "")
                 )
         fitted = {name: head_class(name).fit_member(data, size, options) for name in names}
         return cls(size, {name: head for name, head in fitted.items() if head is not None})
+
+    @classmethod
+    def usual(cls, *, with_digits: bool) -> tuple[str, ...]:
+        """The members, where none are named."""
+        return usual_members(with_digits=with_digits)
 
     def config(self) -> Config:
         return {"members": {name: head.config() for name, head in self.members_by_name().items()}}
@@ -70,22 +76,32 @@ class CombinationHead(NumeralHead):
         members = config["members"]
         return cls(size, {n: head_class(n).from_config(size, c) for n, c in members.items()})
 
-    def log_weights(self, hidden: Tensor) -> Tensor:  # [N, M]
-        return F.log_softmax(hidden @ self.weights.T, dim=1)
+    def log_weights(self, hidden: Tensor, evidence: Tensor | None = None) -> Tensor:  # [N, M]
+        scores = hidden @ self.weights.T
+        return F.log_softmax(scores if evidence is None else scores + evidence, dim=1)
+
+    def evidence(self, context: Context) -> Tensor | None:
+        """What speaks for each member beside the states: [N, M]; None: nothing for any."""
+        found = [member.log_evidence(context) for member in self._heads()]
+        if all(part is None for part in found):
+            return None
+        nothing = context.hidden.new_zeros(len(context))
+        return torch.stack([nothing if part is None else part for part in found], dim=1)
 
     def mixture_weights(self, context: Context) -> Tensor:
-        return self.log_weights(context.hidden).exp()
+        return self.log_weights(context.hidden, self.evidence(context)).exp()
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
         if self.plain or not self.training:
-            return self.mix(context.hidden, self.log_prob_by_member(context, numerals))
+            members = self.log_prob_by_member(context, numerals)
+            return self.mix(context.hidden, members, self.evidence(context))
         # States are shared with the words: with all of the members' gradient, numerals gain more,
         # and words lose 2 %; with half, words lose nothing to speak of (docs/results.md).
         halved = replace(context, hidden=context.hidden / 2 + (context.hidden / 2).detach())
         found = [member.log_prob_of_each(halved, numerals) for member in self._heads()]
         members = torch.stack([together for together, _ in found], dim=1)
         alone = torch.cat([each for _, each in found], dim=1)
-        return self.teach(self.mix(context.hidden, members), alone)
+        return self.teach(self.mix(context.hidden, members, self.evidence(halved)), alone)
 
     def teach(self, mixed: Tensor, alone: Tensor) -> Tensor:
         """The same values [N], from which those that said `alone` [N, K] learn too.
@@ -102,25 +118,39 @@ class CombinationHead(NumeralHead):
         scores = [member.log_prob(context, numerals) for member in self._heads()]
         return torch.stack(scores, dim=1)
 
-    def mix(self, hidden: Tensor, members: Tensor) -> Tensor:
+    def mix(self, hidden: Tensor, members: Tensor, evidence: Tensor | None = None) -> Tensor:
         """By their weights: [N, M] → [N]. A member's −inf has no part, and no gradient."""
-        return torch.logsumexp(self.log_weights(hidden) + members, dim=1)
+        return torch.logsumexp(self.log_weights(hidden, evidence) + members, dim=1)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         scores = [member.log_prob_table(context, candidates) for member in self._heads()]
-        weights = self.log_weights(context.hidden)[:, None, :]  # [N, 1, M]
+        weights = self.log_weights(context.hidden, self.evidence(context))[:, None, :]  # [N, 1, M]
         return torch.logsumexp(weights + torch.stack(scores, dim=2), dim=2)
 
     def next_numeral(self, context: Context) -> NextNumeral:
         with torch.no_grad():
             weights = self.mixture_weights(context)[0].double().cpu().numpy()
-        members = [member.next_numeral(context) for member in self._heads()]
-        return Blend(weights, members, lambda texts: log_prob_row(self, context, texts))
+        heads = [head for head, weight in zip(self._heads(), weights, strict=True) if weight > 0]
+        members = [head.next_numeral(context) for head in heads]
+        return Blend(
+            weights[weights > 0], members, lambda texts: log_prob_row(self, context, texts)
+        )
+
+    def sources(self, context: Context) -> list[Source]:
+        with torch.no_grad():
+            weights = self.mixture_weights(context)[0].tolist()
+        found = [
+            replace(source, probability=weight * source.probability)
+            for member, weight in zip(self._heads(), weights, strict=True)
+            if weight > 0
+            for source in member.sources(context)
+        ]
+        return sorted(found, key=lambda source: -source.probability)
 
     def beside_digits(
         self, context: Context, candidates: NumeralTable
     ) -> tuple[Tensor, Tensor] | None:
-        weights = self.log_weights(context.hidden).double()
+        weights = self.log_weights(context.hidden, self.evidence(context)).double()
         rest = weights.new_zeros(len(context), len(candidates))
         of_digits: Tensor | None = None
         for index, member in enumerate(self._heads()):
@@ -133,6 +163,10 @@ class CombinationHead(NumeralHead):
 
     def members_by_name(self) -> dict[str, NumeralHead]:
         return dict(self.members.items())  # type: ignore[arg-type]
+
+    @property
+    def uses_sight(self) -> bool:
+        return any(member.uses_sight for member in self._heads())
 
     @property
     def uses_digits(self) -> bool:

@@ -27,17 +27,25 @@ class GateFit:
     fitted: float  # mean with those of `strength`
 
 
-def fit_gate(learnt: Tensor, hidden: Tensor, members: Tensor, documents: Tensor) -> GateFit:
+def fit_gate(
+    learnt: Tensor,
+    hidden: Tensor,
+    members: Tensor,
+    documents: Tensor,
+    evidence: Tensor | None = None,
+) -> GateFit:
     """Fit the weights [M, D] of a gate to held-out numerals.
 
     `hidden` [N, D] is what the gate sees before them, `members` [N, M] what each member makes of
-    them (log p, −inf allowed but not for all), `documents` [N] where they are from. The strength
+    them (log p, −inf allowed but not for all), `documents` [N] where they are from, `evidence`
+    [N, M] what speaks for each member beside that (−inf: it has nothing to say). The strength
     that holds the weights back is chosen by cross-validation over folds of documents. Since the
     best of several is taken, a gain within two standard errors, by document, does not count; nor
     does any from fewer documents than folds.
     """
     learnt, hidden, members = learnt.double(), hidden.double(), members.double()
-    before = _log_probs(learnt, hidden, members)
+    beside = torch.zeros_like(members) if evidence is None else evidence.double()
+    before = _log_probs(learnt, hidden, members, beside)
     mean = float(before.mean())
     kept = GateFit(learnt, None, mean, mean)
     distinct, document = torch.unique(documents, return_inverse=True)
@@ -46,13 +54,14 @@ def fit_gate(learnt: Tensor, hidden: Tensor, members: Tensor, documents: Tensor)
     after = torch.empty(len(STRENGTHS), len(before), dtype=torch.float64)
     for fold in range(FOLDS):
         out = document * FOLDS // len(distinct) == fold
-        path = _path(learnt, hidden[~out], members[~out])
-        after[:, out] = torch.stack([_log_probs(w, hidden[out], members[out]) for w in path])
+        path = _path(learnt, hidden[~out], members[~out], beside[~out])
+        held_out = hidden[out], members[out], beside[out]
+        after[:, out] = torch.stack([_log_probs(weights, *held_out) for weights in path])
     best = int(after.sum(1).argmax())
     gain = after[best] - before
     if not gain.mean() > 2 * _standard_error(gain, document):
         return kept
-    weights = _path(learnt, hidden, members)[best]
+    weights = _path(learnt, hidden, members, beside)[best]
     return GateFit(weights, STRENGTHS[best], mean, float(after[best].mean()))
 
 
@@ -63,7 +72,7 @@ def _standard_error(values: Tensor, document: Tensor) -> Tensor:
     return deviations.square().sum().sqrt() / len(values)
 
 
-def _path(learnt: Tensor, hidden: Tensor, members: Tensor) -> list[Tensor]:
+def _path(learnt: Tensor, hidden: Tensor, members: Tensor, beside: Tensor) -> list[Tensor]:
     """The best weights at every strength."""
     moved = torch.zeros_like(learnt, requires_grad=True)
     found = []
@@ -73,7 +82,7 @@ def _path(learnt: Tensor, hidden: Tensor, members: Tensor) -> list[Tensor]:
         def loss(strength: float = strength) -> Tensor:
             moved.grad = None
             nats = strength * moved.square().sum()
-            nats = nats - _log_probs(learnt + moved, hidden, members).sum()
+            nats = nats - _log_probs(learnt + moved, hidden, members, beside).sum()
             mean = nats / len(hidden)
             mean.backward()  # type: ignore[no-untyped-call]
             return mean
@@ -83,5 +92,5 @@ def _path(learnt: Tensor, hidden: Tensor, members: Tensor) -> list[Tensor]:
     return found
 
 
-def _log_probs(weights: Tensor, hidden: Tensor, members: Tensor) -> Tensor:  # [N]
-    return torch.logsumexp((hidden @ weights.T).log_softmax(1) + members, dim=1)
+def _log_probs(weights: Tensor, hidden: Tensor, members: Tensor, beside: Tensor) -> Tensor:  # [N]
+    return torch.logsumexp((hidden @ weights.T + beside).log_softmax(1) + members, dim=1)

@@ -55,3 +55,9 @@ def usual_members(*, with_digits: bool) -> tuple[str, ...]:
         if kind.usual_member and (with_digits or not kind.needs_digits)
     ]
     return tuple(sorted(chosen, key=lambda name: (found[name].paper_row or 100, name)))
+
+
+def members_with_sight() -> tuple[str, ...]:
+    """Those that know numbers in view: what a grounded combination has besides."""
+    names = plugins.own_names(plugins.HEADS)
+    return tuple(sorted(name for name in names if head_class(name).needs_sight))[::-1]

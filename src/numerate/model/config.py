@@ -6,6 +6,7 @@ from typing import Any
 from numerate.errors import RunError
 from numerate.heads.base import HeadOptions
 from numerate.heads.registry import check_head_name
+from numerate.sight.columns import check_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +15,10 @@ class ModelConfig:
     hidden: int = 50
     dropout: float = 0.1
     options: HeadOptions = field(default_factory=HeadOptions)
+    sight: str = "none"  # how far it sees: `sight/columns.py`
 
     def __post_init__(self) -> None:
+        check_level(self.sight)
         check_head_name(self.model)
         if self.hidden < 1:
             raise RunError(f"hidden size: got {self.hidden}, expected 1 or more")

@@ -20,6 +20,7 @@ from numerate.backbones.texts import Texts
 from numerate.batching import Corpus
 from numerate.corpus.quantities import signs_and_powers
 from numerate.corpus.tokenizer import Token, tokenize
+from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.heads.base import Context, NextNumeral, NumeralHead
 from numerate.model.config import ModelConfig
@@ -32,6 +33,7 @@ from numerate.model.stored import save
 from numerate.numeral_table import NumeralTable
 from numerate.perplexity import adjusted_log_probs, numeral_shares, proper
 from numerate.runs.folder import RunFolder
+from numerate.sight.columns import SightColumns
 from numerate.vocabulary import Vocabulary
 
 TABLE_ROWS = 64  # places whose candidates are scored at a time: their prefix states fit the cache
@@ -287,7 +289,7 @@ class NumeralLM(nn.Module):
         if not texts:
             return []
         tokens = [self.tokens(text) for text in texts]
-        corpus = Texts(texts, tokens).corpus(self.vocabulary)
+        corpus = Texts(texts, tokens, self.columns([()] * len(texts))).corpus(self.vocabulary)
         return list(self.text_readings(texts, tokens, self.read(corpus, going_on=going_on)))
 
     def text_readings(
@@ -353,7 +355,14 @@ class NumeralLM(nn.Module):
 
     def context_after(self, texts: Sequence[str]) -> Context:
         """After exactly each text, white space at its end included: [N]."""
-        return self.backbone.after(texts, [self.tokens(text) for text in texts])
+        tokens = [self.tokens(text) for text in texts]
+        return self.backbone.after(Texts(texts, tokens, self.columns([()] * len(texts))))
+
+    def columns(self, tables: Sequence[Sequence[Table]]) -> SightColumns | None:
+        """The tables in view of each text, as far as the model sees any numbers."""
+        if self.config.sight == "none":
+            return None
+        return SightColumns.nothing(len(tables))
 
     def log_prob_table(self, context: Context, numerals: NumeralTable) -> np.ndarray:
         """log p(numeral | a numeral comes next), adjusted: float64 [N, C]."""

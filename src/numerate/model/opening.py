@@ -147,7 +147,8 @@ def open_stored(
 
 
 def from_scratch(config: ModelConfig, vocabulary: Vocabulary, head: NumeralHead) -> NumeralLM:
-    backbone = LSTMBackbone(config.hidden, config.dropout, vocabulary, flat=head.flat)
+    sees = config.sight != "none"
+    backbone = LSTMBackbone(config.hidden, config.dropout, vocabulary, flat=head.flat, sees=sees)
     return NumeralLM(config, vocabulary, backbone, head)
 
 

@@ -69,7 +69,7 @@ class StoredModel:
             options = HeadOptions(**asdict(record.options))
             if record.version == OLDER:
                 options = _older_options(record)
-            config = ModelConfig(record.model, record.hidden, record.dropout, options)
+            config = ModelConfig(record.model, record.hidden, record.dropout, options, record.sight)
         except NumerateError as error:
             installed = "" if record.model in head_names() else "; is its package installed?"
             raise RunError(f"{folder / CONFIG}: {error}{installed}") from None

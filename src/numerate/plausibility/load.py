@@ -144,7 +144,7 @@ class _Loading:
         """On the dev split, or on some of it where the model reads slowly. What has been read
         before is cached: not after an interruption, nor after training is it read again."""
         model = self.opened.model
-        dev = load_corpora(dataset, model.vocabulary)["dev"]
+        dev = load_corpora(dataset, model.vocabulary, model.config.sight)["dev"]
         documents = dataset.split("dev").read(["document"])["document"].to_pylist()
         limit = PARAGRAPHS if self.reads_slowly else None
         chosen = some_paragraphs(len(dev), limit)

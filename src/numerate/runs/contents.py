@@ -63,6 +63,7 @@ class RunConfig:
     hidden: int
     dropout: float
     options: ChosenOptions = field(default_factory=ChosenOptions)
+    sight: str = "none"
     head: dict[str, Any] | None = None  # what it was made with; not of version 1
     truncate: bool | None = None  # of version 1 alone
     components: int | None = None

@@ -24,7 +24,7 @@ def fit_mixture_weights(
     if not isinstance(head, CombinationHead) or head.plain or len(np.unique(documents)) < FOLDS:
         return {}
     numbers = torch.from_numpy(np.unique(documents, return_inverse=True)[1])  # [paragraphs]
-    hidden, members, sources = [], [], []
+    hidden, members, evidence, sources = [], [], [], []
     network.eval()
     with torch.no_grad():
         for paragraphs in dev.batches(batch_size):
@@ -34,11 +34,14 @@ def fit_mixture_weights(
                 each = head.log_prob_by_member(context, batch.numerals)  # type: ignore[arg-type]
                 hidden.append(context.hidden.double().cpu())
                 members.append(each.double().cpu())
+                beside = head.evidence(context)
+                evidence.append(torch.zeros_like(each) if beside is None else beside)
                 sources.append(numbers[dev.numeral_paragraphs(paragraphs)])
     if not sources:
         return {}
     parts = torch.cat(hidden), torch.cat(members), torch.cat(sources)
-    fit = fit_gate(head.weights.detach().cpu(), *parts)
+    beside = torch.cat(evidence).double().cpu()
+    fit = fit_gate(head.weights.detach().cpu(), *parts, beside)
     with torch.no_grad():
         head.weights.copy_(fit.weights)
     return {"mixture_weights": {"strength": fit.strength, "gain": fit.fitted - fit.learnt}}

@@ -58,6 +58,7 @@ def train(
     truncate: bool = False,
     members: Sequence[str] = (),
     ensemble_size: int = 1,
+    sight: str | None = None,
     vectors: str | None = None,
     backbone: BackboneChoice | None = None,
     options: TrainingOptions | None = None,
@@ -84,7 +85,8 @@ def train(
     """
     options = options or TrainingOptions()
     chosen = HeadOptions(truncate, tuple(members), ensemble_size)
-    config = ModelConfig(model, hidden, dropout, chosen)
+    seeing = _sight(model, chosen, sight)
+    config = ModelConfig(model, hidden, dropout, chosen, seeing)
     if members and not issubclass(head_class(model), CombinationHead):
         raise NumerateError(f"members: got {', '.join(members)} for {model}, which combines none")
     opened = Dataset.open(dataset, verified=True)
@@ -93,7 +95,7 @@ def train(
     accelerator = _accelerator(device, options)
     encoded = opened.split("train").encode()
     words = Vocabulary.build(encoded.types, encoded.counts, vocabulary)
-    corpora = load_corpora(opened, words)
+    corpora = load_corpora(opened, words, seeing)
     _check_corpora(opened, corpora)
     torch.manual_seed(options.seed)
     data = training_numerals(corpora["train"])
@@ -146,6 +148,17 @@ def train(
             close_place(folder)
             result = replace(result, folder=folder)
     return result
+
+
+def _sight(model: str, options: HeadOptions, chosen: str | None) -> str:
+    """How far the model sees: as told, or as is usual for its head."""
+    kind = head_class(model)
+    members = [head_class(name) for name in options.members]
+    needs = next((member for member in members if member.needs_sight), None)
+    usual = kind.usual_sight if not options.members else "tables" if needs else "none"
+    if chosen == "none" and usual != "none":
+        raise NumerateError(f"sight: got none for {model}, which knows numbers in view")
+    return usual if chosen is None else chosen
 
 
 def _finished_before(folder: Path, asked: dict[str, Any], coverage: str | None) -> RunResult:

@@ -1,0 +1,80 @@
+"""What can be computed from numbers in view. To add an operation, add a line to `OPERATIONS`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from numerate.numeral_table import KEY_BASE
+
+PRECISIONS = (0, 1, 2, 3)
+"""Decimals to which a result may be rounded."""
+
+LARGEST, FINEST = 1e6, 4
+"""Larger numbers and those with more decimals are not computed with, so that every result that is
+written has few enough digits to be exact."""
+
+
+Numbers = Any  # an array or a tensor of values, none of them negative: what is asked works for both
+
+
+def _any(values: Numbers) -> Numbers:
+    return values >= 0
+
+
+def _positive(values: Numbers) -> Numbers:
+    return values > 0
+
+
+def _percentage(values: Numbers) -> Numbers:
+    return values <= 100
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Of one number, or of two: then the second operand is b. No result is negative."""
+
+    name: str
+    operands: int
+    compute: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    shown: str  # with the operands in braces
+    takes_a: Callable[[Numbers], Numbers] = _any  # which numbers it can be computed of
+    takes_b: Callable[[Numbers], Numbers] = _any
+
+
+OPERATIONS = (
+    Operation("percentage", 2, lambda a, b: 100 * a / b, "100 · {a}/{b}", takes_b=_positive),
+    Operation("ratio", 2, lambda a, b: a / b, "{a}/{b}", takes_b=_positive),
+    Operation("difference", 2, lambda a, b: np.abs(a - b), "|{a} − {b}|"),
+    Operation("sum", 2, lambda a, b: a + b, "{a} + {b}"),
+    Operation("complement", 1, lambda a, _: 100 - a, "100 − {a}", takes_a=_percentage),
+)
+
+
+def is_computable(values: Numbers, precisions: Numbers) -> Numbers:
+    """Which numbers are computed with at all: bool like the values."""
+    return (values <= LARGEST) & (precisions <= FINEST)
+
+
+def units(values: np.ndarray, precisions: np.ndarray | int) -> np.ndarray:
+    """Values in units of the last decimal, rounded half up: int64.
+
+    What floating point leaves just below a half is a half: 0.285 is written 0.29.
+    """
+    scaled = values * 10.0**precisions
+    return np.floor(scaled + 0.5 + np.minimum(1e-9 + 1e-14 * scaled, 1e-3)).astype(np.int64)
+
+
+def key_of(units: np.ndarray, precisions: np.ndarray | int) -> np.ndarray:
+    """What identifies a numeral of so many units: int64, the same as in `NumeralTable.keys`."""
+    return units * KEY_BASE + precisions
+
+
+def written(key: int) -> str:
+    """The numeral that a key is of; long ones have keys that say nothing."""
+    units, precision = divmod(key, KEY_BASE)
+    if not precision:
+        return str(units)
+    digits = f"{units:0{precision + 1}d}"
+    return f"{digits[:-precision]}.{digits[-precision:]}"

@@ -1,0 +1,220 @@
+"""What is in view has all the probability, by enumeration; all ways to ask agree."""
+
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from numerate.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
+from numerate.heads.compute import ComputeHead
+from numerate.heads.copy import CopyHead
+from numerate.heads.grounded import GroundedHead
+from numerate.numeral_table import NumeralTable
+from numerate.sight.collate import CorpusSight, OwnTokens
+from numerate.sight.columns import SightColumns, join_words
+from numerate.sight.operations import PRECISIONS
+from numerate.sight.view import ReadSight
+from numerate.testing import check_head
+from numerate.vocabulary import Vocabulary
+
+SIZE = 6
+WORDS = ("<unk>", "<eos>", "age", "weight", "placebo", "drug", "was", "and")
+ROWS = [["51.25", "49"], ["80.0", "12"], ["0", "3.14159"]]
+TEXTS = [
+    ["age", "was", "51.3", "and", "12", "and", "48", "and", "25", "and", "36"],
+    ["weight", "was", "80", "and", "80.0"],
+    ["placebo", "7"],
+]
+
+
+def columns() -> SightColumns:
+    """One table with three rows and two columns, in view of the first two texts."""
+    codes: dict[str, int] = {}
+    bags = join_words([["patients"], ["placebo"], ["drug"], ["age"], ["weight"], ["dose"]], codes)
+    numerals = [cell for row in ROWS for cell in row]
+    place = np.array([(row, column) for row in range(3) for column in range(2)])
+    return SightColumns(
+        words=list(codes),
+        numerals=numerals,
+        number_offsets=np.array([0, 6]),
+        number_numerals=np.arange(6, dtype=np.int32),
+        number_rows=(place[:, 0] + 3).astype(np.int32),
+        number_columns=(place[:, 1] + 1).astype(np.int32),
+        cell_rows=place[:, 0].astype(np.int32),
+        cell_columns=place[:, 1].astype(np.int32),
+        bag_offsets=np.array([0, 6]),
+        bags=bags,
+        view_offsets=np.array([0, 1, 2, 2]),
+        views=np.array([0, 0], dtype=np.int32),
+    )
+
+
+@pytest.fixture
+def sight() -> CorpusSight:
+    seen = columns()
+    flat = [token for text in TEXTS for token in text]
+    types = list(dict.fromkeys(flat))
+    numerals = np.array([index for index, token in enumerate(flat) if token[0].isdigit()])
+    table = NumeralTable.of_text([*seen.numerals, *(flat[index] for index in numerals)], {})
+    index = {text: row for row, text in enumerate(table.texts)}
+    offsets = np.cumsum([0, *map(len, TEXTS)])
+    own = OwnTokens(
+        types,
+        np.array([types.index(token) for token in flat]),
+        offsets,
+        numerals,
+        np.array([index[flat[place]] for place in numerals]),
+        np.searchsorted(numerals, offsets),
+    )
+    return CorpusSight(seen, own, table, Vocabulary(WORDS, ("<unk_num>",)))
+
+
+def context(sight: CorpusSight, seed: int = 0, places: np.ndarray | None = None) -> Context:
+    generator = torch.Generator().manual_seed(seed)
+    where = np.arange(len(sight.place_texts)) if places is None else places
+    hidden = torch.tanh(torch.randn(len(sight.place_texts), SIZE, generator=generator))
+    vectors = torch.tanh(torch.randn(len(sight.rows), SIZE, generator=generator))
+    return Context(hidden[torch.from_numpy(where)], ReadSight(sight, vectors, None, where))
+
+
+def randomised(head: NumeralHead) -> NumeralHead:
+    torch.manual_seed(3)
+    for weight in head.parameters():
+        torch.nn.init.normal_(weight, std=0.7)
+    return head.eval()
+
+
+def rounded(value: Decimal, precision: int) -> str:
+    """Independently of ours, half up."""
+    return f"{value.quantize(Decimal(1).scaleb(-precision), ROUND_HALF_UP):f}"
+
+
+def numbers_of(sight: CorpusSight, place: int) -> list[tuple[str, int | None, int | None]]:
+    """The numbers that a place sees, with row and column; own ones have neither."""
+    text, before = int(sight.place_texts[place]), int(sight.before[place])
+    in_table = [(cell, r, c) for r, row in enumerate(ROWS) for c, cell in enumerate(row)]
+    own = [token for token in TEXTS[text] if token[0].isdigit()][:before]
+    return (in_table if text < 2 else []) + [(token, None, None) for token in own]
+
+
+def copied(numbers: list[tuple[str, int | None, int | None]]) -> set[str]:
+    found = set()
+    for text, _, _ in numbers:
+        precision = len(text.partition(".")[2])
+        found |= {rounded(Decimal(text), precision - k) for k in range(min(precision, 3) + 1)}
+    return found
+
+
+def computed(numbers: list[tuple[str, int | None, int | None]]) -> set[str]:
+    exact: list[Decimal] = []
+    usable = [number for number in numbers if len(number[0].partition(".")[2]) <= 4]
+    for (one, (a, row, column)), (other, (b, r, c)) in product(enumerate(usable), repeat=2):
+        x, y = Decimal(a), Decimal(b)
+        if one == other:
+            exact += [100 - x] if x <= 100 else []
+        elif (row is None and r is None) or (row is not None and (row == r or column == c)):
+            exact += [abs(x - y), x + y]
+            exact += [100 * x / y, x / y] if y else []
+    return {rounded(value, precision) for value in exact for precision in PRECISIONS}
+
+
+@pytest.mark.parametrize(("kind", "known"), [(CopyHead, copied), (ComputeHead, computed)])
+def test_all_probability_is_on_what_is_in_view(kind, known, sight: CorpusSight) -> None:
+    head, at = randomised(kind(SIZE)), context(sight)
+    for place in range(len(sight.place_texts)):
+        expected = known(numbers_of(sight, place))
+        here = at[place : place + 1]
+        evidence = head.log_evidence(here)
+        if not expected:
+            assert evidence.item() == -torch.inf
+            continue
+        assert evidence.isfinite().all()
+        table = NumeralTable(sorted(expected))
+        probabilities = head.log_prob_table(here, table)[0].exp()
+        assert (probabilities > 0).all(), "something is in view that it does not know"
+        assert probabilities.sum().item() == pytest.approx(1, rel=1e-5)
+        found = head.next_numeral(here)
+        assert found.total == pytest.approx(1, rel=1e-5)
+        assert {text for text, _ in found.stream()} == expected
+        for text, log_prob in found.stream():
+            row = torch.tensor([table.texts.index(text)])
+            assert log_prob == pytest.approx(np.log(probabilities[row].item()), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", [CopyHead, ComputeHead])
+def test_one_numeral_and_a_table_of_them_have_the_same_probability(kind, sight) -> None:
+    head = randomised(kind(SIZE))
+    at = context(sight, places=sight.numeral_places)
+    numerals = sight.table.batch(sight.own.rows)
+    table = head.log_prob_table(at, sight.table)
+    expected = table[torch.arange(len(at)), torch.from_numpy(sight.own.rows)].float()
+    found = head.log_prob(at, numerals).float()
+    assert found.isfinite().any()
+    assert not found.isfinite().all()
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [CopyHead, ComputeHead])
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_batch_in_training_is_the_same_as_reading(kind, padded, sight: CorpusSight) -> None:
+    head = randomised(kind(SIZE))
+    read = context(sight, places=sight.numeral_places)
+    vectors = read.sight.vectors
+    numerals = sight.table.batch(sight.own.rows)
+    texts = np.array([2, 0, 1])
+    room = sight.room(texts, padded=padded)
+    columns_of = {text: column for column, text in enumerate(texts.tolist())}
+    place_texts = [columns_of[text] for text in sight.place_texts[sight.numeral_places].tolist()]
+    places = torch.from_numpy(sight.numeral_places)
+    batch = sight.numbers_of(torch.from_numpy(texts), room, places, torch.tensor(place_texts))
+    laid_out = Context(read.hidden, batch.with_vectors(vectors[batch.found]))
+    found, expected = head.log_prob(laid_out, numerals), head.log_prob(read, numerals)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_combination_leaves_out_who_has_nothing_to_say(sight: CorpusSight) -> None:
+    torch.manual_seed(1)
+    data = TrainingNumerals.of(sight.table.texts)
+    head = randomised(GroundedHead.fit(data, SIZE, HeadOptions()))
+    assert list(head.members_by_name()) == ["h-softmax", "d-rnn", "mog", "copy", "compute"]
+    at = context(sight)
+    weights = head.mixture_weights(at)
+    torch.testing.assert_close(weights.sum(1), torch.ones(len(at)))
+    nothing = [place for place in range(len(at)) if not numbers_of(sight, place)]
+    assert nothing
+    assert (weights[nothing][:, 3:] == 0).all()
+    assert (weights[0] > 0).all()
+    head.train()
+    numerals = sight.table.batch(sight.own.rows)
+    log_probs = head.log_prob(context(sight, places=sight.numeral_places), numerals)
+    assert log_probs.isfinite().all()
+    log_probs.sum().backward()
+    for name, weight in head.named_parameters():
+        assert weight.grad is None or weight.grad.isfinite().all(), name
+
+
+def test_the_whole_keeps_the_contract_of_heads(sight: CorpusSight) -> None:
+    torch.manual_seed(1)
+    data = TrainingNumerals.of(sight.table.texts)
+    check_head(GroundedHead.fit(data, SIZE, HeadOptions()), SIZE, context=context(sight))
+
+
+def test_sources_name_the_cell_and_the_sum(sight: CorpusSight) -> None:
+    at = context(sight)[3:4]  # before 25: 12 and 48 were written
+    found = randomised(CopyHead(SIZE)).sources(at)
+    assert sum(source.probability for source in found) == pytest.approx(1, rel=1e-4)
+    cell = next(source for source in found if source.numeral == "51.25")
+    assert (cell.numbers[0].table, cell.numbers[0].row, cell.numbers[0].column) == (0, 0, 0)
+    own = next(s for s in found if s.numeral == "48")
+    assert TEXTS[0][own.numbers[0].token] == "48"
+    sums = randomised(ComputeHead(SIZE)).sources(at)
+    assert all(source.operation for source in sums)
+    assert [s.probability for s in sums] == sorted((s.probability for s in sums), reverse=True)
+
+
+def test_of_its_own_numerals_a_place_sees_those_before_it(sight: CorpusSight) -> None:
+    view = context(sight).sight.laid_out()
+    own = view.of_text(view.order) >= 0
+    assert ((view.visible & own).sum(1) == view.before).all()
