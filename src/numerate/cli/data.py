@@ -31,6 +31,10 @@ def prepare(
     decimal: Decimal = "point",
     seed: Annotated[int, typer.Option(help="Of the split, and of the built-in corpus.")] = 1,
     documents: Annotated[int, typer.Option(help="cardiac: how many reports to write.")] = 2000,
+    tables: Annotated[
+        bool,
+        typer.Option("--tables", help="cardiac: with a table of the patient beside each report."),
+    ] = False,
     processes: Annotated[int, typer.Option(help="Worker processes; 0: one per core.")] = 0,
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Also read what links out of the source lead to.")
@@ -53,6 +57,7 @@ def prepare(
         decimal=decimal,
         seed=seed,
         documents=documents,
+        tables=tables,
         processes=processes,
         follow_links=follow_links,
         strict=strict,

@@ -6,7 +6,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 PANELS = {
-    "Reading": "input_format keep field split_names decimal documents follow_links strict",
+    "Reading": "input_format keep field split_names decimal documents tables follow_links strict",
     "Data": "dataset split limit oov_set verify",
     "Model": "model members models hidden dropout vocabulary vectors truncate plain_mixture",
     "Training": "epochs batch_size learning_rate halve_after patience clip seed mixed_precision "

@@ -12,7 +12,13 @@ import pyarrow.compute as pc
 from numerate.atomic import recover
 from numerate.corpus.integrity import check_files, read_batches, verify
 from numerate.corpus.rules import ReadingRules
-from numerate.corpus.schema import FORMAT_NAME, FORMAT_VERSION, MANIFEST_SHAPE
+from numerate.corpus.schema import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    MANIFEST_SHAPE,
+    ORACLE,
+    ORACLE_WITH_TABLES,
+)
 from numerate.corpus.schema import SPLITS as SPLITS
 from numerate.errors import DatasetError, NumerateError
 from numerate.records import misfit, read_record
@@ -70,9 +76,10 @@ class Split:
         codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         return Encoded(encoded.dictionary.to_pylist(), codes, offsets)
 
-    def log_probs(self) -> np.ndarray:
+    def log_probs(self, *, with_tables: bool = False) -> np.ndarray:
         """The generator's own log-probabilities, one per token and one per end: float64."""
-        column = self.read(["log_probs"])["log_probs"].combine_chunks()
+        name = (ORACLE_WITH_TABLES if with_tables else ORACLE).name
+        column = self.read([name])[name].combine_chunks()
         return column.flatten().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
@@ -157,6 +164,10 @@ class Dataset:
     @property
     def has_oracle(self) -> bool:
         return bool(self.manifest["oracle"])
+
+    @property
+    def has_oracle_with_tables(self) -> bool:
+        return bool(self.manifest["options"].get("tables", False))
 
     def tables(self) -> Iterator[pa.RecordBatch]:
         return read_batches(self.folder, self.manifest["tables"])

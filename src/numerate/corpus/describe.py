@@ -27,6 +27,7 @@ class SplitStatistics:
     unknown_words_percent: float  # of word tokens
     unknown_numerals_percent: float  # of numeral tokens
     oracle: dict[str, float] | None  # perplexity of words, numerals, all
+    oracle_with_tables: dict[str, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,13 @@ def description_rows(description: Description) -> dict[str, list[str]]:
     for attribute, (label, style) in figures.items():
         values = [getattr(split, attribute) for split in splits]
         rows[label] = [format_number(v) if style == "number" else style.format(v) for v in values]
-    for kind in ("words", "numerals", "all"):
-        oracles = [split.oracle[kind] for split in splits if split.oracle]
-        if oracles:
-            rows[f"oracle perplexity, {kind}"] = [f"{oracle:.3f}" for oracle in oracles]
+    for label, oracles in (
+        ("oracle perplexity", [split.oracle for split in splits]),
+        ("oracle perplexity with tables", [split.oracle_with_tables for split in splits]),
+    ):
+        for kind in ("words", "numerals", "all"):
+            if known := [oracle[kind] for oracle in oracles if oracle]:
+                rows[f"{label}, {kind}"] = [f"{perplexity:.3f}" for perplexity in known]
     return rows
 
 
@@ -120,6 +124,8 @@ def _statistics(
         values = _quantities(split)
         weights = np.ones_like(values)
     total = weights.sum()
+    log_probs = split.log_probs() if dataset.has_oracle else None
+    with_tables = split.log_probs(with_tables=True) if dataset.has_oracle_with_tables else None
     return SplitStatistics(
         documents=split.summary["documents"],
         instances=split.summary["paragraphs"],
@@ -133,7 +139,8 @@ def _statistics(
         max=float(values.max()) if total else np.nan,
         unknown_words_percent=_percent(counts[~numeral_type & ~known_type], tokens - numerals),
         unknown_numerals_percent=_percent(counts[numeral_type & ~known_type], numerals),
-        oracle=_oracle(dataset, name, encoded, numeral_type) if dataset.has_oracle else None,
+        oracle=_oracle(log_probs, encoded, numeral_type),
+        oracle_with_tables=_oracle(with_tables, encoded, numeral_type),
     )
 
 
@@ -163,10 +170,11 @@ def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
 
 
 def _oracle(
-    dataset: Dataset, name: str, encoded: Encoded, numeral_type: np.ndarray
-) -> dict[str, float]:
+    log_probs: np.ndarray | None, encoded: Encoded, numeral_type: np.ndarray
+) -> dict[str, float] | None:
     """Perplexity of the process that wrote the corpus: no model can do better in expectation."""
-    log_probs = dataset.split(name).log_probs()
+    if log_probs is None:
+        return None
     is_end = np.zeros(len(log_probs), dtype=bool)
     is_end[encoded.offsets[1:] + np.arange(len(encoded.lengths))] = True  # after each paragraph
     numeral = np.zeros(len(log_probs), dtype=bool)

@@ -27,6 +27,11 @@ class Rules:
     keep: Keep | None  # None: the usual one of each format
     reading: ReadingRules = DEFAULT_RULES
     oracle: bool = False
+    cardiac_tables: bool = False  # the reports of the built-in corpus have them
+
+    @property
+    def schema(self) -> pa.Schema:
+        return paragraph_schema(self.oracle, self.cardiac_tables)
 
 
 @dataclass(slots=True)
@@ -49,7 +54,7 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
     rows: list[dict[str, Any]] = []
     tables: list[dict[str, Any]] = []
     result = Extracted(pa.RecordBatch.from_pylist([]), pa.RecordBatch.from_pylist([]))
-    for document in _documents(unit, keep):
+    for document in _documents(unit, keep, rules.cardiac_tables):
         if isinstance(document, DocumentError):
             result.errors.append(document)
             continue
@@ -70,17 +75,17 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
         result.documents.append((document.id, digest, unit.split))
         result.rows.append(len(kept))
         result.table_rows.append(len(kept_tables))
-    result.paragraphs = pa.RecordBatch.from_pylist(rows, schema=paragraph_schema(rules.oracle))
+    result.paragraphs = pa.RecordBatch.from_pylist(rows, schema=rules.schema)
     result.tables = pa.RecordBatch.from_pylist(tables, schema=TABLES)
     return result
 
 
-def _documents(unit: Unit, keep: Keep) -> Iterator[Document | DocumentError]:
+def _documents(unit: Unit, keep: Keep, cardiac_tables: bool) -> Iterator[Document | DocumentError]:
     if unit.format == CARDIAC:
         from numerate.corpus import cardiac
 
         seed, start, count = map(int, unit.data.split())
-        for report in cardiac.generate(count, seed, start=start):
+        for report in cardiac.generate(count, seed, start=start, tables=cardiac_tables):
             report.read(keep.wants)
             yield report
     else:
@@ -104,6 +109,7 @@ def _row(paragraph: Paragraph, document: str, keep: Keep, rules: Rules) -> dict[
     }
     if rules.oracle:
         row["log_probs"] = paragraph.log_probs
+        row["log_probs_with_tables"] = paragraph.log_probs_with_tables
     return row
 
 

@@ -37,7 +37,7 @@ def content_hash(splits: Iterable[str]) -> str:
 
 def check_files(folder: Path, manifest: dict[str, Any]) -> None:
     """Names, sizes, columns and numbers of rows: no more than the ends of the files are read."""
-    paragraphs = paragraph_schema(manifest["oracle"])
+    paragraphs = paragraph_schema(manifest["oracle"], manifest["options"].get("tables", False))
     splits = manifest["splits"]
     for split in SPLITS:
         rows = sum(_rows(folder, name, manifest, paragraphs) for name in splits[split]["shards"])

@@ -73,6 +73,7 @@ def prepare(
     split_names: bool = False,
     seed: int = 1,
     documents: int = 2000,
+    tables: bool = False,
     processes: int = 1,
     follow_links: bool = False,
     strict: bool = False,
@@ -82,12 +83,12 @@ def prepare(
 ) -> dict[str, Any]:
     """Prepare a dataset folder and return its manifest.
 
-    `source` is a path, or `cardiac` for the built-in corpus of `documents` reports. With
-    `strict` the first thing that cannot be read is an error, be it a document, a folder or the
-    rest of a damaged archive; otherwise it is skipped, counted, and passed to `on_error`. Links
-    that lead out of a source folder are read only with `follow_links`. With `decimal="comma"`,
-    texts write `74,5` and `1.234,5`; `split_names` separates letters from digits everywhere, as
-    the released code of the paper does.
+    `source` is a path, or `cardiac` for the built-in corpus of `documents` reports, each with a
+    table of its patient if `tables`. With `strict` the first thing that cannot be read is an
+    error, be it a document, a folder or the rest of a damaged archive; otherwise it is skipped,
+    counted, and passed to `on_error`. Links that lead out of a source folder are read only with
+    `follow_links`. With `decimal="comma"`, texts write `74,5` and `1.234,5`; `split_names`
+    separates letters from digits everywhere, as the released code of the paper does.
 
     Examples:
         >>> import numerate
@@ -114,9 +115,11 @@ def prepare(
                 "so it takes neither split_names nor a decimal comma"
             )
         units = CardiacSource(documents, seed, Progress(documents))
+    elif tables:
+        raise NumerateError("tables: only for cardiac; of other sources they are read where given")
     else:
         units = Source(Path(source), format, field=field, follow_links=follow_links)
-    rules = Rules(None if keep is None else Keep(keep), reading, oracle=built_in)
+    rules = Rules(None if keep is None else Keep(keep), reading, built_in, tables)
     options: dict[str, Any] = {
         "source": CARDIAC if built_in else printable(Path(source).name),
         "format": CARDIAC if built_in else format,
@@ -124,9 +127,11 @@ def prepare(
         "reading": reading.record(),
         "seed": seed,
     }
+    if tables:
+        options["tables"] = True
     with new_folder(Path(out), refusal=why_not_replaceable, force=force) as folder:
         ledger = Ledger(seed, strict, on_error)
-        with Staging(folder, rules.oracle) as staging:
+        with Staging(folder, rules.schema) as staging:
             for extracted in _extract_all(units, rules, processes):
                 staging.add(extracted, ledger.enter(extracted))
                 if report:

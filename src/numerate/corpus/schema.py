@@ -20,6 +20,7 @@ PARAGRAPHS = pa.schema(
     ]
 )
 ORACLE = pa.field("log_probs", pa.list_(pa.float64()))  # one per token, one for the end
+ORACLE_WITH_TABLES = ORACLE.with_name("log_probs_with_tables")
 TABLES = pa.schema(
     [
         ("document", pa.string()),
@@ -45,6 +46,7 @@ MANIFEST_SHAPE: dict[str, Shape] = {
         "source": str,
         "split_names?": bool,
         "reading?": {"decimal": str, "split_names": bool, "grammar": int},
+        "tables?": bool,  # of the built-in corpus
     },
     "oracle": bool,
     "counts": {"*": int},
@@ -55,5 +57,7 @@ MANIFEST_SHAPE: dict[str, Shape] = {
 }
 
 
-def paragraph_schema(oracle: bool) -> pa.Schema:
-    return PARAGRAPHS.append(ORACLE) if oracle else PARAGRAPHS
+def paragraph_schema(oracle: bool, with_tables: bool = False) -> pa.Schema:
+    """The columns of paragraphs: what the source knows of their probability beside the texts."""
+    schema = PARAGRAPHS.append(ORACLE) if oracle else PARAGRAPHS
+    return schema.append(ORACLE_WITH_TABLES) if with_tables else schema

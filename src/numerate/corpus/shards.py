@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from numerate.corpus.extract import Extracted
 from numerate.corpus.integrity import add_rows, content_hash, seal
-from numerate.corpus.schema import SPLITS, TABLES, paragraph_schema
+from numerate.corpus.schema import SPLITS, TABLES
 from numerate.errors import DocumentError, SourceError
 
 SHARD_ROWS = 65_536
@@ -22,9 +22,9 @@ GROUP_ROWS = 2_048
 class Staging:
     """Rows as they come, in uncompressed Arrow files, until it is known where they belong."""
 
-    def __init__(self, folder: Path, oracle: bool) -> None:
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
         self.folder = folder
-        self.schema = paragraph_schema(oracle)
+        self.schema = schema
         self._paths = [folder / "staged-paragraphs.arrow", folder / "staged-tables.arrow"]
 
     def __enter__(self) -> "Staging":

@@ -26,6 +26,7 @@ SLOT = ""
 
 Guards = frozenset[tuple[str, str]]  # (grade, key) that the chart must have
 ALWAYS: Vector = np.ones(len(DIAGNOSES))
+NEVER: Vector = np.zeros(len(DIAGNOSES))
 
 
 @dataclass(eq=False, slots=True)

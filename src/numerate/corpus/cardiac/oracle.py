@@ -26,13 +26,18 @@ def grammar() -> Grammar:
 
 
 class Oracle:
-    """Where in the grammar the tokens so far have led, what they put on the chart, and `belief`,
-    p(diagnosis | tokens so far)."""
+    """Where in the grammar the tokens so far have led, the slots that they `filled`, what they
+    put on the chart, and `belief`, p(diagnosis | tokens so far)."""
 
     def __init__(self, start: Node | None = None) -> None:
         self.chart = Chart()
         self.belief: Vector = PRIOR
-        self._table = (start or grammar().start).table(self.chart)
+        self.filled: dict[Slot, str] = {}
+        self._go(start or grammar().start)
+
+    def _go(self, node: Node) -> None:
+        self.node = node
+        self._table = node.table(self.chart)
 
     @property
     def slot(self) -> Slot | None:
@@ -68,7 +73,7 @@ class Oracle:
         """Read one token (or `END`) and return its log-probability given those before it."""
         table = self._table
         if token in table.plain:
-            self._table = table.following[token].table(self.chart)
+            self._go(table.following[token])
             return table.plain[token]
         label, joint = token, self.belief
         if table.slot is not None and (fits := table.slot.probability(self.chart, token)).any():
@@ -83,7 +88,8 @@ class Oracle:
         self.belief = joint / total
         if label == SLOT and table.slot is not None:
             table.slot.write(self.chart, token)
-        self._table = table.following[label].table(self.chart)
+            self.filled[table.slot] = token
+        self._go(table.following[label])
         return math.log(min(total, 1.0))
 
     def _expected(self) -> str:

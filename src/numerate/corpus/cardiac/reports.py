@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from numerate.corpus.cardiac.foresight import log_probs_given
 from numerate.corpus.cardiac.graph import END
 from numerate.corpus.cardiac.oracle import Oracle, grammar
+from numerate.corpus.cardiac.patient_table import PatientTable
 from numerate.documents.document import Document, Paragraph
 
 _NO_SPACE_BEFORE = frozenset(".,;:%)-/")
@@ -33,10 +35,9 @@ def _uniforms(generator: np.random.Generator) -> Iterator[float]:
         yield from generator.random(256).tolist()
 
 
-def write(generator: np.random.Generator) -> tuple[list[str], list[float]]:
+def write(oracle: Oracle, generator: np.random.Generator) -> tuple[list[str], list[float]]:
     """The tokens of one report, and their log-probabilities followed by that of the end."""
     uniform = _uniforms(generator).__next__
-    oracle = Oracle()
     tokens: list[str] = []
     log_probs: list[float] = []
     while True:
@@ -47,20 +48,31 @@ def write(generator: np.random.Generator) -> tuple[list[str], list[float]]:
         tokens.append(token)
 
 
-def generate(documents: int, seed: int, *, start: int = 0) -> Iterator[Document]:
+def generate(
+    documents: int, seed: int, *, start: int = 0, tables: bool = False
+) -> Iterator[Document]:
     """Reports `start` to `start + documents` of the endless sequence that `seed` determines.
 
-    Report i depends on (seed, i) alone, so that processes can share the work.
+    Report i depends on (seed, i) alone, so that processes can share the work. With `tables` each
+    comes with a table of its patient; the reports are the same.
     """
     for name, value in (("documents", documents), ("seed", seed), ("start", start)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ValueError(f"{name}: got {value!r}, expected a whole number, zero or more")
-    return (_report(seed, index) for index in range(start, start + documents))
+    return (_report(seed, index, tables) for index in range(start, start + documents))
 
 
-def _report(seed: int, index: int) -> Document:
-    tokens, log_probs = write(
-        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
-    )
+def _report(seed: int, index: int, with_table: bool) -> Document:
+    def generator(*key: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index, *key)))
+
+    oracle = Oracle()
+    tokens, log_probs = write(oracle, generator())
     paragraph = Paragraph(render(tokens), log_probs=log_probs)
-    return Document(f"cardiac-{seed}-{index:06d}", [paragraph])
+    tables = []
+    if with_table:
+        record = PatientTable.draw(oracle.filled, oracle.belief, generator(1).random)
+        paragraph.log_probs_with_tables = log_probs_given(record, tokens)
+        tables = [record.table()]
+        paragraph.tables = tuple(table.id for table in tables)
+    return Document(f"cardiac-{seed}-{index:06d}", [paragraph], tables)

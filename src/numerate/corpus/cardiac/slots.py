@@ -23,6 +23,10 @@ _EVERY: Vector = np.ones(len(DIAGNOSES))
 
 
 class Slot(Protocol):
+    @property
+    def name(self) -> str:
+        """What it is called on the chart."""
+
     def table(self, chart: Chart) -> Mapping[str, Vector]:
         """Every token that can stand here, with its probability under each diagnosis."""
 
