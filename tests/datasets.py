@@ -28,6 +28,10 @@ def replace_rows(folder: Path, split: str, table: pa.Table | None) -> None:
         "content_hash": digest.hexdigest(),
     }
     manifest["content_hash"] = content_hash(manifest["splits"][s]["content_hash"] for s in SPLITS)
+    if sight := about.pop("sight", None):  # of the rows that were
+        (folder / sight["file"]).unlink()
     shards = [name for s in SPLITS for name in manifest["splits"][s]["shards"]]
-    manifest["files"] = seal(folder, [*shards, *manifest["tables"]])
+    summaries = [manifest["splits"][s] for s in SPLITS]
+    sights = [summary["sight"]["file"] for summary in summaries if "sight" in summary]
+    manifest["files"] = seal(folder, [*shards, *manifest["tables"], *sights])
     (folder / "manifest.json").write_text(json.dumps(manifest))

@@ -13,7 +13,8 @@ from numerate.plugins import HEADS, own_names
 SOURCE = Path(numerate.__file__).parent
 MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
 
-# A part may import its own layer and those before it. Parts of one layer are listed together.
+# A part may import its own layer and those before it. Parts of one layer are listed together; a
+# module of its own stands before the rest of its package: tokens and tables are read, then stored.
 LAYERS: list[set[str]] = [
     {
         "__init__",
@@ -26,11 +27,14 @@ LAYERS: list[set[str]] = [
         "numeral",
         "plugins",
         "progress",
+        "ragged",
         "tables",
         "threads",
     },
     {"report"},
     {"documents"},
+    {"corpus.rules", "corpus.tokenizer"},
+    {"sight.columns", "sight.table_numbers"},
     {"corpus"},
     {"vocabulary"},
     {"runs"},
@@ -53,7 +57,7 @@ LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 
 def part_of(module: str) -> str:
     """`documents.jats` belongs to `documents`; the package itself is `__init__`."""
-    return module.split(".")[0] or "__init__"
+    return module if module in LEVEL else module.split(".")[0] or "__init__"
 
 
 def imports(path: Path) -> Iterator[str]:

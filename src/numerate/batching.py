@@ -22,7 +22,8 @@ from numerate.numeral_table import (
     NumeralBatch,
     NumeralTable,
 )
-from numerate.packing import move_together, ranges
+from numerate.packing import move_together
+from numerate.ragged import ranges
 from numerate.sight.collate import CorpusSight, OwnTokens, Room, SeenNumbers
 from numerate.sight.columns import SightColumns
 from numerate.vocabulary import Vocabulary
@@ -370,11 +371,7 @@ def load_corpora(
 
 def columns_in_view(split: Split, sight: str) -> SightColumns | None:
     """The tables in view of the paragraphs of a split, if a model sees any numbers at all."""
-    if sight == "none":
-        return None
-    if sight == "paragraph":
-        return SightColumns.nothing(split.summary["paragraphs"])
-    return split.sight(sight)  # type: ignore
+    return None if sight == "none" else split.sight(sight)
 
 
 def bucketed_batches(

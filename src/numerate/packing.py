@@ -139,11 +139,3 @@ def move_together(arrays: dict[str, np.ndarray], device: torch.device) -> dict[s
         name: part.view(array.shape)
         for (name, array), part in zip(arrays.items(), parts, strict=True)
     }
-
-
-def ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """All integers of [start, end) of each pair, one after another."""
-    lengths = ends - starts
-    total = np.cumsum(lengths)
-    shifts = np.repeat(starts - np.concatenate([[0], total[:-1]]), lengths)
-    return shifts + np.arange(total[-1] if len(total) else 0)

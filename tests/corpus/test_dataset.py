@@ -21,7 +21,7 @@ from numerate.training.run import train
 
 MANIFEST = "manifest.json"
 DEV = "dev-00000.parquet"
-TABLES = "tables-00000.parquet"
+TABLES = "tables-train-00000.parquet"
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "its hashes do not fit together",
     ),
     "shard elsewhere": (
-        lambda out: change_manifest(out, tables=["../whole/tables-00000.parquet"]),
+        lambda out: change_manifest(out, tables=["../whole/tables-train-00000.parquet"]),
         "expected the name of a file",
     ),
     "a column whose name is no UTF-8": (

@@ -264,8 +264,30 @@ def test_spans_that_claim_a_gigantic_table_are_ignored() -> None:
     assert [len(row) for row in kept.body] == [1000] + [0] * 500
 
 
-def test_a_table_nobody_refers_to_is_left_out() -> None:
-    assert read(f"<p>Nothing.</p>{TABLE}").tables == []
+def test_a_table_nobody_refers_to_is_read_too() -> None:
+    [table] = read(f"<p>Nothing.</p>{TABLE.replace(' id=', ' name=')}").tables
+    assert (table.id, table.label) == ("#1", "Table 1")
+
+
+def test_cells_that_repeat_one_that_spans_them_are_known() -> None:
+    [table] = read(f"<p>Nothing.</p>{TABLE}").tables
+    header = {place for place in table.repeated if place[0] < 0}
+    assert header == {(-2, 2), (-1, 0)}
+    assert {(1, 2), (1, 200)} <= table.repeated
+    assert not {(1, 0), (1, 1), (0, 0)} & table.repeated
+
+
+def test_a_table_within_a_cell_is_text_of_the_cell() -> None:
+    inner = "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table>"
+    rows = f"<tr><td>a {inner}</td><td>4</td></tr>"
+    [table] = read(f"<p>No.</p><table-wrap><table>{rows}</table></table-wrap>").tables
+    assert table.body == [["a 1 2 3", "4"]]
+    assert table.nested == 1
+
+
+def test_a_table_that_is_a_picture_is_told_from_an_empty_one() -> None:
+    wraps = "<table-wrap><graphic/></table-wrap><table-wrap><table/></table-wrap>"
+    assert [table.is_picture for table in read(f"<p>No.</p>{wraps}").tables] == [True, False]
 
 
 # Identifiers

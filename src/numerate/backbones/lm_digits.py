@@ -17,10 +17,10 @@ from numerate.heads.base import NextNumeral
 from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
 from numerate.heads.digit_tree import DigitTree
 from numerate.numeral_table import NumeralBatch, NumeralTable
-from numerate.packing import ranges
 from numerate.pretrained.language_model import LaidOut, ParagraphScores, PretrainedLM
 from numerate.pretrained.layout import Plan
 from numerate.pretrained.store import Progress, SplitStore
+from numerate.ragged import ranges
 from numerate.spelling.forest import Trees
 
 PREFIXES_AT_ONCE = 32

@@ -20,8 +20,11 @@ from numerate.corpus.schema import (
     ORACLE_WITH_TABLES,
 )
 from numerate.corpus.schema import SPLITS as SPLITS
+from numerate.corpus.sight_file import read_sight
+from numerate.documents.document import Table
 from numerate.errors import DatasetError, NumerateError
 from numerate.records import misfit, read_record
+from numerate.sight.columns import SightColumns, check_level
 
 MANIFEST = "manifest.json"
 SAMPLE_SEED = 1
@@ -76,6 +79,31 @@ class Split:
         codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         return Encoded(encoded.dictionary.to_pylist(), codes, offsets)
 
+    def sight(self, level: str) -> SightColumns:
+        """The numbers that its paragraphs have in view, mapped into memory."""
+        check_level(level)
+        if level in ("none", "paragraph"):
+            return SightColumns.nothing(self.summary["paragraphs"])
+        self._check_sight()
+        columns = read_sight(self.folder / self.summary["sight"]["file"], level)
+        if len(columns) != (expected := self.summary["paragraphs"]):
+            got = f"sight of {len(columns):,} paragraphs, expected {expected:,}"
+            raise DatasetError(f"{self.folder}: {self.name}: got {got}")
+        return columns
+
+    def tables(self) -> list[Table]:
+        """All tables of its documents, as the sources of its sight count them."""
+        self._check_sight()
+        return [
+            Table(**row | {"repeated": frozenset(map(tuple, row["repeated"]))})
+            for batch in read_batches(self.folder, self.summary["tables"])
+            for row in batch.drop_columns(["document"]).to_pylist()
+        ]
+
+    def _check_sight(self) -> None:
+        if "sight" not in self.summary or "tables" not in self.summary:
+            raise DatasetError(f"{self.folder}: made before sight: prepare it again")
+
     def log_probs(self, *, with_tables: bool = False) -> np.ndarray:
         """The generator's own log-probabilities, one per token and one per end: float64."""
         name = (ORACLE_WITH_TABLES if with_tables else ORACLE).name
@@ -98,11 +126,13 @@ def why_not_replaceable(folder: Path) -> str | None:
 
 
 def _files(manifest: dict[str, Any]) -> list[str]:
-    """The Parquet files that a manifest names; none where it is spoilt."""
+    """The files that a manifest names; none where it is spoilt."""
     if misfit(manifest, MANIFEST_SHAPE):
         return []
-    shards = [shard for name in SPLITS for shard in manifest["splits"][name]["shards"]]
-    return [*shards, *manifest["tables"]]
+    splits = [manifest["splits"][name] for name in SPLITS]
+    shards = [shard for split in splits for shard in split["shards"]]
+    sights = [split["sight"]["file"] for split in splits if "sight" in split]
+    return [*shards, *manifest["tables"], *sights]
 
 
 def _manifest_or_none(folder: Path) -> dict[str, Any] | None:

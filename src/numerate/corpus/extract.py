@@ -8,9 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from numerate.corpus.document_sight import KeptParagraph, sight_of_document
 from numerate.corpus.keep import Keep
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import TABLES, paragraph_schema
+from numerate.corpus.sight_file import STAGED, staged_row
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.documents import documents, reader_of
 from numerate.documents.document import Document, Paragraph, Table
@@ -40,10 +42,12 @@ class Extracted:
 
     paragraphs: pa.RecordBatch
     tables: pa.RecordBatch
+    sight: pa.RecordBatch  # one row a kept document
     documents: list[tuple[str, bytes, str | None]] = field(default_factory=list)
     # ^ of each kept document: id, digest of its text, prescribed split
     rows: list[int] = field(default_factory=list)  # paragraphs of each kept document
     table_rows: list[int] = field(default_factory=list)
+    table_counts: list[Counter[str]] = field(default_factory=list)
     errors: list[DocumentError] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -53,7 +57,9 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
     keep = rules.keep or Keep.usual(articles=articles)
     rows: list[dict[str, Any]] = []
     tables: list[dict[str, Any]] = []
-    result = Extracted(pa.RecordBatch.from_pylist([]), pa.RecordBatch.from_pylist([]))
+    sights: list[dict[str, Any]] = []
+    nothing = pa.RecordBatch.from_pylist([])
+    result = Extracted(nothing, nothing, nothing)
     for document in _documents(unit, keep, rules.cardiac_tables):
         if isinstance(document, DocumentError):
             result.errors.append(document)
@@ -68,15 +74,18 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
         if not kept:
             continue
         rows.extend(kept)
-        referred = {table for row in kept for table in row["tables"]}
-        kept_tables = [_table_row(t, document) for t in document.tables if t.id in referred]
-        tables.extend(kept_tables)
+        tables.extend(_table_row(table, document) for table in document.tables)
+        paragraphs = [KeptParagraph(row["tokens"], row["numerals"], row["tables"]) for row in kept]
+        sight = sight_of_document(document.tables, paragraphs, rules.reading)
+        sights.append(staged_row(document.id, sight))
+        result.table_counts.append(sight.counts)
         digest = hashlib.sha256("\0".join(row["text"] for row in kept).encode()).digest()
         result.documents.append((document.id, digest, unit.split))
         result.rows.append(len(kept))
-        result.table_rows.append(len(kept_tables))
+        result.table_rows.append(len(document.tables))
     result.paragraphs = pa.RecordBatch.from_pylist(rows, schema=rules.schema)
     result.tables = pa.RecordBatch.from_pylist(tables, schema=TABLES)
+    result.sight = pa.RecordBatch.from_pylist(sights, schema=STAGED)
     return result
 
 
@@ -121,4 +130,5 @@ def _table_row(table: Table, document: Document) -> dict[str, Any]:
         "caption": table.caption,
         "header": table.header,
         "body": table.body,
+        "repeated": sorted(table.repeated),
     }

@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numerate.corpus.schema import SPLITS, TABLES, paragraph_schema
+from numerate.corpus.schema import EARLIER_TABLES, SPLITS, TABLES, paragraph_schema
 from numerate.errors import DatasetError, one_line
 
-_NAME = re.compile(r"[a-z]+-[0-9]{5,9}\.parquet")  # of a file in the folder itself
+# Of a file in the folder itself:
+_NAME = re.compile(r"[a-z]+(?:-[a-z]+)?-[0-9]{5,9}\.parquet|sight-[a-z]+\.arrow")
 
 
 def seal(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -44,8 +45,12 @@ def check_files(folder: Path, manifest: dict[str, Any]) -> None:
         if rows != splits[split]["paragraphs"]:
             expected = f"expected {splits[split]['paragraphs']:,}"
             raise DatasetError(f"{folder}: {split}: got {rows:,} paragraphs, {expected}")
-    for name in manifest["tables"]:
-        _rows(folder, name, manifest, TABLES)
+        if "sight" in splits[split]:
+            _sized(folder, splits[split]["sight"]["file"], manifest)
+    has_sight = all("sight" in splits[split] for split in SPLITS)
+    of_splits = [name for split in SPLITS for name in splits[split].get("tables", [])]
+    for name in dict.fromkeys([*manifest["tables"], *of_splits]):
+        _rows(folder, name, manifest, TABLES if has_sight else EARLIER_TABLES)
     if manifest["content_hash"] != content_hash(splits[split]["content_hash"] for split in SPLITS):
         raise DatasetError(f"{folder}: the manifest was changed: its hashes do not fit together")
 
@@ -87,7 +92,8 @@ def _refuse_gaps(batch: pa.RecordBatch) -> None:
             raise pa.ArrowInvalid(f"column {name}: got null, expected a value in every row")
 
 
-def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) -> int:
+def _sized(folder: Path, name: str, manifest: dict[str, Any]) -> Path:
+    """A file that is there, and as long as it was."""
     path = folder / name
     if not _NAME.fullmatch(name):
         raise DatasetError(
@@ -100,6 +106,11 @@ def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) 
         raise DatasetError(f"{folder}: incomplete manifest: files.{name} is missing")
     if sealed is not None and (size := path.stat().st_size) != sealed["bytes"]:
         raise DatasetError(f"{path}: got {size:,} bytes, expected {sealed['bytes']:,}: damaged")
+    return path
+
+
+def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) -> int:
+    path = _sized(folder, name, manifest)
     try:
         with pq.ParquetFile(path) as file:
             found = {field.name: field.type for field in file.schema_arrow}

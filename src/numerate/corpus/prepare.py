@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import compress
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -242,7 +243,10 @@ class Ledger:
         for error in extracted.errors:
             self._skip(error)
         self.counts.update(extracted.counts)
-        return [self._admit(*document) for document in extracted.documents]
+        admitted = [self._admit(*document) for document in extracted.documents]
+        for counts in compress(extracted.table_counts, admitted):
+            self.counts.update(counts)
+        return admitted
 
     def _skip(self, error: DocumentError) -> None:
         if self.strict:

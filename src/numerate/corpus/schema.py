@@ -21,7 +21,7 @@ PARAGRAPHS = pa.schema(
 )
 ORACLE = pa.field("log_probs", pa.list_(pa.float64()))  # one per token, one for the end
 ORACLE_WITH_TABLES = ORACLE.with_name("log_probs_with_tables")
-TABLES = pa.schema(
+EARLIER_TABLES = pa.schema(
     [
         ("document", pa.string()),
         ("id", pa.string()),
@@ -31,6 +31,10 @@ TABLES = pa.schema(
         ("body", pa.list_(pa.list_(pa.string()))),
     ]
 )
+"""Of datasets that were made before sight."""
+TABLES = EARLIER_TABLES.append(
+    pa.field("repeated", pa.list_(pa.list_(pa.int32(), 2)))  # rows and columns: see Table
+)
 
 _SPLIT: dict[str, Shape] = {
     "documents": int,
@@ -39,6 +43,9 @@ _SPLIT: dict[str, Shape] = {
     "numerals": int,
     "shards": [str],
     "content_hash": str,
+    # Not of datasets that were made before sight:
+    "tables?": [str],
+    "sight?": {"file": str, "tables": int, "numbers": int},
 }
 MANIFEST_SHAPE: dict[str, Shape] = {
     "numerate": str,

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 from numerate.corpus.extract import Extracted
 from numerate.corpus.integrity import add_rows, content_hash, seal
 from numerate.corpus.schema import SPLITS, TABLES
+from numerate.corpus.sight_file import STAGED, SightWriter
 from numerate.errors import DocumentError, SourceError
 
 SHARD_ROWS = 65_536
@@ -25,12 +27,13 @@ class Staging:
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
         self.folder = folder
         self.schema = schema
-        self._paths = [folder / "staged-paragraphs.arrow", folder / "staged-tables.arrow"]
+        self._schemas = {"paragraphs": self.schema, "tables": TABLES, "sight": STAGED}
+        self._paths = {name: folder / f"staged-{name}.arrow" for name in self._schemas}
 
     def __enter__(self) -> "Staging":
         self._writers = [
-            pa.ipc.new_stream(str(path), schema)
-            for path, schema in zip(self._paths, (self.schema, TABLES), strict=True)
+            pa.ipc.new_stream(str(self._paths[name]), schema)
+            for name, schema in self._schemas.items()
         ]
         return self
 
@@ -48,8 +51,8 @@ class Staging:
             return
         for writer, batch, rows in zip(
             self._writers,
-            (extracted.paragraphs, extracted.tables),
-            (extracted.rows, extracted.table_rows),
+            (extracted.paragraphs, extracted.tables, extracted.sight),
+            (extracted.rows, extracted.table_rows, [1] * len(extracted.documents)),
             strict=True,
         ):
             if not all(admitted):
@@ -57,19 +60,16 @@ class Staging:
             if batch.num_rows:
                 writer.write_batch(batch)
 
-    def paragraphs(self) -> Iterator[pa.RecordBatch]:
-        return self._batches(self._paths[0])
-
-    def tables(self) -> Iterator[pa.RecordBatch]:
-        return self._batches(self._paths[1])
-
-    @staticmethod
-    def _batches(path: Path) -> Iterator[pa.RecordBatch]:
-        with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
-            yield from reader
+    def deal(self, name: str, splits: dict[str, str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The staged rows of paragraphs, tables or sight, with the split of each document."""
+        with pa.OSFile(str(self._paths[name])) as file, pa.ipc.open_stream(file) as reader:
+            for batch in reader:
+                targets = [splits[id] for id in batch["document"].to_pylist()]
+                for split in dict.fromkeys(targets):
+                    yield split, batch.filter(pa.array([target == split for target in targets]))
 
     def remove(self) -> None:
-        for path in self._paths:
+        for path in self._paths.values():
             path.unlink()
 
 
@@ -131,23 +131,24 @@ def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
     documents = dict.fromkeys(SPLITS, 0)
     for split in assignment.values():
         documents[split] += 1
-    for batch in staging.paragraphs():
-        targets = [assignment[id] for id in batch["document"].to_pylist()]
-        for name in dict.fromkeys(targets):
-            part = batch.filter(pa.array([target == name for target in targets]))
-            counts[name] += [
-                part.num_rows,
-                len(part["tokens"].flatten()),
-                len(part["numerals"].flatten()),
-            ]
-            add_rows(hashes[name], part)
-            writers[name].add(part)
+    for name, part in staging.deal("paragraphs", assignment):
+        counts[name] += [
+            part.num_rows,
+            len(part["tokens"].flatten()),
+            len(part["numerals"].flatten()),
+        ]
+        add_rows(hashes[name], part)
+        writers[name].add(part)
     if not sum(count[2] for count in counts.values()):
         raise SourceError("no numeral in any kept paragraph: there is nothing to model")
-    tables = ShardWriter(staging.folder, "tables", TABLES)
-    for batch in staging.tables():
-        tables.add(batch)
-    written = Written(tables=tables.close())
+    tables = {name: ShardWriter(staging.folder, f"tables-{name}", TABLES) for name in SPLITS}
+    for name, part in staging.deal("tables", assignment):
+        tables[name].add(part)
+    with ExitStack() as stack:
+        sights = {n: stack.enter_context(SightWriter(staging.folder, n)) for n in SPLITS}
+        for name, part in staging.deal("sight", assignment):
+            sights[name].add(part)
+    written = Written()
     for name in SPLITS:
         rows, tokens, numerals = map(int, counts[name])
         written.summary[name] = {
@@ -157,9 +158,13 @@ def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
             "numerals": numerals,
             "shards": writers[name].close(),
             "content_hash": hashes[name].hexdigest(),
+            "tables": tables[name].close(),
+            "sight": sights[name].close(),
         }
+        written.tables += tables[name].shards
     written.content_hash = content_hash(hashes[name].hexdigest() for name in SPLITS)
     shards = [shard for name in SPLITS for shard in writers[name].shards]
-    written.files = seal(staging.folder, [*shards, *written.tables])
+    sights_of_splits = [sights[name].name for name in SPLITS]
+    written.files = seal(staging.folder, [*shards, *written.tables, *sights_of_splits])
     staging.remove()
     return written

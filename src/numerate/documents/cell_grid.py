@@ -14,36 +14,58 @@ class SpanningCell(NamedTuple):
     rows: str | None
 
 
-def cell_grid(rows: list[list[SpanningCell]]) -> list[list[str]]:
+class Grid(NamedTuple):
+    """Header and body as rectangles, and which cells repeat one that spans them (see `Table`)."""
+
+    header: list[list[str]]
+    body: list[list[str]]
+    repeated: frozenset[tuple[int, int]]
+
+
+def cell_grid(header: list[list[SpanningCell]], body: list[list[SpanningCell]]) -> Grid:
+    above, repeated_above = _rectangle(header)
+    below, repeated_below = _rectangle(body)
+    repeated_above = [(row - len(above), column) for row, column in repeated_above]
+    return Grid(above, below, frozenset([*repeated_above, *repeated_below]))
+
+
+def _rectangle(rows: list[list[SpanningCell]]) -> tuple[list[list[str]], list[tuple[int, int]]]:
     area = sum(_span(cell.columns) * _span(cell.rows) for cells in rows for cell in cells)
     if area > MAX_AREA:
-        return [[cell.text for cell in cells] for cells in rows]
+        return [[cell.text for cell in cells] for cells in rows], []
     grid: list[list[str]] = []
+    repeated: list[tuple[int, int]] = []
     carried: _Carried = {}
     for cells in rows:
         row: list[str] = []
         following: _Carried = {}
+        again: list[int] = []
         for cell in cells:
-            _take_carried(carried, row, following)
+            again += _take_carried(carried, row, following)
+            again += range(len(row) + 1, len(row) + _span(cell.columns))
             for _ in range(_span(cell.columns)):
                 if _span(cell.rows) > 1:
                     following[len(row)] = (cell.text, _span(cell.rows) - 1)
                 row.append(cell.text)
-        _take_carried(carried, row, following)
+        again += _take_carried(carried, row, following)
+        repeated += [(len(grid), column) for column in again]
         grid.append(row)
         carried = following
-    return grid
+    return grid, repeated
 
 
 _Carried = dict[int, tuple[str, int]]  # column -> text and rows it still covers
 
 
-def _take_carried(carried: _Carried, row: list[str], following: _Carried) -> None:
+def _take_carried(carried: _Carried, row: list[str], following: _Carried) -> range:
+    """The cells from above that come next in a row: in which columns."""
+    first = len(row)
     while len(row) in carried:
         text, left = carried.pop(len(row))
         if left > 1:
             following[len(row)] = (text, left - 1)
         row.append(text)
+    return range(first, len(row))
 
 
 def _span(written: str | None) -> int:

@@ -62,6 +62,11 @@ class Table:
     caption: str
     header: list[list[str]]  # rows of cells
     body: list[list[str]]
+    repeated: frozenset[tuple[int, int]] = frozenset()
+    """Cells (row, column) that only stand again what another one says that spans them; rows of the
+    body count from 0, those of the header from −1 upwards."""
+    nested: int = 0  # tables within its cells, whose text is part of theirs
+    is_picture: bool = False  # of which there is no text
 
     def cells(self) -> Iterator[Cell]:
         """Those of the body, row by row."""

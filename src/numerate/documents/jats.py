@@ -18,7 +18,10 @@ _ASIDE = {
     "graphic", "inline-graphic", "fn", "fn-group", "ref-list", "caption", "label", "title",
     "object-id", "permissions", "attrib", "alt-text", "index-term",
 }  # fmt: skip
-_BLOCKS = {"p", "list", "list-item", "def-list", "def-item", "disp-quote", "break", "preformat"}
+_BLOCKS = {
+    "p", "list", "list-item", "def-list", "def-item", "disp-quote", "break", "preformat",
+    "table", "tr", "th", "td",
+}  # fmt: skip
 _ENVELOPES = {"pmc-articleset", "OAI-PMH", "record"}
 _NAMESPACE = re.compile(r"\{https?://[\w.]*\b(?:nlm\.nih\.gov|niso\.org)/")  # most have none
 _FORMULAS = {"disp-formula", "disp-formula-group", "chem-struct-wrap"}
@@ -41,9 +44,8 @@ class JatsReader(Reader):
             for body in article.iterfind("{*}body")
             for element in _paragraph_elements(body)
         ]
-        wanted = {table for paragraph in paragraphs for table in paragraph.tables}
         tables = [
-            _table(wrap) for wrap in article.iter("{*}table-wrap") if wrap.get("id", "") in wanted
+            _table(wrap, number) for number, wrap in enumerate(article.iter("{*}table-wrap"), 1)
         ]
         yield Document(unit.name, paragraphs, tables, id=_article_id(article))
 
@@ -170,21 +172,40 @@ def _tex_text(element: Element) -> str:
     return f" {_TEX_NOISE.sub(' ', body or source)} "
 
 
-def _table(wrap: Element) -> Table:
+def _table(wrap: Element, number: int) -> Table:
     label = wrap.find("{*}label")
     caption = wrap.find("{*}caption")
     header: list[list[SpanningCell]] = []
     body: list[list[SpanningCell]] = []
-    for row in wrap.iter("{*}tr"):
+    for row in _rows(wrap):
         cells = [_cell(cell) for cell in row if local_name(cell) in {"td", "th"}]
         (header if _in_header(row) else body).append(cells)
     return Table(
-        id=wrap.get("id", ""),
-        label="" if label is None else _plain(label),
-        caption="" if caption is None else _caption_text(caption),
-        header=cell_grid(header),
-        body=cell_grid(body),
+        wrap.get("id") or f"#{number}",  # nothing refers to one without a name
+        "" if label is None else _plain(label),
+        "" if caption is None else _caption_text(caption),
+        *cell_grid(header, body),
+        nested=sum(1 for table in wrap.iter("{*}table") if _is_in_cell(table)),
+        is_picture=not (header or body) and wrap.find(".//{*}graphic") is not None,
     )
+
+
+def _rows(parent: Element) -> Iterator[Element]:
+    """Without those of tables within cells, or of others beside it under one heading."""
+    for child in parent:
+        name = local_name(child)
+        if name == "tr":
+            yield child
+        elif name != "table-wrap":
+            yield from _rows(child)
+
+
+def _is_in_cell(table: Element) -> bool:
+    wraps = {"td", "th", "table-wrap"}
+    parent = table.getparent()
+    while parent is not None and local_name(parent) not in wraps:
+        parent = parent.getparent()
+    return parent is not None and local_name(parent) != "table-wrap"
 
 
 def _plain(element: Element) -> str:

@@ -61,9 +61,8 @@ class LatexmlReader(Reader):
             writer = _Writer(targets)
             writer.write_run(run)
             paragraphs.append(Paragraph(writer.flow.finish(), tuple(writer.tables)))
-        wanted = {table for paragraph in paragraphs for table in paragraph.tables}
-        referred = [_table(table) for table in tables if _id(table) in wanted]
-        yield Document(unit.name, paragraphs, referred, id=_arxiv_id(root))
+        read = [_table(table, number) for number, table in enumerate(tables, 1)]
+        yield Document(unit.name, paragraphs, read, id=_arxiv_id(root))
 
 
 def _parse(data: bytes, name: str) -> Element:
@@ -249,7 +248,7 @@ def _plain(element: Element) -> str:
 # Tables
 
 
-def _table(table: Element) -> Table:
+def _table(table: Element, number: int) -> Table:
     caption = next(_descend(table, "caption", {"table"}), None)
     tag = None if caption is None else next(_descend(caption, "tag", set()), None)
     header: list[list[SpanningCell]] = []
@@ -259,12 +258,17 @@ def _table(table: Element) -> Table:
         is_header = bool(cells) and all(_is_column_header(cell) for cell in cells)
         (header if is_header or _is_in_head(row) else body).append([_cell(cell) for cell in cells])
     return Table(
-        id=_id(table),
-        label="" if tag is None else _plain(tag).rstrip(" :."),
-        caption="" if caption is None else _text(caption),
-        header=cell_grid(header),
-        body=cell_grid(body),
+        _id(table) or f"#{number}",  # nothing refers to one without a name
+        "" if tag is None else _plain(tag).rstrip(" :."),
+        "" if caption is None else _text(caption),
+        *cell_grid(header, body),
+        nested=sum(1 for inner in table.iter("*") if _is_nested(inner)),
+        is_picture=not (header or body) and any(_kind(e) == "graphics" for e in table.iter("*")),
     )
+
+
+def _is_nested(element: Element) -> bool:
+    return _kind(element) == "tabular" and _is_in_cell(element)
 
 
 def _descend(parent: Element, kind: str, closed: set[str]) -> Iterator[Element]:

@@ -25,8 +25,8 @@ from numerate.evaluation.score import predict_best, rank_tables
 from numerate.model.candidates import candidate_numerals
 from numerate.model.opening import Settings, open_model
 from numerate.model.reference import oov_sizes
-from numerate.packing import ranges
 from numerate.perplexity import perplexity, proper, without_improbable
+from numerate.ragged import ranges
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
 

@@ -34,6 +34,7 @@ from numerate.numeral_table import NumeralTable
 from numerate.perplexity import adjusted_log_probs, numeral_shares, proper
 from numerate.runs.folder import RunFolder
 from numerate.sight.columns import SightColumns
+from numerate.sight.table_numbers import columns_of_texts
 from numerate.vocabulary import Vocabulary
 
 TABLE_ROWS = 64  # places whose candidates are scored at a time: their prefix states fit the cache
@@ -362,7 +363,9 @@ class NumeralLM(nn.Module):
         """The tables in view of each text, as far as the model sees any numbers."""
         if self.config.sight == "none":
             return None
-        return SightColumns.nothing(len(tables))
+        if self.config.sight == "paragraph":
+            return SightColumns.nothing(len(tables))
+        return columns_of_texts(tables, self.reference.reading)
 
     def log_prob_table(self, context: Context, numerals: NumeralTable) -> np.ndarray:
         """log p(numeral | a numeral comes next), adjusted: float64 [N, C]."""

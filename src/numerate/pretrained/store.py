@@ -21,7 +21,7 @@ from numerate.corpus.dataset import Dataset
 from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
 from numerate.numeral_table import NumeralTable
-from numerate.packing import move, ranges
+from numerate.packing import move
 from numerate.pretrained.language_model import (
     Layouts,
     ParagraphScores,
@@ -30,6 +30,7 @@ from numerate.pretrained.language_model import (
 )
 from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.mapped import open_mapped, put
+from numerate.ragged import ranges
 from numerate.runs.folder import read_json
 from numerate.spelling.forest import Trees
 from numerate.spelling.numeral_tokens import SpellingTree

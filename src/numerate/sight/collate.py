@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from numerate.numeral_table import KEY_BASE, NumeralTable
-from numerate.packing import ranges
+from numerate.ragged import ranges
 from numerate.sight.columns import HEADER_WORDS, SightColumns
 from numerate.sight.derivations import (
     Derivations,

@@ -7,7 +7,7 @@ import numpy as np
 
 from numerate.documents.document import Table
 from numerate.errors import check_choice
-from numerate.packing import ranges
+from numerate.ragged import ranges
 
 LEVELS = ("none", "paragraph", "tables", "document")
 """How far a model sees: nothing; the numerals before a place in its paragraph; and the cells of
@@ -42,6 +42,8 @@ class SightColumns:
     view_offsets: np.ndarray  # int64 [P + 1]
     views: np.ndarray  # int32 [V] the tables that each paragraph has in view
     tables: tuple[Table, ...] | None = None  # the K tables themselves, where they are at hand
+    sources: np.ndarray | None = None
+    """int32 [K] of a split: which of its tables it is; −1 − p: paragraph p, read as a table."""
 
     def __len__(self) -> int:
         return len(self.view_offsets) - 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerate.packing import ranges
+from numerate.ragged import ranges
 from numerate.sight.operations import (
     OPERATIONS,
     PRECISIONS,
@@ -67,7 +67,7 @@ class Results:
         near = np.abs(self.values - values[:, None]) <= half[:, None] * (1 + 1e-6) + 1e-9
         near &= (precisions <= PRECISIONS[-1])[:, None]
         numerals, results = np.nonzero(near)
-        wanted = units(values, precisions)[numerals]
+        wanted = units(values[numerals], precisions[numerals])
         same = units(self.values[results], precisions[numerals]) == wanted
         return numerals[same], results[same]
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.packing import ranges
+from numerate.ragged import ranges
 from numerate.spelling.forest import Forest, Trees, on_device
 from numerate.spelling.numeral_tokens import KINDS, TEXT_END, NumeralTokens
 from numerate.spelling.sums import Spelled, spell_out

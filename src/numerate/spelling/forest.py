@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.packing import move_together, ranges
+from numerate.packing import move_together
+from numerate.ragged import ranges
 from numerate.spelling.numeral_tokens import (
     COMMA_DIGIT,
     DIGIT,

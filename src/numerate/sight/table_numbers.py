@@ -1,0 +1,266 @@
+"""Tables as columns: the numbers of their cells, with the words of their headers.
+
+Whoever needs the numbers of a table, to write it out, to show a source or to fill a cell, takes
+them from `numbers_of`, so that all count them in one order.
+"""
+
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from numerate.corpus.rules import ReadingRules
+from numerate.corpus.tokenizer import DEFAULT_RULES, MARKS, iter_tokens
+from numerate.documents.document import Table
+from numerate.sight.columns import HEADER_WORDS, SightColumns, join_words
+
+MAX_NUMBERS = 4096
+"""In view of a paragraph, and of one table."""
+MAX_VIEWS = 256
+"""Tables, and earlier paragraphs, in view of a paragraph."""
+MAX_STUB = 3  # leading columns that say what a row is
+
+_UNITS = frozenset("%‰°$€£¥")
+# A raised number is a footnote or belongs to a unit, but for a power of ten: `12^1`, `m^2`, `10^6`.
+_RAISED = re.compile(
+    r"(?<!(?<![0-9.,])10)\^[(\[{]?[−–-]?[0-9]{1,2}(?:[,;][0-9]{1,2})*+(?![0-9]|[.,][0-9])"
+)
+
+
+class NumberInTable(NamedTuple):
+    """A numeral and where it stands."""
+
+    text: str  # normalised, as the tokenizer does
+    row: int  # of the body, from 0; −1, −2 …: of the header, upwards
+    column: int
+    start: int  # within the text of the cell
+    end: int
+
+
+def numbers_of(table: Table, rules: ReadingRules = DEFAULT_RULES) -> list[NumberInTable]:
+    """Every number of a table once: those of its header first, then row by row.
+
+    A cell that spans others is repeated in a `Table`; its numbers are not.
+
+    Examples:
+        >>> from numerate.documents.document import Table
+        >>> table = Table("t1", "Table 1", "", [["", "Placebo (n = 48)"]], [["Age", "49 (19–87)"]])
+        >>> [number.text for number in numbers_of(table)]
+        ['48', '49', '19', '87']
+    """
+    return list(_numbers(table, CellTexts(rules)))
+
+
+class CellTexts:
+    """The numbers and words of texts; each distinct text is read once."""
+
+    def __init__(self, rules: ReadingRules) -> None:
+        self._rules = rules
+        self._read: dict[str, tuple[list[tuple[str, int, int]], list[str]]] = {"": ([], [])}
+
+    def numbers(self, text: str) -> list[tuple[str, int, int]]:
+        """Numeral, start and end of each."""
+        return self._parts(text)[0]
+
+    def words(self, text: str) -> list[str]:
+        return self._parts(text)[1]
+
+    def _parts(self, text: str) -> tuple[list[tuple[str, int, int]], list[str]]:
+        parts = self._read.get(text)
+        if parts is None:
+            plain = _RAISED.sub(_blank, text) if "^" in text else text
+            tokens = list(iter_tokens(plain, self._rules))
+            numbers = [(t.text, t.start, t.end) for t in tokens if t.is_numeral]
+            words = [t.text for t in tokens if not t.is_numeral and is_word(t.text)]
+            parts = self._read[text] = (numbers, words)
+        return parts
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
+def is_word(token: str) -> bool:
+    """Whether it says what a number is: a word, a name or a unit, no mark."""
+    return token in _UNITS or (any(map(str.isalpha, token)) and token not in MARKS)
+
+
+def _numbers(table: Table, texts: CellTexts) -> Iterator[NumberInTable]:
+    height = len(table.header)
+    for row, cells in enumerate([*table.header, *table.body], -height):
+        above = table.header[row + height - 1] if -height < row < 0 else []
+        for column, text in enumerate(cells):
+            found = texts.numbers(text)
+            if not found or (row, column) in table.repeated:
+                continue
+            # In headers written without spans, neighbours that are equal are one cell.
+            neighbours = cells[max(0, column - 1) : column] + above[column : column + 1]
+            if row < 0 and text in neighbours:
+                continue
+            for numeral, start, end in found:
+                yield NumberInTable(numeral, row, column, start, end)
+
+
+def row_headers(table: Table, texts: CellTexts) -> list[list[str]]:
+    """The words that say what each row of the body is.
+
+    They are those of its leading cells, after those of the last row above that has nothing but a
+    heading: `Body weight (kg)`, then `All lambs`. An empty first cell goes on with the one above.
+    """
+    stub = _stub(table, texts)
+    section: list[str] = []
+    first: list[str] = []
+    headers = []
+    for cells in table.body:
+        own = texts.words(cells[0]) if cells else []
+        if own and all(text in ("", cells[0]) for text in cells[1:]):
+            section, first = own, []
+            headers.append(own)
+            continue
+        first = own if cells and cells[0] else first
+        further = [word for text in dict.fromkeys(cells[1:stub]) for word in texts.words(text)]
+        headers.append([*section, *first, *further[: HEADER_WORDS // 2]])
+    return headers
+
+
+def _stub(table: Table, texts: CellTexts) -> int:
+    """How many columns say what a row is: the first, and those after it without any number."""
+    with_numbers = (
+        column
+        for cells in table.body
+        for column, text in enumerate(cells[1:MAX_STUB], 1)
+        if texts.numbers(text)
+    )
+    return min(with_numbers, default=MAX_STUB)
+
+
+def column_headers(table: Table, texts: CellTexts) -> list[list[str]]:
+    """The words above each column, from the top down.
+
+    Of a table without a header, those of its first row, if that has no number.
+    """
+    rows = table.header
+    if not rows and table.body and not any(map(texts.numbers, table.body[0])):
+        rows = table.body[:1]
+    headers = []
+    for column in range(max(map(len, [*table.header, *table.body]), default=0)):
+        above = dict.fromkeys(cells[column] for cells in rows if column < len(cells))
+        headers.append([word for text in above for word in texts.words(text)])
+    return headers
+
+
+class ColumnsBuilder:
+    """Tables and paragraphs put together as columns, and what has them in view."""
+
+    def __init__(self, rules: ReadingRules = DEFAULT_RULES) -> None:
+        self.texts = CellTexts(rules)
+        self.sizes: list[int] = []  # numbers of each table
+        self.left_out = 0  # numbers of tables that have too many
+        self._words: dict[str, int] = {}
+        self._numerals: dict[str, int] = {}
+        self._number_offsets = array("q", [0])
+        self._numbers = [array("i") for _ in range(5)]
+        self._bag_offsets = array("q", [0])
+        self._bags: list[list[str]] = []
+        self._view_offsets = array("q", [0])
+        self._views = array("i")
+
+    def add_table(self, table: Table) -> int:
+        """Its number among the tables."""
+        numbers = _numbers(table, self.texts)
+        kept = list(islice(numbers, MAX_NUMBERS))
+        self.left_out += sum(1 for _ in numbers)
+        bags = [self.texts.words(f"{table.label} {table.caption}")]
+        rows: dict[int, int] = {}
+        columns: dict[int, int] = {}
+        if kept:
+            of_row, of_column = row_headers(table, self.texts), column_headers(table, self.texts)
+            for row in dict.fromkeys(number.row for number in kept):
+                rows[row] = len(bags)
+                bags.append(of_row[row] if row >= 0 else self.texts.words(table.header[row][0]))
+            for column in dict.fromkeys(number.column for number in kept):
+                columns[column] = len(bags)
+                bags.append(of_column[column])
+        for number in kept:
+            self._add_number(
+                number.text, rows[number.row], columns[number.column], number.row, number.column
+            )
+        return self._end_table(bags)
+
+    def add_paragraph(self, tokens: Sequence[str], numerals: Sequence[int]) -> int:
+        """A paragraph as a table of one row a numeral, between the words before and after it."""
+        at = [position for position, token in enumerate(tokens) if is_word(token)]
+        words = [tokens[position] for position in at]
+        bags: list[list[str]] = [[]]
+        for row, place in enumerate(np.searchsorted(at, numerals[:MAX_NUMBERS]).tolist()):
+            self._add_number(tokens[numerals[row]], len(bags), len(bags) + 1, row, 0)
+            bags.append(words[max(0, place - HEADER_WORDS) : place])
+            bags.append(words[place : place + HEADER_WORDS])
+        return self._end_table(bags)
+
+    def add_view(self, tables: Iterable[int]) -> None:
+        """What the next paragraph has in view."""
+        self._views.extend(tables)
+        self._view_offsets.append(len(self._views))
+
+    def finish(self, tables: Sequence[Table] | None = None) -> SightColumns:
+        numerals, rows, columns, cell_rows, cell_columns = (
+            np.array(values, dtype=np.int32) for values in self._numbers
+        )
+        return SightColumns(
+            bags=join_words(self._bags, self._words),
+            words=list(self._words),
+            numerals=list(self._numerals),
+            number_offsets=np.array(self._number_offsets, dtype=np.int64),
+            number_numerals=numerals,
+            number_rows=rows,
+            number_columns=columns,
+            cell_rows=cell_rows,
+            cell_columns=cell_columns,
+            bag_offsets=np.array(self._bag_offsets, dtype=np.int64),
+            view_offsets=np.array(self._view_offsets, dtype=np.int64),
+            views=np.array(self._views, dtype=np.int32),
+            tables=None if tables is None else tuple(tables),
+        )
+
+    def _add_number(self, numeral: str, *places: int) -> None:
+        code = self._numerals.setdefault(numeral, len(self._numerals))
+        for column, value in zip(self._numbers, (code, *places), strict=True):
+            column.append(value)
+
+    def _end_table(self, bags: list[list[str]]) -> int:
+        self.sizes.append(len(self._numbers[0]) - self._number_offsets[-1])
+        self._number_offsets.append(len(self._numbers[0]))
+        self._bags += bags
+        self._bag_offsets.append(len(self._bags))
+        return len(self._bag_offsets) - 2
+
+
+def columns_of_texts(
+    tables: Sequence[Sequence[Table]], rules: ReadingRules = DEFAULT_RULES
+) -> SightColumns:
+    """Texts with the tables that each has in view, as columns. A table of several is there once."""
+    builder = ColumnsBuilder(rules)
+    added: dict[int, int] = {}  # by identity
+    distinct: list[Table] = []
+    for of_text in tables:
+        for table in of_text:
+            if id(table) not in added:
+                added[id(table)] = builder.add_table(table)
+                distinct.append(table)
+        builder.add_view(within_view((added[id(table)] for table in of_text), builder.sizes))
+    return builder.finish(distinct)
+
+
+def within_view(tables: Iterable[int], sizes: Sequence[int]) -> list[int]:
+    """Of some tables, in their order, those whose numbers fit in view; without numbers, none."""
+    left = MAX_NUMBERS
+    found = []
+    for table in islice(tables, MAX_VIEWS):
+        if 0 < sizes[table] <= left:
+            left -= sizes[table]
+            found.append(table)
+    return found
