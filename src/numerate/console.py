@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.corpus.describe import Description, description_rows
+from numerate.corpus.describe import Description, description_rows, tables_in_words
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Progress as SourceProgress
 from numerate.errors import DocumentError, printable
@@ -91,7 +91,8 @@ def print_description(
     console.print(
         f"Vocabulary of {description.vocabulary_size:,} out of {description.types:,} training "
         f"types, {description.numeral_types_percent:.1f} % of them numerals."
-        + (f" {description.tables:,} tables." if description.tables else "")
     )
+    if tables := tables_in_words(description):
+        console.print(tables, highlight=False)
     frequent = ", ".join(f"{text} ({count:,})" for text, count in description.frequent_numerals)
     console.print(f"Most frequent numerals: {frequent}", highlight=False, markup=False)

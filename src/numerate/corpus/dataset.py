@@ -85,7 +85,8 @@ class Split:
         if level in ("none", "paragraph"):
             return SightColumns.nothing(self.summary["paragraphs"])
         self._check_sight()
-        columns = read_sight(self.folder / self.summary["sight"]["file"], level)
+        about = self.summary["sight"]
+        columns = read_sight(self.folder / about["file"], about["sha256"], level)
         if len(columns) != (expected := self.summary["paragraphs"]):
             got = f"sight of {len(columns):,} paragraphs, expected {expected:,}"
             raise DatasetError(f"{self.folder}: {self.name}: got {got}")

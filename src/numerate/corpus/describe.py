@@ -38,6 +38,7 @@ class Description:
     numeral_types_percent: float
     frequent_numerals: list[tuple[str, int]]  # of the training split
     tables: int
+    table_counts: dict[str, int]  # what is known of them; nothing of datasets made before sight
     signed: bool = False  # whether min, median, mean and max are of quantities read whole
 
 
@@ -59,6 +60,11 @@ def describe(dataset: Dataset, vocabulary_size: int = 1000, *, signed: bool = Fa
         numeral_types_percent=100 * len(numerals) / len(train.types),
         frequent_numerals=numerals[:10],
         tables=sum(batch.num_rows for batch in dataset.tables()),
+        table_counts={
+            name: count
+            for name, count in dataset.manifest["counts"].items()
+            if name.startswith(("table", "numbers"))
+        },
         signed=signed,
     )
 
@@ -92,6 +98,28 @@ def description_rows(description: Description) -> dict[str, list[str]]:
             if known := [oracle[kind] for oracle in oracles if oracle]:
                 rows[f"{label}, {kind}"] = [f"{perplexity:.3f}" for perplexity in known]
     return rows
+
+
+def tables_in_words(description: Description) -> str:
+    """How many tables there are, what they hold, and which of them are none."""
+    counts = description.table_counts
+    if not description.tables or not counts:
+        return f"{description.tables:,} tables." if description.tables else ""
+    told = {
+        "tables_pictures": "pictures", "tables_empty": "empty", "tables_layout": "for layout",
+        "tables_without_numbers": "without numbers", "tables_nested": "nested in cells",
+    }  # fmt: skip
+    parts = [f"{counts[name]:,} {words}" for name, words in told.items() if counts.get(name)]
+    left_out = counts.get("table_numbers_left_out", 0)
+    out_of_view = counts.get("numbers_out_of_view", 0)
+    return (
+        f"{description.tables:,} tables, {counts.get('tables_referred', 0):,} of them referred to"
+        + (f" ({', '.join(parts)})" if parts else "")
+        + f": {counts.get('table_cells', 0):,} cells ({counts.get('table_cells_merged', 0):,} "
+        f"merged), {counts.get('table_numbers', 0):,} numbers."
+        + (f" Left out: {left_out:,} numbers of too large tables." if left_out else "")
+        + (f" Out of view: {out_of_view:,} numbers." if out_of_view else "")
+    )
 
 
 def format_number(value: float) -> str:

@@ -79,7 +79,7 @@ def _count(table: Table, numbers: int) -> dict[str, int]:
         kind = "pictures"
     elif not any(text for row in rows for text in row):
         kind = "empty"
-    elif len(rows) == 1 or max(map(len, rows)) == 1:
+    elif max(map(len, rows)) == 1:
         kind = "layout"
     elif not numbers:
         kind = "without_numbers"

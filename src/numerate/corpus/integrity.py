@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z]+(?:-[a-z]+)?-[0-9]{5,9}\.parquet|sight-[a-z]+\.arrow"
 def seal(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What the manifest keeps of each file, so that a change is noticed."""
     return {
-        name: {"bytes": (folder / name).stat().st_size, "sha256": _file_digest(folder / name)}
+        name: {"bytes": (folder / name).stat().st_size, "sha256": file_digest(folder / name)}
         for name in names
     }
 
@@ -58,7 +58,7 @@ def check_files(folder: Path, manifest: dict[str, Any]) -> None:
 def verify(folder: Path, manifest: dict[str, Any]) -> None:
     """Read every byte: the files have the hashes, and the texts the content, of the manifest."""
     for name, sealed in manifest.get("files", {}).items():
-        if _file_digest(folder / name) != sealed["sha256"]:
+        if file_digest(folder / name) != sealed["sha256"]:
             raise DatasetError(f"{folder / name}: changed since it was prepared: another hash")
     for split in SPLITS:
         about = manifest["splits"][split]
@@ -125,6 +125,6 @@ def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) 
     return int(rows)
 
 
-def _file_digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

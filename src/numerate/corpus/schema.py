@@ -45,7 +45,7 @@ _SPLIT: dict[str, Shape] = {
     "content_hash": str,
     # Not of datasets that were made before sight:
     "tables?": [str],
-    "sight?": {"file": str, "tables": int, "numbers": int},
+    "sight?": {"file": str, "sha256": str, "tables": int, "numbers": int},
 }
 MANIFEST_SHAPE: dict[str, Shape] = {
     "numerate": str,

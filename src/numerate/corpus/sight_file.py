@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from numerate.corpus.document_sight import DocumentSight
+from numerate.corpus.integrity import file_digest
 from numerate.errors import DatasetError, one_line
 from numerate.sight.columns import HEADER_WORDS, SightColumns
 
@@ -32,12 +33,14 @@ def _schema(types: dict[str, pa.DataType]) -> pa.Schema:
     return pa.schema([(name, pa.large_list(kind)) for name, kind in types.items()])
 
 
-_INTEGERS = dict.fromkeys((*_PLACES, *_CODES), pa.int32())
+_INTEGERS = dict.fromkeys(_PLACES, pa.int16()) | dict.fromkeys(_CODES, pa.int32())
 STAGED = _schema(dict.fromkeys(_OFFSETS.values(), pa.int32()) | _INTEGERS | _TEXTS).append(
     pa.field("document", pa.string())
 )
 """One row a document, while they stream in."""
 SIGHT = _schema(dict.fromkeys(_OFFSETS, pa.int64()) | _INTEGERS | _TEXTS)
+NARROW = SIGHT.set(SIGHT.get_field_index("bags"), pa.field("bags", pa.large_list(pa.int16())))
+"""Where there are so few words that their codes fit."""
 
 
 def staged_row(document: str, sight: DocumentSight) -> dict[str, Any]:
@@ -106,26 +109,31 @@ class SightWriter:
     def close(self) -> dict[str, int | str]:
         """Put the file together; what the manifest tells of it."""
         self._stack.close()
-        arrays: list[pa.Array] = []
-        for name, kind in self._types.items():
-            if name in _TEXTS:
-                values = pa.array(self._codes[name], kind)
-            else:
-                values = pa.array(_mapped(self._parts[name], kind.to_pandas_dtype()), kind)
+        schema = NARROW if len(self._codes["words"]) <= np.iinfo(np.int16).max else SIGHT
+        arrays = []
+        for column in schema:
+            texts = self._codes.get(column.name)
+            written = self._written(column.name) if texts is None else list(texts)
+            values = pa.array(written, column.type.value_type)
             arrays.append(pa.LargeListArray.from_arrays([0, len(values)], values))
-        with pa.ipc.new_file(str(self._folder / self.name), SIGHT) as file:
-            file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=SIGHT))
-        del arrays, values
+        with pa.ipc.new_file(str(self._folder / self.name), schema) as file:
+            file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
         for path in self._parts.values():
             path.unlink()
         return {
             "file": self.name,
+            "sha256": file_digest(self._folder / self.name),
             "tables": self._ends["tables"],
             "numbers": self._ends["number_offsets"],
         }
 
     def _write(self, name: str, values: np.ndarray) -> None:
         self._files[name].write(values.astype(self._types[name].to_pandas_dtype()).tobytes())
+
+    def _written(self, name: str) -> np.ndarray:
+        path, dtype = self._parts[name], self._types[name].to_pandas_dtype()
+        # What is empty cannot be mapped.
+        return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
 
     def _recode(self, batch: pa.RecordBatch, name: str, texts: str) -> np.ndarray:
         """Places in the texts of each document as places in those of all."""
@@ -167,68 +175,25 @@ def _lengths(batch: pa.RecordBatch, name: str) -> np.ndarray:
     return np.asarray(lengths, dtype=np.int64)
 
 
-def _mapped(path: Path, dtype: Any) -> np.ndarray:
-    if not path.stat().st_size:
-        return np.zeros(0, dtype)  # which cannot be mapped
-    return np.memmap(path, dtype, mode="r")
-
-
-def read_sight(path: Path, level: str) -> SightColumns:
-    """The sight of a split, mapped into memory; what a flipped bit would make of it is refused."""
+def read_sight(path: Path, sha256: str, level: str) -> SightColumns:
+    """The sight of a split, mapped into memory. It has no sums but its hash, which is looked at."""
     try:
+        if file_digest(path) != sha256:
+            raise DatasetError(f"{path}: changed since it was prepared: another hash")
         with pa.memory_map(str(path)) as source:
             file = pa.ipc.open_file(source)
-            if file.schema != SIGHT or file.num_record_batches != 1:
+            if file.schema not in (SIGHT, NARROW) or file.num_record_batches != 1:
                 raise pa.ArrowInvalid("got other columns than those of sight")
             batch = file.get_batch(0)
-        if batch.num_rows != 1:
-            raise pa.ArrowInvalid(f"got {batch.num_rows} rows, expected 1")
         batch.validate(full=True)
-        stored: dict[str, Any] = {
-            name: batch[name].flatten().to_pylist() if name in _TEXTS else _flat(batch, name)
-            for name in batch.schema.names
-        }
-        views = "document_" if level == "document" else ""
-        columns = SightColumns(
-            **{name: stored[name] for name in (*_TEXTS, *_PLACES, "number_numerals", "sources")},
-            number_offsets=stored["number_offsets"],
-            bag_offsets=stored["bag_offsets"],
-            bags=stored["bags"].reshape(-1, HEADER_WORDS),
-            view_offsets=stored[f"{views}view_offsets"],
-            views=stored[f"{views}views"],
-        )
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException) as error:
         raise DatasetError(f"{path}: cannot be read: {one_line(error)}") from None
-    if wrong := _misfit(columns):
-        raise DatasetError(f"{path}: damaged: {wrong}")
-    return columns
-
-
-def _misfit(sight: SightColumns) -> str | None:
-    """The first thing that does not fit together."""
-    tables, numbers = len(sight.number_offsets) - 1, len(sight.number_numerals)
-    for name, offsets, total in (
-        ("number_offsets", sight.number_offsets, numbers),
-        ("bag_offsets", sight.bag_offsets, len(sight.bags)),
-        ("view_offsets", sight.view_offsets, len(sight.views)),
-    ):
-        fits = len(offsets) and not offsets[0] and offsets[-1] == total
-        if not fits or np.any(np.diff(offsets) < 0):
-            return f"{name}: expected to grow from 0 to {total:,}"
-    sources = 0 if sight.sources is None else len(sight.sources)
-    if not len(sight.bag_offsets) - 1 == sources == tables:
-        return f"expected bags and sources of {tables:,} tables"
-    bags = np.repeat(np.diff(sight.bag_offsets), np.diff(sight.number_offsets))  # [E]
-    expected: list[tuple[str, np.ndarray, int, int | np.ndarray]] = [
-        ("number_numerals", sight.number_numerals, 0, len(sight.numerals)),
-        ("number_rows", sight.number_rows, 0, bags),
-        ("number_columns", sight.number_columns, 0, bags),
-        ("bags", sight.bags, -1, len(sight.words)),
-        ("views", sight.views, 0, tables),
-    ]
-    for name, values, least, end in expected:
-        if name.startswith("number") and len(values) != numbers:
-            return f"{name}: got {len(values):,}, expected {numbers:,}"
-        if np.any(values < least) or np.any(values >= end):
-            return f"{name}: got {values.min()} to {values.max()}, which are not there"
-    return None
+    views = "document_" if level == "document" else ""
+    same = ("number_offsets", "number_numerals", "bag_offsets", "sources", *_PLACES)
+    stored: dict[str, Any] = {name: _flat(batch, name) for name in same}
+    return SightColumns(
+        **stored | {name: batch[name].flatten().to_pylist() for name in _TEXTS},
+        bags=_flat(batch, "bags").reshape(-1, HEADER_WORDS),
+        view_offsets=_flat(batch, f"{views}view_offsets"),
+        views=_flat(batch, f"{views}views"),
+    )

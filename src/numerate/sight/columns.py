@@ -33,12 +33,12 @@ class SightColumns:
     numerals: list[str]  # distinct numerals of all tables
     number_offsets: np.ndarray  # int64 [K + 1] where the numbers of each table begin
     number_numerals: np.ndarray  # int32 [E] which numeral
-    number_rows: np.ndarray  # int32 [E] the bag of its row
-    number_columns: np.ndarray  # int32 [E] the bag of its column
-    cell_rows: np.ndarray  # int32 [E] its row in the body; −1, −2 …: in the header, upwards
-    cell_columns: np.ndarray  # int32 [E]
+    number_rows: np.ndarray  # int16 [E] the bag of its row
+    number_columns: np.ndarray  # int16 [E] the bag of its column
+    cell_rows: np.ndarray  # int16 [E] its row in the body; −1, −2 …: in the header, upwards
+    cell_columns: np.ndarray  # int16 [E]
     bag_offsets: np.ndarray  # int64 [K + 1] where the bags of each table begin
-    bags: np.ndarray  # int32 [G, HEADER_WORDS] words; −1: no more
+    bags: np.ndarray  # int32 [G, HEADER_WORDS] words; −1: no more; stored, int16 if that will do
     view_offsets: np.ndarray  # int64 [P + 1]
     views: np.ndarray  # int32 [V] the tables that each paragraph has in view
     tables: tuple[Table, ...] | None = None  # the K tables themselves, where they are at hand
@@ -62,17 +62,17 @@ class SightColumns:
     @classmethod
     def nothing(cls, paragraphs: int) -> "SightColumns":
         """No table in view."""
-        none = np.zeros(0, dtype=np.int32)
+        none, no_places = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int16)
         first = np.zeros(1, dtype=np.int64)
         return cls(
             words=[],
             numerals=[],
             number_offsets=first,
             number_numerals=none,
-            number_rows=none,
-            number_columns=none,
-            cell_rows=none,
-            cell_columns=none,
+            number_rows=no_places,
+            number_columns=no_places,
+            cell_rows=no_places,
+            cell_columns=no_places,
             bag_offsets=first,
             bags=np.zeros((0, HEADER_WORDS), dtype=np.int32),
             view_offsets=np.zeros(paragraphs + 1, dtype=np.int64),

@@ -21,6 +21,7 @@ MAX_NUMBERS = 4096
 """In view of a paragraph, and of one table."""
 MAX_VIEWS = 256
 """Tables, and earlier paragraphs, in view of a paragraph."""
+MAX_PLACE = np.iinfo(np.int16).max  # of a row or a column; what stands further away is left out
 MAX_STUB = 3  # leading columns that say what a row is
 
 _UNITS = frozenset("%‰°$€£¥")
@@ -170,9 +171,12 @@ class ColumnsBuilder:
 
     def add_table(self, table: Table) -> int:
         """Its number among the tables."""
-        numbers = _numbers(table, self.texts)
-        kept = list(islice(numbers, MAX_NUMBERS))
-        self.left_out += sum(1 for _ in numbers)
+        kept: list[NumberInTable] = []
+        for number in _numbers(table, self.texts):
+            if len(kept) < MAX_NUMBERS and max(number.row, number.column) <= MAX_PLACE:
+                kept.append(number)
+            else:
+                self.left_out += 1
         bags = [self.texts.words(f"{table.label} {table.caption}")]
         rows: dict[int, int] = {}
         columns: dict[int, int] = {}
@@ -207,15 +211,16 @@ class ColumnsBuilder:
         self._view_offsets.append(len(self._views))
 
     def finish(self, tables: Sequence[Table] | None = None) -> SightColumns:
-        numerals, rows, columns, cell_rows, cell_columns = (
-            np.array(values, dtype=np.int32) for values in self._numbers
+        numerals, *places = self._numbers
+        rows, columns, cell_rows, cell_columns = (
+            np.array(values, dtype=np.int16) for values in places
         )
         return SightColumns(
             bags=join_words(self._bags, self._words),
             words=list(self._words),
             numerals=list(self._numerals),
             number_offsets=np.array(self._number_offsets, dtype=np.int64),
-            number_numerals=numerals,
+            number_numerals=np.array(numerals, dtype=np.int32),
             number_rows=rows,
             number_columns=columns,
             cell_rows=cell_rows,
