@@ -1,5 +1,6 @@
 """Every figure of an evaluation against plain loops over single tokens and single candidates."""
 
+import json
 import math
 import shutil
 import statistics
@@ -30,6 +31,7 @@ from numerate.corpus.prepare import prepare
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.figures import CLASSES
+from numerate.evaluation.remembered import evaluation_of
 from numerate.heads.base import Context
 from numerate.heads.registry import paper_heads
 from numerate.model import numeral_lm
@@ -357,6 +359,20 @@ def test_the_oracle_is_the_one_that_describe_shows(
         above = math.log(app) - math.log(oracle["perplexity"][name])
         assert oracle["nats_above"][name] == pytest.approx(above, rel=1e-9)
         assert above > 0
+
+
+def test_where_there_are_tables_there_are_two_oracles(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    prepare("cardiac", tmp_path / "tables", documents=60, seed=1, tables=True)
+    evaluation = evaluate(runs["h-softmax"], tmp_path / "tables", device="cpu")
+    described = describe(Dataset.open(tmp_path / "tables"), 200).splits["test"]
+    seeing = evaluation.oracle_with_tables
+    assert seeing is not None
+    assert seeing["perplexity"] == pytest.approx(described.oracle_with_tables, rel=1e-12)
+    assert evaluation.best_possible is evaluation.oracle  # the model does not see
+    found = evaluation_of(json.loads(json.dumps(evaluation.record())), evaluation.folder)
+    assert (found.sight, found.oracle_with_tables) == ("none", seeing)
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])

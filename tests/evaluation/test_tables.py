@@ -35,7 +35,9 @@ def evaluation(name: str, folder: str = "runs/one", **changes: Any) -> Evaluatio
         "limit": None,
         "counts": {"tokens": 10},
         "baselines": {"mean": errors, "median": errors | {"rmse": 9.5}},
+        "sight": "none",
         "oracle": None,
+        "oracle_with_tables": None,
         **changes,
     }
     targets = Targets(NOTHING, NOTHING, NOTHING, NOTHING)
@@ -55,6 +57,10 @@ def evaluation(name: str, folder: str = "runs/one", **changes: Any) -> Evaluatio
 ORACLE = {
     "perplexity": {"words": 1.25, "numerals": 1.5, "all": 1.375},
     "nats_above": {"words": 0.25, "numerals": 0.875, "all": 0.5},
+}
+SEEING = {
+    "perplexity": {"words": 1.25, "numerals": 1.125, "all": 1.25},
+    "nats_above": {"words": 0.25, "numerals": 0.125, "all": 0.25},
 }
 COMPARISON = {
     "words": PairedResult(0.5, -0.25, 1.25, 0.0625, 0.125),
@@ -112,6 +118,21 @@ def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:
     level = {"mdae": PairedResult(0.0, -0.4, -0.0, 1.0, 1.0)}
     (row,) = comparison_tables(*runs, level)[1].rows
     assert row[1:3] == ["+0", "-0.4 to +0"]
+
+
+def test_the_oracle_that_sees_what_a_model_sees_is_the_measure() -> None:
+    both = {"oracle": ORACLE, "oracle_with_tables": SEEING}
+    seeing, blind = (evaluation(sight, sight=sight, **both) for sight in ("tables", "paragraph"))
+    for evaluations, labels, above in (
+        ([seeing, blind], ["oracle", "oracle with tables in sight"], ["0.125", "0.875"]),
+        ([seeing], ["oracle with tables in sight"], ["0.125"]),
+        ([blind], ["oracle", "oracle with tables in sight"], ["0.875"]),
+    ):
+        rows = result_tables(evaluations)[0].rows
+        assert [row[0] for row in rows[len(evaluations) :]] == labels
+        assert [row[-1] for row in rows[: len(evaluations)]] == above
+    assert rows[-1][3:5] == ["1.125", "1.125"]
+    assert "the oracle with tables in sight has 1.125" in summary([seeing, blind])
 
 
 def test_the_oracle_has_the_last_row_and_each_model_its_distance() -> None:

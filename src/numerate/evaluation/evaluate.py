@@ -1,6 +1,7 @@
 """A run to figures: both tables of the paper, and what goes beyond them."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from numerate.perplexity import perplexity, proper, without_improbable
 from numerate.ragged import ranges
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
+from numerate.sight.columns import sees_tables
 
 OOV_SETS = ("all", "train")
 
@@ -46,11 +48,19 @@ class Evaluation:
     intervals: Figures  # the same names → [low, high]; empty without `confidence`
     counts: dict[str, int]
     baselines: dict[str, dict[str, float]]
-    oracle: Figures | None
+    sight: str  # how far the model sees
+    oracle: Figures | None  # of the text alone
+    oracle_with_tables: Figures | None  # of the text and the tables it refers to
     adjusted: np.ndarray = field(repr=False)  # [T] log p' of every target
     targets: Targets = field(repr=False)
     documents: np.ndarray = field(repr=False)  # [T]
     by_numeral: dict[str, dict[str, np.ndarray]] = field(repr=False)  # [N] mean or median of what
+
+    @property
+    def best_possible(self) -> Figures | None:
+        """The oracle that sees what the model sees: no model of this sight can do better."""
+        with_tables = self.oracle_with_tables if sees_tables(self.sight) else None
+        return with_tables or self.oracle
 
     def record(self) -> dict[str, Any]:
         """All figures as plain values, fit for JSON."""
@@ -64,7 +74,9 @@ class Evaluation:
                 **self.figures,
                 "intervals": self.intervals,
                 "baselines": self.baselines,
+                "sight": self.sight,
                 "oracle": self.oracle,
+                "oracle_with_tables": self.oracle_with_tables,
                 "counts": self.counts,
             }
         )
@@ -82,6 +94,15 @@ class Evaluation:
         if self.limit is not None and before is not None and before.get("limit") is None:
             return
         write_record(run.path / METRICS, self.record())
+
+
+def oracles(evaluations: list[Evaluation]) -> Iterator[tuple[str, Figures]]:
+    """Those that tell how good the models could be; the one without tables, if all see them."""
+    first = evaluations[0]
+    if first.oracle and not all(found.best_possible is not found.oracle for found in evaluations):
+        yield "oracle", first.oracle
+    if first.oracle_with_tables:
+        yield "oracle with tables in sight", first.oracle_with_tables
 
 
 def strict(value: Any) -> Any:
@@ -175,9 +196,11 @@ def evaluate(
     if everything:
         no_logarithm = (truth == 0) | (predictions.values == 0)
         figures["beyond"]["log10_zeros"] = float(no_logarithm.sum())
-    oracle = None
-    if opened.has_oracle:
-        oracle = _oracle(_oracle_log_probs(opened.split(split), corpus), targets, adjusted)
+
+    def oracle(with_tables: bool) -> Figures:
+        log_probs = _oracle_log_probs(opened.split(split), corpus, with_tables)
+        return _oracle(log_probs, targets, adjusted)
+
     return Evaluation(
         name=model.name,
         folder=Path(subject.reference),
@@ -195,7 +218,9 @@ def evaluate(
             "unknown_numerals": int((targets.is_unknown & targets.is_numeral).sum()),
         },
         baselines=_baselines(corpora["train"], truth),
-        oracle=oracle,
+        sight=model.config.sight,
+        oracle=oracle(False) if opened.has_oracle else None,
+        oracle_with_tables=oracle(True) if opened.has_oracle_with_tables else None,
         adjusted=adjusted,
         targets=targets,
         documents=documents,
@@ -203,11 +228,11 @@ def evaluate(
     )
 
 
-def _oracle_log_probs(split: Split, corpus: Corpus) -> np.ndarray:
+def _oracle_log_probs(split: Split, corpus: Corpus, with_tables: bool) -> np.ndarray:
     lengths = split.encode().lengths + 1
     starts = np.concatenate([[0], np.cumsum(lengths)])
     places = ranges(starts[corpus.sources], starts[corpus.sources + 1])
-    return np.asarray(split.log_probs()[places])
+    return np.asarray(split.log_probs(with_tables=with_tables)[places])
 
 
 def _baselines(train: Corpus, truth: np.ndarray) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
-from numerate.evaluation.evaluate import Evaluation, strict
+from numerate.evaluation.evaluate import Evaluation, oracles, strict
 from numerate.evaluation.figures import CLASSES, Figures
 from numerate.perplexity import IMPROBABLE
 from numerate.tables import (
@@ -94,18 +94,16 @@ def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
         for name in CLASSES:
             row += [_cell(evaluation, ("perplexity", name, kind)) for kind in ("pp", "app")]
         if with_oracle:
-            oracle = evaluation.oracle
+            oracle = evaluation.best_possible
             row.append(f"{oracle['nats_above']['numerals']:.3f}" if oracle else "")
         rows.append(row)
         found = evaluation.figures["perplexity"]
         figures.append([found[name][kind] for name in CLASSES for kind in ("pp", "app")])
         if with_oracle:
-            above = evaluation.oracle["nats_above"]["numerals"] if evaluation.oracle else math.nan
-            figures[-1].append(above)
-    oracle = evaluations[0].oracle
-    if oracle is not None:
+            figures[-1].append(oracle["nats_above"]["numerals"] if oracle else math.nan)
+    for label, oracle in oracles(evaluations):
         cells = [format_figure(oracle["perplexity"][name]) for name in CLASSES for _ in range(2)]
-        rows.append(["oracle", *cells, "0"])
+        rows.append([label, *cells, "0"])
     title = "Perplexity and adjusted perplexity"
     if with_oracle:
         title += "; nats per numeral above the oracle"
@@ -227,7 +225,11 @@ def as_csv(evaluations: list[Evaluation], compared: dict[str, PairedResult] | No
     rows: list[Sequence[object]] = [["run", "model", "figure", "value", "low", "high"]]
     for evaluation in evaluations:
         intervals = dict(_leaves(strict(evaluation.intervals)))
-        known = {"baselines": evaluation.baselines, "oracle": evaluation.oracle or {}}
+        known = {
+            "baselines": evaluation.baselines,
+            "oracle": evaluation.oracle or {},
+            "oracle_with_tables": evaluation.oracle_with_tables or {},
+        }
         for name, value in _leaves(strict(evaluation.figures | known)):
             low, high = intervals.get(name, ("", ""))
             rows.append([evaluation.folder, evaluation.name, name, value, low, high])

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from numerate.evaluation.evaluate import Evaluation
+from numerate.evaluation.evaluate import Evaluation, oracles
 from numerate.tables import format_figure
 
 
@@ -43,9 +43,8 @@ def _on_perplexity(evaluations: list[Evaluation]) -> Iterator[str]:
         first = next(one for one in ranked if one.name in closed)
         times = f"{first.figure / best.figure:.1f} times as high"
         text += f"; of those that know only a list of numerals, the best is {first.shown}, {times}"
-    if evaluations[0].oracle:
-        oracle = format_figure(evaluations[0].oracle["perplexity"]["numerals"])
-        text += f"; the oracle has {oracle}"
+    for label, oracle in oracles(evaluations):
+        text += f"; the {label} has {format_figure(oracle['perplexity']['numerals'])}"
     yield text + "."
 
 

@@ -197,6 +197,8 @@ class Metrics:
     counts: dict[str, int]
     baselines: dict[str, NumberLineErrors]
     oracle: Oracle | None
+    oracle_with_tables: Oracle | None = None
+    sight: str = "none"
     limit: int | None = None
     beyond: Beyond | None = None
     selected: Selected | None = None

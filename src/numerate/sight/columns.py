@@ -20,6 +20,10 @@ def check_level(level: str) -> None:
     check_choice("value of sight", level, LEVELS)
 
 
+def sees_tables(level: str) -> bool:
+    return LEVELS.index(level) >= LEVELS.index("tables")
+
+
 @dataclass(frozen=True, slots=True)
 class SightColumns:
     """K tables with E numbers and G bags of words, in view of P paragraphs.
