@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from numerate.cli import app
-from numerate.cli.shared_options import FROM_SCRATCH
+from numerate.cli.shared_options import OF_BACKBONE
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,12 +45,12 @@ def test_the_defaults_are_as_the_readme_says() -> None:
     train = typer.main.get_command(app).commands["train"]  # type: ignore[attr-defined]
     usual = {option.name: option.default for option in train.params}
     text = " ".join(README.split())
-    sizes = FROM_SCRATCH["hidden"], FROM_SCRATCH["dropout"], usual["vocabulary"]
+    sizes = OF_BACKBONE["lstm"].hidden, OF_BACKBONE["lstm"].dropout, usual["vocabulary"]
     assert "paper's by default (D = {}, dropout {}, vocabulary {:,})".format(*sizes) in text
     assert (usual["vectors"], usual["plain_mixture"]) == (None, False)
     differing = text[text.index("Not the paper's are:") :]
     assert "embeddings that start at random" in differing
-    assert f"a learning rate of {FROM_SCRATCH['learning_rate']}" in differing
+    assert f"a learning rate of {OF_BACKBONE['lstm'].learning_rate}" in differing
     assert "`--plain-mixture`" in differing
 
 

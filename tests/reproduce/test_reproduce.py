@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from inspect import signature
 from pathlib import Path
@@ -273,7 +273,8 @@ def test_training_has_the_same_defaults_here_as_alone() -> None:
     alone, here = (signature(call).parameters for call in (learning.train, learning.reproduce))
     shared = (alone.keys() & here.keys()) - {"dataset", "out"}
     assert shared >= TrainingOptions.__dataclass_fields__.keys()
-    usual = {name: alone[name].default for name in shared} | shared_options.FROM_SCRATCH
+    papers = asdict(shared_options.OF_BACKBONE["lstm"])
+    usual = {name: papers.get(name, alone[name].default) for name in shared}
     assert {name: here[name].default for name in shared} == usual
 
 

@@ -103,6 +103,7 @@ def _options(run: Run) -> dict[str, Any]:
     record = run.record
     chosen: dict[str, Any] = {
         "model": record.model,
+        **record.network_options,
         "hidden": record.hidden,
         "dropout": record.dropout,
         "truncate": run.model.config.options.truncate,

@@ -39,19 +39,26 @@ class ScratchBackbone(Backbone):
         *,
         flat: bool,
         sees: bool = False,
+        layers: int = 1,
+        heads: int = 1,
     ) -> None:
         """`flat`: words and numerals share one softmax; `sees`: there are numbers in view."""
         super().__init__()
         self.vocabulary = vocabulary
         self.embedding = InputEmbedding(size, vocabulary, with_magnitude=sees)
         self.dropout = nn.Dropout(dropout)
-        self._add_network(size)
+        self._add_network(size, layers, heads)
         kind: type[Words] = FlatWords if flat else GatedWords
         self.words = kind(size, len(vocabulary.words))
         self.sight = SightEncoder(size, dropout) if sees else None
 
+    @staticmethod
     @abstractmethod
-    def _add_network(self, size: int) -> None:
+    def check_heads(heads: int, size: int) -> None:
+        """Refuse a number of attention heads that does not suit the network and its size."""
+
+    @abstractmethod
+    def _add_network(self, size: int, layers: int, heads: int) -> None:
         """Make the weights of the network, as attributes of this module."""
 
     @abstractmethod

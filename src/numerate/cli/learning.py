@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
+from numerate.cli.chosen import first_given
 from numerate.cli.shared_options import (
-    FROM_SCRATCH,
-    OVER_BACKBONE,
+    OF_BACKBONE,
     USUAL,
     BatchSize,
     Cache,
@@ -32,14 +32,16 @@ from numerate.cli.shared_options import (
     VocabularySize,
     WordVectors,
 )
+from numerate.configuration import PRETRAINED
 from numerate.errors import check_choice
 from numerate.heads.registry import check_head_name, head_names
 from numerate.threads import use_threads
 from numerate.training.options import TrainingOptions
 
 
-def _both(name: str) -> str:
-    return f"{FROM_SCRATCH[name]}, with a backbone {OVER_BACKBONE[name]}"
+def _usual(name: str) -> str:
+    found = ((backbone, getattr(usual, name)) for backbone, usual in OF_BACKBONE.items())
+    return ", ".join(f"{backbone} {value}" for backbone, value in found if value is not None)
 
 
 @command
@@ -71,31 +73,39 @@ def train(
     learning_rate: Annotated[
         float | None,
         typer.Option(
-            help="Of Adam; halved when there is no progress.", show_default=_both("learning_rate")
+            help="Of Adam; halved when there is no progress.", show_default=_usual("learning_rate")
         ),
     ] = None,
     halve_after: HalveAfter = USUAL.halve_after,
     patience: Patience = USUAL.patience,
     clip: Clip = USUAL.clip,
+    backbone: Annotated[
+        str,
+        typer.Option(
+            help="What reads text: lstm or transformer, trained from scratch, or a pretrained "
+            "language model, a folder or a GGUF file.",
+            metavar="lstm|transformer|hf:PATH",
+        ),
+    ] = "lstm",
+    layers: Annotated[
+        int | None,
+        typer.Option(help="Of a network from scratch.", show_default=_usual("layers")),
+    ] = None,
+    heads: Annotated[
+        int | None,
+        typer.Option(help="Of a transformer's attention.", show_default=_usual("heads")),
+    ] = None,
     hidden: Annotated[
-        int | None, typer.Option(help="Size D of hidden states.", show_default=_both("hidden"))
+        int | None, typer.Option(help="Size D of hidden states.", show_default=_usual("hidden"))
     ] = None,
     dropout: Annotated[
         float | None,
-        typer.Option(help="Before and after the states.", show_default=_both("dropout")),
+        typer.Option(help="Before and after the states.", show_default=_usual("dropout")),
     ] = None,
     vocabulary: VocabularySize = 1000,
     vectors: WordVectors = None,
     truncate: Truncate = False,
     plain_mixture: PlainMixture = USUAL.plain_mixture,
-    backbone: Annotated[
-        str | None,
-        typer.Option(
-            help="Train a head over a pretrained language model: a folder or a GGUF file.",
-            metavar="hf:PATH",
-            show_default="none",
-        ),
-    ] = None,
     finetune: Annotated[
         str,
         typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
@@ -124,7 +134,9 @@ def train(
     """Train a model on a dataset, or a head over a pretrained model."""
     for name in (model, *_listed(members)):
         check_head_name(name)
-    usual = OVER_BACKBONE if backbone else FROM_SCRATCH
+    kind = f"{PRETRAINED}PATH" if backbone.startswith(PRETRAINED) else backbone
+    check_choice("backbone", kind, OF_BACKBONE)
+    usual = OF_BACKBONE[kind]
     use_threads(threads)
     from numerate.training.train_command import train_with_progress
 
@@ -134,7 +146,7 @@ def train(
         options=TrainingOptions(
             epochs=epochs,
             batch_size=batch_size,
-            learning_rate=_given(learning_rate, usual["learning_rate"]),
+            learning_rate=first_given(learning_rate, usual.learning_rate),
             halve_after=halve_after,
             patience=patience,
             clip=clip,
@@ -145,11 +157,13 @@ def train(
         tensorboard=tensorboard,
         model=model,
         vocabulary=vocabulary,
-        hidden=int(_given(hidden, usual["hidden"])),
-        dropout=_given(dropout, usual["dropout"]),
+        hidden=first_given(hidden, usual.hidden),
+        dropout=first_given(dropout, usual.dropout),
         truncate=truncate,
         vectors=vectors,
         backbone=backbone,
+        layers=usual.layers if layers is None else layers,
+        heads=usual.heads if heads is None else heads,
         finetune=finetune,
         ensemble_size=ensemble_size,
         members=_listed(members),
@@ -245,8 +259,8 @@ def reproduce(
     halve_after: HalveAfter = USUAL.halve_after,
     patience: Patience = USUAL.patience,
     clip: Clip = USUAL.clip,
-    hidden: Hidden = int(FROM_SCRATCH["hidden"]),
-    dropout: Dropout = FROM_SCRATCH["dropout"],
+    hidden: Hidden = OF_BACKBONE["lstm"].hidden,
+    dropout: Dropout = OF_BACKBONE["lstm"].dropout,
     vocabulary: VocabularySize = 1000,
     vectors: WordVectors = None,
     truncate: Truncate = False,
@@ -300,10 +314,6 @@ def reproduce(
     from numerate.reproduce.reproduce_command import reproduce as reproduce_plan
 
     reproduce_plan(plan)
-
-
-def _given(value: float | None, usual: float) -> float:
-    return usual if value is None else value
 
 
 def _listed(names: list[str] | None) -> tuple[str, ...]:

@@ -8,10 +8,11 @@ from typer.core import TyperCommand, TyperGroup
 PANELS = {
     "Reading": "input_format keep field split_names decimal documents tables follow_links strict",
     "Data": "dataset split limit oov_set verify",
-    "Model": "model members models hidden dropout vocabulary vectors truncate plain_mixture",
+    "Model": "model members models backbone layers heads hidden dropout vocabulary vectors "
+    "truncate plain_mixture",
     "Training": "epochs batch_size learning_rate halve_after patience clip seed mixed_precision "
     "resume",
-    "Pretrained models": "backbone finetune ensemble_size cache trust_remote_code",
+    "Pretrained models": "finetune ensemble_size cache trust_remote_code",
     "Answers": "alarms force_domain everything top interval by context metrics confidence compare "
     "softmax signed",
     "Output": "out force format plot colour tensorboard",

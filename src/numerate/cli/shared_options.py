@@ -1,17 +1,34 @@
 """Options that more than one command has."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from numerate.configuration import PRETRAINED
 from numerate.plugins import READERS, names
 from numerate.training.options import TrainingOptions
 
 USUAL = TrainingOptions()
-# What a model trained from scratch and a head over a pretrained one do not have in common.
-FROM_SCRATCH = {"hidden": 50, "dropout": 0.1, "learning_rate": USUAL.learning_rate}
-OVER_BACKBONE = {"hidden": 256, "dropout": 0.5, "learning_rate": 0.001}
+
+
+@dataclass(frozen=True, slots=True)
+class UsualOf:
+    """What is usual depends on what reads text."""
+
+    learning_rate: float
+    hidden: int
+    dropout: float
+    layers: int | None = None  # a pretrained model has its own
+    heads: int | None = None
+
+
+OF_BACKBONE = {
+    "lstm": UsualOf(USUAL.learning_rate, hidden=50, dropout=0.1, layers=1, heads=1),
+    "transformer": UsualOf(0.003, hidden=64, dropout=0.1, layers=2, heads=4),
+    f"{PRETRAINED}PATH": UsualOf(0.001, hidden=256, dropout=0.5),
+}
 
 DatasetFolder = Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")]
 Epochs = Annotated[int, typer.Option(help="At most so many epochs.")]

@@ -3,10 +3,33 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from numerate.errors import RunError
+from numerate.backbones.lstm import LSTMBackbone
+from numerate.backbones.scratch import ScratchBackbone
+from numerate.backbones.transformer import TransformerBackbone
+from numerate.errors import RunError, check_choice
 from numerate.heads.base import HeadOptions
 from numerate.heads.registry import check_head_name
 from numerate.sight.columns import check_level
+
+NETWORKS: dict[str, type[ScratchBackbone]] = {
+    "lstm": LSTMBackbone,
+    "transformer": TransformerBackbone,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """Which network reads text in a model from scratch; the paper's by default."""
+
+    kind: str = "lstm"
+    layers: int = 1
+    heads: int = 1  # of attention
+
+    def __post_init__(self) -> None:
+        check_choice("network", self.kind, NETWORKS)
+        for name in ("layers", "heads"):
+            if getattr(self, name) < 1:
+                raise RunError(f"{name}: got {getattr(self, name)}, expected 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +39,7 @@ class ModelConfig:
     dropout: float = 0.1
     options: HeadOptions = field(default_factory=HeadOptions)
     sight: str = "none"  # how far it sees: `sight/columns.py`
+    network: NetworkConfig = field(default_factory=NetworkConfig)
 
     def __post_init__(self) -> None:
         check_level(self.sight)
@@ -24,6 +48,7 @@ class ModelConfig:
             raise RunError(f"hidden size: got {self.hidden}, expected 1 or more")
         if not 0 <= self.dropout < 1:
             raise RunError(f"dropout: got {self.dropout}, expected 0 or more and less than 1")
+        NETWORKS[self.network.kind].check_heads(self.network.heads, self.hidden)
 
     def record(self) -> dict[str, Any]:
         """As JSON has it."""

@@ -12,12 +12,11 @@ from pathlib import Path
 import torch
 
 from numerate.backbones.causal import CausalBackbone
-from numerate.backbones.lstm import LSTMBackbone
 from numerate.corpus.dataset import Dataset
 from numerate.errors import NumerateError, RunError
 from numerate.heads.base import NumeralHead
 from numerate.heads.lm import LMHead
-from numerate.model.config import ModelConfig
+from numerate.model.config import NETWORKS, ModelConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.stored import StoredModel
@@ -147,8 +146,16 @@ def open_stored(
 
 
 def from_scratch(config: ModelConfig, vocabulary: Vocabulary, head: NumeralHead) -> NumeralLM:
-    sees = config.sight != "none"
-    backbone = LSTMBackbone(config.hidden, config.dropout, vocabulary, flat=head.flat, sees=sees)
+    network = config.network
+    backbone = NETWORKS[network.kind](
+        config.hidden,
+        config.dropout,
+        vocabulary,
+        flat=head.flat,
+        sees=config.sight != "none",
+        layers=network.layers,
+        heads=network.heads,
+    )
     return NumeralLM(config, vocabulary, backbone, head)
 
 

@@ -13,9 +13,9 @@ import numerate
 from numerate.errors import NumerateError, RunError, one_line
 from numerate.heads.base import Config, HeadOptions, NumeralHead
 from numerate.heads.registry import head_class, head_names
-from numerate.model.config import ModelConfig
+from numerate.model.config import ModelConfig, NetworkConfig
 from numerate.records import write_record
-from numerate.runs.contents import RunConfig
+from numerate.runs.contents import NetworkRecord, RunConfig
 from numerate.runs.folder import CONFIG, FORMAT, OLDER, VERSION, VOCABULARY, WEIGHTS, RunFolder
 from numerate.tensor_file import load_tensors, save_tensors
 from numerate.vocabulary import Vocabulary
@@ -69,7 +69,14 @@ class StoredModel:
             options = HeadOptions(**asdict(record.options))
             if record.version == OLDER:
                 options = _older_options(record)
-            config = ModelConfig(record.model, record.hidden, record.dropout, options, record.sight)
+            config = ModelConfig(
+                record.model,
+                record.hidden,
+                record.dropout,
+                options,
+                record.sight,
+                NetworkConfig(**asdict(record.network or NetworkRecord())),
+            )
         except NumerateError as error:
             installed = "" if record.model in head_names() else "; is its package installed?"
             raise RunError(f"{folder / CONFIG}: {error}{installed}") from None

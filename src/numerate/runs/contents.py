@@ -37,6 +37,15 @@ class BackboneRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkRecord:
+    """What reads text in a model from scratch."""
+
+    kind: str = "lstm"
+    layers: int = 1
+    heads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ChosenOptions:
     """What was chosen about the head."""
 
@@ -64,6 +73,7 @@ class RunConfig:
     dropout: float
     options: ChosenOptions = field(default_factory=ChosenOptions)
     sight: str = "none"
+    network: NetworkRecord | None = field(default_factory=NetworkRecord)  # none over a backbone
     head: dict[str, Any] | None = None  # what it was made with; not of version 1
     truncate: bool | None = None  # of version 1 alone
     components: int | None = None
@@ -75,6 +85,15 @@ class RunConfig:
     mixture_weights: FittedWeights | None = None
     state: str | None = None  # training, finished, interrupted or failed
     best_epoch: int | None = None
+
+    @property
+    def network_options(self) -> dict[str, Option]:
+        """What was chosen of a network from scratch; nothing where there is none."""
+        network = self.network
+        if self.backbone is not None or network is None:
+            return {}
+        heads = None if network.kind == "lstm" else network.heads
+        return {"backbone": network.kind, "layers": network.layers, "heads": heads}
 
 
 @dataclass(frozen=True, slots=True)

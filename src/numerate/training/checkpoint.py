@@ -15,11 +15,13 @@ from torch.optim import Optimizer
 
 from numerate.errors import RunError, one_line
 from numerate.records import misfit, parse_record, typed
-from numerate.runs.contents import Epoch
+from numerate.runs.contents import Epoch, NetworkRecord
 from numerate.runs.folder import CHECKPOINT
 from numerate.tensor_file import load_tensors, save_tensors
 
 _FORMAT = "numerate checkpoint 1"
+# What could not be chosen when earlier versions wrote checkpoints, and how it was then.
+_USUAL = {"network": asdict(NetworkRecord()), "sight": "none"}
 
 
 @dataclass(slots=True)
@@ -66,7 +68,8 @@ def load_checkpoint(
     progress = parse_record(metadata["progress"], Progress, RunError, path)
     if wrong := misfit(progress["history"], [Epoch]):
         raise RunError(f"{path}: history{wrong}")
-    if changed := difference(stored, identity):
+    asked = {k: v for k, v in identity.items() if k in stored or v != _USUAL.get(k)}
+    if changed := difference(stored, asked):
         raise RunError(f"{path}: checkpoint of another run: {changed}")
     parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
     try:

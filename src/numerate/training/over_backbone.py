@@ -86,4 +86,4 @@ def over_backbone(
         "finetune": choice.finetune,
     }
     network = NumeralLM(config, corpora["train"].vocabulary, backbone, head)
-    return network, found, {"backbone": about}
+    return network, found, {"backbone": about, "network": None}

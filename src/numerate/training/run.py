@@ -20,7 +20,7 @@ from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.heads.base import HeadOptions, TrainingNumerals
 from numerate.heads.combination import CombinationHead
 from numerate.heads.registry import head_class
-from numerate.model.config import ModelConfig
+from numerate.model.config import ModelConfig, NetworkConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import from_scratch
@@ -60,7 +60,7 @@ def train(
     ensemble_size: int = 1,
     sight: str | None = None,
     vectors: str | None = None,
-    backbone: BackboneChoice | None = None,
+    backbone: BackboneChoice | NetworkConfig | None = None,
     options: TrainingOptions | None = None,
     device: str | None = None,
     resume: bool = False,
@@ -69,9 +69,10 @@ def train(
 ) -> RunResult:
     """Train one model and write its run folder.
 
-    With `backbone`, the model is a head over a pretrained language model. An existing folder is
-    refused unless `force` replaces it or `resume` continues it. An interrupt (Ctrl-C) ends
-    training in good order and keeps the best weights so far.
+    `backbone` is a pretrained language model, of which the model is a head then, or a network from
+    scratch, by default the paper's LSTM. An existing folder is refused unless `force` replaces it
+    or `resume` continues it. An interrupt (Ctrl-C) ends training in good order and keeps the best
+    weights so far.
 
     Examples:
         >>> import numerate
@@ -86,7 +87,8 @@ def train(
     options = options or TrainingOptions()
     chosen = HeadOptions(truncate, tuple(members), ensemble_size)
     seeing = _sight(model, chosen, sight)
-    config = ModelConfig(model, hidden, dropout, chosen, seeing)
+    scratch = backbone if isinstance(backbone, NetworkConfig) else NetworkConfig()
+    config = ModelConfig(model, hidden, dropout, chosen, seeing, scratch)
     if members and not issubclass(head_class(model), CombinationHead):
         raise NumerateError(f"members: got {', '.join(members)} for {model}, which combines none")
     opened = Dataset.open(dataset, verified=True)
@@ -101,7 +103,7 @@ def train(
     data = training_numerals(corpora["train"])
     coverage: str | None = None
     about: dict[str, Any] = {}
-    if backbone is None:
+    if not isinstance(backbone, BackboneChoice):
         head = head_class(model).fit(data, hidden, chosen)
         network = from_scratch(config, words, head)
         coverage = _start_from_vectors(network, vectors, options.seed)
@@ -131,7 +133,7 @@ def train(
     record |= {"dataset": asdict(RunFolder(folder).place_of(opened))}
     record |= {"training": {**asdict(options), "vocabulary": vocabulary, "vectors": vectors}}
     record |= about
-    if backbone is not None and backbone.cache is not None:
+    if isinstance(backbone, BackboneChoice) and backbone.cache is not None:
         record |= {"cache": str(backbone.cache.absolute())}  # for all who use the run
     with ExitStack() as stack:
         if accelerator.is_main_process:

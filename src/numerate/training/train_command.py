@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, printable
+from numerate.model.config import NetworkConfig
 from numerate.pretrained.backbone import parse_reference
 from numerate.progress import PassProgress
 from numerate.runs.folder import RunFolder
@@ -23,23 +24,30 @@ def train_with_progress(
     model: str,
     options: TrainingOptions,
     tensorboard: bool,
-    backbone: str | None = None,
+    backbone: str = "lstm",
+    layers: int | None = None,
+    heads: int | None = None,
     finetune: str = "none",
     cache: Path | None = None,
     trust_remote_code: bool = False,
     ensemble_size: int = 1,
     **choices: Any,
 ) -> RunResult:
-    if backbone is None and finetune != "none":
-        raise NumerateError(f"finetune {finetune}: there is no --backbone to train")
-    if backbone is None and ensemble_size != 1:
-        reason = "there is no --backbone whose digits an ensemble adapts"
-        raise NumerateError(f"ensemble size {ensemble_size}: {reason}")
+    path = parse_reference(backbone)
+    asked = {"layers": layers, "heads": heads}
+    sizes = {name: number for name, number in asked.items() if number is not None}
+    if path is None:
+        wrong = f"got backbone {backbone}, expected a pretrained one, hf:PATH"
+        if finetune != "none":
+            raise NumerateError(f"finetune {finetune}: {wrong}")
+        if ensemble_size != 1:
+            raise NumerateError(f"ensemble size {ensemble_size}: {wrong}")
+        choices["backbone"] = NetworkConfig(backbone, **sizes)
+    elif sizes:
+        name, number = next(iter(sizes.items()))
+        raise NumerateError(f"{name}: got {number}, but a pretrained backbone has its own")
     with PassProgress() as progress, TerminalReporter(model) as terminal:
-        if backbone is not None:
-            path = parse_reference(backbone)
-            if path is None:
-                raise NumerateError(f"backbone: got {backbone!r}, expected hf:PATH")
+        if path is not None:
             choices["backbone"] = BackboneChoice(path, finetune, cache, trust_remote_code, progress)
             choices["ensemble_size"] = ensemble_size
         reporters: list[Reporter] = []
