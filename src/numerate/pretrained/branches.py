@@ -7,24 +7,22 @@ import torch
 from torch import Tensor
 
 from numerate.heads.digit_adapter import DigitAdapter
+from numerate.pretrained.layout import Plan
 from numerate.pretrained.scorer import ROWS, Scorer
 
 
 class Branches:
     """Nodes after the tokens of a text, numbered as they are read."""
 
-    def __init__(self, scorer: Scorer, chain: Sequence[int]) -> None:
+    def __init__(self, scorer: Scorer, plan: Plan, length: int) -> None:
+        """After the first nodes of a plan's chain."""
         self.scorer = scorer
-        self._chain = list(chain)
+        self._before = plan.before
+        self._chain = plan.tokens[:length]
         self._tokens: list[int] = []
         self._paths: list[list[int]] = []  # of each node: the nodes from the text to it
         self._roots: list[int] = []  # of each node: the token of the text it comes after
-        with torch.no_grad():
-            states, past = scorer.hidden(
-                scorer.index(np.array([chain])), use_cache=scorer.takes_masks
-            )
-        self._past = past if scorer.takes_masks else None
-        self.states = states[0]  # [T, S] of the text
+        self.states, self._past = scorer.read_chain(plan, length)  # [T, S] of the text
 
     @property
     def count(self) -> int:
@@ -49,6 +47,8 @@ class Branches:
             if self._past is None:
                 pairs = zip(paths, after.tolist(), strict=True)
                 return torch.cat([self._read_alone(path, root) for path, root in pairs])
+            after = after + len(self._before)
+            length += len(self._before)
             seen = np.zeros((len(paths), length + len(self._tokens)), dtype=bool)
             seen[:, :length] = np.arange(length) <= after[:, None]
             for row, path in zip(seen, paths, strict=True):
@@ -64,7 +64,7 @@ class Branches:
         return states[0]
 
     def _read_alone(self, path: list[int], root: int) -> Tensor:
-        tokens = [*self._chain[: root + 1], *(self._tokens[node] for node in path)]
+        tokens = [*self._before, *self._chain[: root + 1], *(self._tokens[node] for node in path)]
         states, _ = self.scorer.hidden(self.scorer.index(np.array([tokens])), use_cache=False)
         return states[0, -1:]
 

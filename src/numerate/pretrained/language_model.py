@@ -9,24 +9,31 @@ import torch
 from torch import Tensor
 
 from numerate.corpus.dataset import Split
+from numerate.corpus.rules import ReadingRules
 from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import DigitAdapter
+from numerate.notices import say
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone
 from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.layout import Paragraph, Plan, Planner
+from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.ranking import Ranking
-from numerate.pretrained.scorer import Scorer, Scores
+from numerate.pretrained.scorer import PREFIX_TOKENS, ReadPrefixes, Scorer, Scores, in_batches
+from numerate.pretrained.written_tables import Prefixes, Source, TableWriter
 from numerate.spelling.best_first import Beside
 from numerate.spelling.numeral_tokens import DIGIT, POINT_DIGIT, REACH, NumeralTokens, SpellingTree
 from numerate.spelling.sums import log_stop
 from numerate.spelling.symbol_by_symbol import NumeralPieces, NumeralWriter
 
 WINDOW = 1024  # tokens of a window, where the model can take more
+TABLES = 2048  # and of the tables before it
 LEAST_WINDOW = 2 * REACH
 NODES = {"cpu": 2048, "cuda": 32768}  # nodes of a batch
+SEEN = {"cpu": 8192, "cuda": 65536}  # nodes of a batch and of what stands before it
 TRIAL = 8  # paragraphs on which starts are compared
 RANKINGS = 4  # of different candidates, whose trees are cached
+WRITTEN = ("tables", "document")  # levels of sight at which something stands before a paragraph
 CACHED_NODES = 2**20  # of the paragraphs of a split that stay laid out: some 160 bytes each
 
 
@@ -56,6 +63,10 @@ class ParagraphScores:
     gates: np.ndarray
     numerals: np.ndarray
     states: np.ndarray
+    # Of the numbers of its tables, then of its own: what is kept of the states after each, and
+    # which were read; see `Scorer.number_size`.
+    number_states: np.ndarray
+    seen: np.ndarray
     # At the nodes of the numerals' trees, if asked for; see `NodeDetails`.
     node_states: np.ndarray
     node_masses: np.ndarray
@@ -75,7 +86,8 @@ class PretrainedLM:
             raise BackboneError(f"{backbone.path}: its tokenizer has no token for {missing[0]!r}")
         # Within the reach of sliding attention, all layers see the whole window.
         reach = getattr(backbone.model.config.get_text_config(), "sliding_window", None)
-        self.window = min(backbone.window, WINDOW, reach or WINDOW)
+        self._limit = min(backbone.window, reach or backbone.window)
+        self.window = min(self._limit, WINDOW)
         if self.window < LEAST_WINDOW:
             raise BackboneError(
                 f"{backbone.path}: its window is {self.window} tokens, "
@@ -106,17 +118,40 @@ class PretrainedLM:
         return self.start
 
     @property
-    def planner(self) -> Planner:
-        assert self.start is not None, "choose a start first"
-        return Planner(self.backbone.tokenizer, self.tokens, self.start, self.window)
+    def window_beside_tables(self) -> int:
+        """Tokens of a window where tables stand before it: at most half of what the model takes."""
+        window = min(WINDOW, self._limit // 2)
+        if window < LEAST_WINDOW:
+            raise BackboneError(
+                f"{self.backbone.path}: its window is {self._limit} tokens, expected "
+                f"{2 * LEAST_WINDOW} or more for tables in sight"
+            )
+        return window
 
-    def lay_out(self, paragraphs: Sequence[Paragraph]) -> list[LaidOut]:
-        plans = self.planner.plans(paragraphs)
+    def table_writer(self, rules: ReadingRules) -> TableWriter:
+        """Tables have what the window leaves, up to a limit."""
+        assert self.start is not None, "choose a start first"
+        room = min(TABLES, self._limit - self.window_beside_tables)
+        return TableWriter(self.backbone.tokenizer, self.start, room, rules)
+
+    def planner(self, *, beside_tables: bool) -> Planner:
+        assert self.start is not None, "choose a start first"
+        window = self.window_beside_tables if beside_tables else self.window
+        return Planner(self.backbone.tokenizer, self.tokens, self.start, window)
+
+    def lay_out(
+        self, paragraphs: Sequence[Paragraph], prefixes: Sequence[Prefix | None] | None = None
+    ) -> list[LaidOut]:
+        """With `prefixes`, each after its own, if it has one."""
+        planner = self.planner(beside_tables=prefixes is not None)
+        plans = planner.plans(paragraphs, prefixes)
         return [LaidOut(*pair) for pair in zip(paragraphs, plans, strict=True)]
 
-    def lay_out_before(self, paragraph: Paragraph, target: int) -> Plan:
+    def lay_out_before(
+        self, paragraph: Paragraph, target: int, prefix: Prefix | None = None
+    ) -> Plan:
         """One window with only one of a paragraph's tokens to predict, and what leads to it."""
-        return self.planner.before(paragraph, target)
+        return self.planner(beside_tables=prefix is not None).before(paragraph, target, prefix)
 
     def score(
         self, paragraphs: Sequence[LaidOut], *, detailed: bool = False
@@ -124,24 +159,45 @@ class PretrainedLM:
         """Without gradients, in batches of similar length, in the order given."""
         plans = [plan for paragraph in paragraphs for plan in paragraph.windows]
         found: dict[int, ParagraphScores] = {}
-        for batch in self.batches(plans):
-            with torch.inference_mode():
-                some = [plans[index] for index in batch]
-                scores = self.scorer.score(some, detailed=detailed)
-            found.update(zip(batch, _split(scores, some), strict=True))
+        with torch.inference_mode():
+            for together in self._sharing_prefixes(plans):
+                prefixes = self.scorer.read_prefixes(plans[index].prefix for index in together)
+                for batch in self.batches([plans[index] for index in together]):
+                    which = [together[index] for index in batch]
+                    some = [plans[index] for index in which]
+                    scores = self.scorer.score(some, prefixes, detailed=detailed)
+                    found.update(zip(which, _split(scores, some, prefixes), strict=True))
         parts = iter(found[index] for index in range(len(plans)))
         return [join_scores([next(parts) for _ in paragraph.windows]) for paragraph in paragraphs]
 
     def batches(self, plans: Sequence[Plan]) -> list[list[int]]:
         """Which windows are read together: those of similar size."""
         sizes = [len(plan.tokens) for plan in plans]
-        room = NODES.get(self.scorer.device.type, 2048)
-        batches: list[list[int]] = []
-        for index in np.argsort(sizes, kind="stable").tolist():
-            if not batches or (len(batches[-1]) + 1) * sizes[index] > room:
-                batches.append([])
-            batches[-1].append(index)
-        return batches
+        longest = max((len(plan.before) for plan in plans), default=0)
+        nodes, seen = (most.get(self.scorer.device.type, most["cpu"]) for most in (NODES, SEEN))
+        return [
+            batch[begin : begin + count]
+            for batch in in_batches(sizes, nodes)
+            for count in [max(1, seen // (longest + max(sizes[index] for index in batch)))]
+            for begin in range(0, len(batch), count)
+        ]
+
+    def _sharing_prefixes(self, plans: Sequence[Plan]) -> list[list[int]]:
+        """Which windows' prefixes are held at a time: those that are the same side by side."""
+        places: dict[Prefix | None, list[int]] = {}
+        for index, plan in enumerate(plans):
+            places.setdefault(plan.prefix, []).append(index)
+        room = PREFIX_TOKENS.get(self.scorer.device.type, PREFIX_TOKENS["cpu"])
+        groups: list[list[int]] = []
+        left = 0
+        for prefix, some in places.items():
+            size = 0 if prefix is None else len(prefix)
+            if not groups or size > left:
+                groups.append([])
+                left = room
+            groups[-1] += some
+            left -= size
+        return groups
 
     def table(
         self,
@@ -166,7 +222,7 @@ class PretrainedLM:
     def writer(self, plan: Plan, index: int, adapter: DigitAdapter | None = None) -> NumeralWriter:
         """What the model would write before a numeral of a plan, symbol by symbol."""
         root, space = plan.roots[index]
-        branches = Branches(self.scorer, plan.tokens[: root + 1])
+        branches = Branches(self.scorer, plan, root + 1)
         reader = Following(branches, self._pieces.ids, adapter)
         return NumeralWriter(reader, self._pieces, root, space)
 
@@ -180,7 +236,7 @@ class PretrainedLM:
         Numerals and text are spelled as the tokenizer does it, each by itself.
         """
         root, space = plan.roots[index]
-        branches = Branches(self.scorer, plan.tokens[: root + 1])
+        branches = Branches(self.scorer, plan, root + 1)
         following = self.tokens.spell(text)
         parents: list[int] = []
         tokens: list[int] = []
@@ -209,15 +265,21 @@ class Layouts:
     They stay so as far as there is room; the others are laid out again where they come again.
     """
 
-    def __init__(self, lm: PretrainedLM, paragraphs: Sequence[Paragraph]) -> None:
+    def __init__(
+        self, lm: PretrainedLM, paragraphs: Sequence[Paragraph], prefixes: Prefixes | None = None
+    ) -> None:
         self._lm = lm
         self._paragraphs = paragraphs
+        self._prefixes = prefixes
         self._cached: dict[int, LaidOut] = {}
         self._room = CACHED_NODES
 
     def of(self, which: Sequence[int]) -> list[LaidOut]:
         missing = [index for index in which if index not in self._cached]
-        new = self._lm.lay_out([self._paragraphs[index] for index in missing])
+        before = None
+        if self._prefixes is not None:
+            before = [self._prefixes[index] for index in missing]
+        new = self._lm.lay_out([self._paragraphs[index] for index in missing], before)
         found = dict(zip(missing, new, strict=True))
         for index, laid_out in found.items():
             size = sum(len(plan.tokens) for plan in laid_out.windows)
@@ -227,7 +289,7 @@ class Layouts:
         return [self._cached.get(index) or found[index] for index in which]
 
 
-def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:
+def _split(scores: Scores, plans: Sequence[Plan], prefixes: ReadPrefixes) -> list[ParagraphScores]:
     def cut(values: Tensor | None, counts: list[int]) -> list[np.ndarray]:
         if values is None:
             return [np.empty(0)] * len(plans)
@@ -238,11 +300,17 @@ def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:
     nodes = [sum(len(tree.parents) for tree in some) for some in trees]
     closings = [sum(len(tree.closings) for tree in some) for some in trees]
     details = scores.details
+    numbers = [
+        _numbers(plan, own, prefixes)
+        for plan, own in zip(plans, torch.split(scores.after, numerals), strict=True)
+    ]
     parts = zip(
         cut(scores.targets, [len(plan.targets) for plan in plans]),
         cut(scores.gates, numerals),
         cut(scores.numerals, numerals),
         cut(scores.states.float(), numerals),
+        (states for states, _ in numbers),
+        (seen for _, seen in numbers),
         cut(details.states.float() if details else None, nodes),
         cut(details.masses if details else None, nodes),
         cut(details.costs if details else None, nodes),
@@ -252,9 +320,48 @@ def _split(scores: Scores, plans: Sequence[Plan]) -> list[ParagraphScores]:
     return [ParagraphScores(*part) for part in parts]
 
 
+def _numbers(plan: Plan, own: Tensor, read: ReadPrefixes) -> tuple[np.ndarray, np.ndarray]:
+    """States after the numbers of a window, and which were read; the first has the tables'."""
+    parts, seen = [own], [np.ones(len(own), dtype=np.bool_)]
+    if plan.prefix is not None and plan.targets[0] == 0:
+        parts.insert(0, read.numbers[read.places[plan.prefix]])
+        seen.insert(0, plan.prefix.seen)
+    return torch.cat(parts).float().cpu().numpy(), np.concatenate(seen)
+
+
 def join_scores(windows: Sequence[ParagraphScores]) -> ParagraphScores:
     names = [field.name for field in fields(ParagraphScores)]
     return ParagraphScores(*(np.concatenate([getattr(w, n) for w in windows]) for n in names))
+
+
+def prefixes_of(
+    lm: PretrainedLM, split: Split, level: str, paragraphs: Sequence[Paragraph], rules: ReadingRules
+) -> Prefixes | None:
+    """What stands before the paragraphs of a split, for who sees so far; nothing: None."""
+    if level not in WRITTEN:
+        return None
+    sight, tables = split.sight(level), split.tables()
+    assert sight.sources is not None, "a split says what its tables are"
+    used, views = np.unique(sight.views, return_inverse=True)
+    sources: list[Source] = [
+        tables[source] if source >= 0 else paragraphs[-1 - source]
+        for source in sight.sources[used].tolist()
+    ]
+    by_paragraph = np.split(views, sight.view_offsets[1:-1])
+    found = Prefixes(
+        lm.table_writer(rules),
+        sources,
+        [view.tolist() for view in by_paragraph],
+        (paragraph.text for paragraph in paragraphs),
+    )
+    rows, numbers = found.left_out
+    if rows or numbers:
+        say(
+            f"{split.folder}, {split.name}: of the tables in sight, {rows:,} rows with "
+            f"{numbers:,} numbers do not fit the window of {lm.backbone.name}: those nearest to "
+            "each paragraph's words are read"
+        )
+    return found
 
 
 def read_paragraphs(split: Split) -> list[Paragraph]:

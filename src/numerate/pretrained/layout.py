@@ -14,15 +14,19 @@ from typing import Any
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
+from numerate.pretrained.prefix import Prefix
 from numerate.spelling.numeral_tokens import REACH, NumeralTokens, SpellingTree
 from numerate.spelling.written import spelled_form, written_forms
 
+NOTHING = np.zeros(0, dtype=np.int64)
 _WHITE = np.array([code for code in range(sys.maxunicode + 1) if chr(code).isspace()])
 
 
 @dataclass(slots=True)
 class Plan:
     """One window of a paragraph. Nodes 0..T are the start symbol and the text's own tokens.
+
+    After a prefix, the first node is its last token, and the prefix has the start symbol.
 
     A term is a node and what is asked there; its value is the log-probability of the path to
     that node from the `base` of its target, plus what is asked.
@@ -44,6 +48,13 @@ class Plan:
     numerals: list[tuple[int, int]] = field(default_factory=list)  # target here, node before it
     roots: list[tuple[int, str]] = field(default_factory=list)  # where each is spelled, its space
     trees: list[tuple[SpellingTree, list[int]] | None] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)  # of each numeral, the node it ends with
+    prefix: Prefix | None = None  # read before it, and by no node of its own
+
+    @property
+    def before(self) -> np.ndarray:
+        """The tokens before its first node."""
+        return NOTHING if self.prefix is None else self.prefix.tokens
 
     def with_roots(self, which: Sequence[int] | None) -> "Plan":
         """The same window, with candidates asked for only before some numerals."""
@@ -105,23 +116,26 @@ class Planner:
         self.start = start
         self.window = window
 
-    def plans(self, paragraphs: Sequence[Paragraph]) -> list[list[Plan]]:
-        """The windows of each paragraph."""
+    def plans(
+        self, paragraphs: Sequence[Paragraph], prefixes: Sequence[Prefix | None] | None = None
+    ) -> list[list[Plan]]:
+        """The windows of each paragraph, all after its prefix, if it has one."""
         if not paragraphs:  # of which tokenizers make an error
             return []
-        paragraphs = [_as_spelled(paragraph) for paragraph in paragraphs]
+        paragraphs = [as_spelled(paragraph) for paragraph in paragraphs]
         encoded = self._encode([paragraph.text for paragraph in paragraphs])
-        rows = zip(paragraphs, encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        before = prefixes or [None] * len(paragraphs)
+        rows = zip(paragraphs, encoded["input_ids"], encoded["offset_mapping"], before, strict=True)
         return [self._windows(*row) for row in rows]
 
-    def before(self, paragraph: Paragraph, target: int) -> Plan:
+    def before(self, paragraph: Paragraph, target: int, prefix: Prefix | None = None) -> Plan:
         """A window with only one of a paragraph's tokens to predict, and what leads to it."""
-        plain = _as_spelled(paragraph)
+        plain = as_spelled(paragraph)
         encoded = self._encode([plain.text])
         ids, first = self._targets(plain, encoded["input_ids"][0], encoded["offset_mapping"][0])
         stop = first[target + 1]
         context = max(0, stop - (self.window - REACH))
-        return self._plan(plain, ids[context:stop], first, context, target, target + 1)
+        return self._plan(plain, ids[context:stop], first, context, target, target + 1, prefix)
 
     def _encode(self, texts: list[str]) -> Any:
         return self.tokenizer(
@@ -133,7 +147,11 @@ class Planner:
         )
 
     def _windows(
-        self, paragraph: Paragraph, ids: list[int], offsets: list[tuple[int, int]]
+        self,
+        paragraph: Paragraph,
+        ids: list[int],
+        offsets: list[tuple[int, int]],
+        prefix: Prefix | None,
     ) -> list[Plan]:
         ids, first = self._targets(paragraph, ids, offsets)
         count = len(paragraph.starts)
@@ -147,7 +165,8 @@ class Planner:
                 last = self._break(paragraph, done, last)
             last = count + 1 if last == count else last
             stop = min(first[last], context + room)
-            plans.append(self._plan(paragraph, ids[context:stop], first, context, done, last))
+            window = ids[context:stop]
+            plans.append(self._plan(paragraph, window, first, context, done, last, prefix))
             done = last
             # The next window sees half of this one again.
             context = max(0, first[min(done, count)] - room // 2)
@@ -218,11 +237,13 @@ class Planner:
         context: int,
         begin: int,
         end: int,
+        prefix: Prefix | None,
     ) -> Plan:
         """Targets `begin` to `end` of a paragraph, given the tokens from `context` on."""
         length = len(ids) + 1
         chain = list(range(length))
-        plan = Plan(length, [self.start, *ids], [-1, *chain[:-1]], chain, list(chain))
+        start = self.start if prefix is None else prefix.last
+        plan = Plan(length, [start, *ids], [-1, *chain[:-1]], chain, list(chain), prefix=prefix)
         count = len(paragraph.starts)
         previous: int | None = None  # the end term of the numeral before
         for target in range(begin, end):
@@ -261,6 +282,7 @@ class Planner:
         is_read = space == " " and plan.tokens[root + 1] == self.tokens.space
         plan.numerals.append((here, root + is_read))
         plan.roots.append((root, space or ""))
+        plan.written.append(high)
         tree = self.tokens.tree_of(space or "", forms)
         nodes = self._graft(plan, tree, root)
         plan.starts.extend((number, low, nodes[node], kind) for node, kind in tree.starts)
@@ -307,7 +329,7 @@ def _visible(text: str) -> tuple[np.ndarray, np.ndarray]:
     return visible, np.append(codes == ord(" "), False) & (visible == places + 1)
 
 
-def _as_spelled(paragraph: Paragraph) -> Paragraph:
+def as_spelled(paragraph: Paragraph) -> Paragraph:
     """The paragraph with each numeral in a form that is spelled (`spelling/written.py`).
 
     Full-width digits, `.05`, `1’000` and a decimal comma are read as `0.05` and `1,000`, so that

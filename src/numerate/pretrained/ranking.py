@@ -56,7 +56,7 @@ class Ranking:
         result = np.zeros(len(plan.roots), dtype=np.int64)
         if not plan.roots:
             return result
-        branches = Branches(self.scorer, plan.tokens[: plan.length])
+        branches = Branches(self.scorer, plan, plan.length)
         at_once = AT_ONCE.get(self.scorer.device.type, AT_ONCE["cpu"])
         for space, places in _by_space(plan).items():
             if space not in self._whole:
@@ -75,11 +75,9 @@ class Ranking:
         result = torch.empty(len(plan.roots), len(self.forms), dtype=torch.float64, device=device)
         if not plan.roots:
             return result.cpu().numpy()
-        chain = self.scorer.index(np.array([plan.tokens[: plan.length]]))
         past = states = None
         if self.scorer.takes_masks:
-            states, past = self.scorer.hidden(chain, use_cache=True)
-            states = states[0]
+            states, past = self.scorer.read_chain(plan, plan.length)
         for space, places in _by_space(plan).items():
             for tree in self._trees_after(space):
                 count = max(1, STATES.get(device.type, 4096) // len(tree.spelling.parents))
@@ -89,7 +87,7 @@ class Ranking:
                     if past is None or states is None:
                         read = self._read_by_path(plan, tree, roots)
                     else:
-                        read = self._read(past, states, tree, roots)
+                        read = self._read(past, states, tree, roots, len(plan.before))
                     rows = self.scorer.index(np.array(mine))
                     columns = self.scorer.index(np.array(tree.candidates))
                     result[rows[:, None], columns] = self._table(read, tree, len(mine), adapter)
@@ -122,17 +120,19 @@ class Ranking:
             seen[node] |= seen[spelling.parents[node]]
         return _Tree(candidates, spelling, seen[1:, 1:])
 
-    def _read(self, past: object, states: Tensor, tree: _Tree, roots: np.ndarray) -> Tensor:
-        """The states of the tree after each root: [n, K, S]."""
-        scorer, count, length = self.scorer, len(roots), len(states)
+    def _read(
+        self, past: object, states: Tensor, tree: _Tree, roots: np.ndarray, before: int
+    ) -> Tensor:
+        """The states of the tree after each root, with a prefix `before`: [n, K, S]."""
+        scorer, count, length = self.scorer, len(roots), before + len(states)
         shared = copy.deepcopy(past)
         shared.batch_repeat_interleave(count)  # type: ignore[attr-defined]
         root = scorer.index(roots)
-        before = torch.arange(length, device=scorer.device) <= root[:, None]  # [n, T]
+        text = torch.arange(length, device=scorer.device) <= before + root[:, None]  # [n, T]
         size = len(tree.seen)
         mask = torch.cat(
             [
-                before[:, None].expand(count, size, length),
+                text[:, None].expand(count, size, length),
                 torch.from_numpy(tree.seen).to(scorer.device).expand(count, size, size),
             ],
             dim=2,
@@ -140,7 +140,7 @@ class Ranking:
         below, _ = scorer.hidden(
             scorer.index(tree.spelling.tokens[1:]).expand(count, size),
             attention_mask=mask[:, None],
-            position_ids=root[:, None] + scorer.index(tree.spelling.depths[1:]),
+            position_ids=before + root[:, None] + scorer.index(tree.spelling.depths[1:]),
             past_key_values=shared,
             use_cache=True,
         )
@@ -150,7 +150,10 @@ class Ranking:
         parts = []
         for root in roots.tolist():
             chain = list(range(root + 1))
-            alone = Plan(root + 1, plan.tokens[: root + 1], [-1, *chain[:-1]], chain, list(chain))
+            tokens = plan.tokens[: root + 1]
+            alone = Plan(
+                root + 1, tokens, [-1, *chain[:-1]], chain, list(chain), prefix=plan.prefix
+            )
             nodes = [root]
             for parent, token in zip(
                 tree.spelling.parents[1:].tolist(), tree.spelling.tokens[1:].tolist(), strict=True

@@ -2,7 +2,8 @@
 
 Branches are part of the same sequence as the text, and an attention mask keeps each node to its
 own ancestors; so the words, the numerals in every spelling, and what could carry a numeral on
-cost one pass. Models that cannot be masked so are given every path as a sequence of its own.
+cost one pass. What stands before several paragraphs is read once, and its keys and values are
+shared. Models that cannot be masked so are given every path as a sequence of its own.
 """
 
 import threading
@@ -19,12 +20,14 @@ from torch import Tensor, nn
 from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import NodeDetails
 from numerate.pretrained.layout import Plan
+from numerate.pretrained.prefix import Prefix
 from numerate.spelling.forest import Forest, Request, Trees, on_device, plant, renumber
 from numerate.spelling.numeral_tokens import TEXT_END, NumeralTokens
 from numerate.spelling.sums import spell_out
 from numerate.spelling.token_classes import MASSES, TokenClasses
 
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
+PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a time
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
 # Inner layers know what the last one, bound to say the next token, has let go of.
@@ -39,7 +42,33 @@ class Scores:
     gates: Tensor  # float64 [N] log p(a numeral comes)
     numerals: Tensor  # float64 [N] log p(this one | a numeral comes)
     states: Tensor  # [N, S] the states before each numeral
+    after: Tensor  # [N, R] what is kept of the states after each
     details: NodeDetails | None = None  # at the nodes of the numerals' trees, if asked for
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPrefixes:
+    """What a model makes of prefixes, one after another: F tokens in all."""
+
+    places: dict[Prefix, int]  # which of them
+    starts: np.ndarray  # [prefixes + 1] where each begins among the tokens
+    layers: list[tuple[Tensor, Tensor]]  # keys and values: [F, heads, size] each
+    numbers: list[Tensor]  # of each prefix, what is kept of the states after its numbers: [E, R]
+
+    def cache(self, prefixes: Sequence[Prefix | None]) -> tuple[Any, np.ndarray]:
+        """Keys and values for a batch, as transformers takes them, and who has which: [B, P]."""
+        from transformers import DynamicCache
+
+        which = [-1 if prefix is None else self.places[prefix] for prefix in prefixes]
+        lengths = np.diff(self.starts)[which] * (np.array(which) >= 0)
+        steps = np.arange(lengths.max())
+        exists = steps < lengths[:, None]
+        rows = np.where(exists, self.starts[which][:, None] + steps, 0)
+        cache = DynamicCache()
+        for number, (keys, values) in enumerate(self.layers):
+            index = torch.from_numpy(rows).to(keys.device)
+            cache.update(keys[index].transpose(1, 2), values[index].transpose(1, 2), number)
+        return cache, exists
 
 
 class Nodes:
@@ -57,6 +86,8 @@ class Nodes:
         self.numeral_starts = np.cumsum([0, *(len(plan.numerals) for plan in plans)])
         self.end_starts = np.cumsum([0, *(len(plan.ends) for plan in plans)])
         self.node_starts = np.arange(len(plans)) * size
+        self.prefixes = [plan.prefix for plan in plans]
+        self.before = np.array([len(plan.before) for plan in plans])
 
     def _pad(self, rows: list[list[int]], fill: int) -> np.ndarray:
         padded = np.full(self.shape, fill, dtype=np.int64)
@@ -85,14 +116,32 @@ class Nodes:
             places=int(numeral[-1]),
         )
 
+    def written(self) -> np.ndarray:
+        """Of each numeral, the node it ends with: [N]."""
+        pairs = zip(self.plans, self.node_starts.tolist(), strict=True)
+        found = [node + start for plan, start in pairs for node in plan.written]
+        return np.array(found, dtype=np.int64)
+
     def mask(self, device: torch.device) -> Tensor:
-        """Whom each node sees: bool [B, 1, L, L]."""
+        """Whom of its plan each node sees: bool [B, 1, L, L]."""
         places = torch.arange(self.shape[1], device=device)
         seen = places <= torch.from_numpy(self.limits).to(device)[:, :, None]
         pairs = [(index, *pair) for index, plan in enumerate(self.plans) for pair in plan.ancestors]
         if pairs:
             seen[tuple(torch.tensor(pairs, device=device).T)] = True
         return seen[:, None]
+
+
+def in_batches(sizes: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Which of things that are padded to the same size are taken together: similar ones."""
+    batch: list[int] = []
+    for index in np.argsort(sizes, kind="stable").tolist():
+        if batch and (len(batch) + 1) * sizes[index] > room:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
 @contextmanager
@@ -127,16 +176,30 @@ class Scorer:
         self._inner = self._find_layers(probe)
         self.layers = list(self._inner)  # their numbers
         self.state_size = self._check_logits(probe)
+        # Of numbers that were read, what inner layers know is kept: the last one, which says the
+        # next token, has let go of them.
+        inner = self.state_size - model.get_output_embeddings().weight.shape[1]
+        self.number_size = inner or self.state_size
+        self._read: tuple[int, ReadPrefixes] | None = None  # of the prefix that was asked for last
         self.takes_masks = self._find_whether_masks_work()
 
     @property
     def device(self) -> torch.device:
         return self.model.device  # type: ignore[no-any-return]
 
-    def score(self, plans: Sequence[Plan], *, detailed: bool = False) -> Scores:
-        """Log-probabilities of all targets of the plans, in their order."""
+    def score(
+        self,
+        plans: Sequence[Plan],
+        prefixes: ReadPrefixes | None = None,
+        *,
+        detailed: bool = False,
+    ) -> Scores:
+        """Log-probabilities of all targets of the plans, in their order.
+
+        Their prefixes are read first, unless they have been.
+        """
         nodes = Nodes(plans)
-        states = self.states(nodes)
+        states = self.states(nodes, prefixes)
         forest = nodes.forest()
         finish = nodes.terms("finish", nodes.target_starts, nodes.node_starts)
         requests = [*forest.requests(), (TEXT_END, finish[:, 1])]
@@ -161,6 +224,7 @@ class Scorer:
             gates.clamp(NEVER, 0),
             (spelled.numerals - spelled.gates).clamp(NEVER, 0),
             states[self.index(wheres[:, 1])],
+            states[self.index(nodes.written())][:, : self.number_size],
             self._details_of(nodes, states) if detailed else None,
         )
 
@@ -255,18 +319,94 @@ class Scorer:
     def index(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(self.device)
 
-    def states(self, nodes: Nodes) -> Tensor:
+    def states(self, nodes: Nodes, prefixes: ReadPrefixes | None = None) -> Tensor:
         """The states of every node: [B * L, S]."""
-        return self._states(nodes) if self.takes_masks else self._states_by_path(nodes)
+        return self._states(nodes, prefixes) if self.takes_masks else self._states_by_path(nodes)
 
-    def _states(self, nodes: Nodes) -> Tensor:
+    def _states(self, nodes: Nodes, prefixes: ReadPrefixes | None = None) -> Tensor:
+        mask = nodes.mask(self.device)
+        past = None
+        if nodes.before.any():
+            prefixes = prefixes or self.read_prefixes(nodes.prefixes)
+            past, exists = prefixes.cache(nodes.prefixes)
+            before = torch.from_numpy(exists).to(self.device)[:, None, None]  # [B, 1, 1, P]
+            mask = torch.cat([before.expand(-1, -1, mask.shape[2], -1), mask], dim=3)
         states, _ = self.hidden(
             self.index(nodes.tokens),
-            attention_mask=nodes.mask(self.device),
-            position_ids=self.index(nodes.positions),
-            use_cache=False,
+            attention_mask=mask,
+            position_ids=self.index(nodes.positions + nodes.before[:, None]),
+            past_key_values=past,
+            use_cache=past is not None,
         )
         return states.flatten(0, 1)
+
+    def read_prefixes(self, prefixes: Iterable[Prefix | None]) -> ReadPrefixes:
+        """Each once, those of similar length together; nothing is masked, so it is fast."""
+        from transformers import DynamicCache
+
+        distinct = sorted({prefix for prefix in prefixes if prefix is not None}, key=len)
+        numbers: list[Tensor] = []
+        layers: list[tuple[list[Tensor], list[Tensor]]] = []
+        room = PREFIX_TOKENS.get(self.device.type, PREFIX_TOKENS["cpu"])
+        for batch in in_batches([len(prefix) for prefix in distinct], room):
+            some = [distinct[index] for index in batch]
+            size = max(map(len, some))
+            tokens = np.zeros((len(some), size), dtype=np.int64)
+            for row, prefix in zip(tokens, some, strict=True):
+                row[: len(prefix)] = prefix.tokens
+            cache = DynamicCache() if self.takes_masks else None
+            states, _ = self.hidden(
+                self.index(tokens), past_key_values=cache, use_cache=cache is not None
+            )
+            for row, prefix in zip(states, some, strict=True):
+                ends = self.index(prefix.ends.clip(min=0))
+                numbers.append(row[ends, : self.number_size])
+            if cache is not None:
+                rows = [step * size + np.arange(len(p)) for step, p in enumerate(some)]
+                index = self.index(np.concatenate(rows))
+                for number, layer in enumerate(cache.layers):
+                    if number == len(layers):
+                        layers.append(([], []))
+                    for found, tensor in zip(
+                        layers[number], (layer.keys, layer.values), strict=True
+                    ):
+                        found.append(tensor.transpose(1, 2).flatten(0, 1)[index])
+        return ReadPrefixes(
+            {prefix: place for place, prefix in enumerate(distinct)},
+            np.cumsum([0, *map(len, distinct)]),
+            [(torch.cat(keys), torch.cat(values)) for keys, values in layers],
+            numbers,
+        )
+
+    @torch.no_grad()
+    def read_chain(self, plan: Plan, length: int) -> tuple[Tensor, Any]:
+        """The states of the first nodes of a chain, [T, S], and what is kept of them and before.
+
+        Of models that take no masks nothing is kept.
+        """
+        tokens = self.index(np.array([plan.tokens[:length]]))
+        if not self.takes_masks:
+            before = self.index(plan.before)[None]
+            states, _ = self.hidden(torch.cat([before, tokens], dim=1), use_cache=False)
+            return states[0, before.shape[1] :], None
+        if plan.prefix is None:
+            states, past = self.hidden(tokens, use_cache=True)
+            return states[0], past
+        past, _ = self._remembered(plan.prefix).cache([plan.prefix])
+        positions = len(plan.prefix) + torch.arange(length, device=self.device)[None]
+        states, past = self.hidden(
+            tokens, position_ids=positions, past_key_values=past, use_cache=True
+        )
+        return states[0], past
+
+    def _remembered(self, prefix: Prefix) -> ReadPrefixes:
+        """Read just before, as a rule: a paragraph is asked about again and again."""
+        weights = sum(weight._version for weight in self.model.parameters())
+        before = self._read
+        if before is None or before[0] != weights or prefix not in before[1].places:
+            before = weights, self.read_prefixes([prefix])
+            self._read = before
+        return before[1]
 
     def _states_by_path(self, nodes: Nodes) -> Tensor:
         """The same, from one plain sequence for each leaf."""
@@ -279,8 +419,9 @@ class Scorer:
                 while plan.parents[path[-1]] >= 0:
                     path.append(plan.parents[path[-1]])
                 path.reverse()
-                tokens = self.index(np.array([[plan.tokens[node] for node in path]]))
-                states = self.hidden(tokens, use_cache=False)[0][0]
+                tokens = [*plan.before, *(plan.tokens[node] for node in path)]
+                states, _ = self.hidden(self.index(np.array([tokens])), use_cache=False)
+                states = states[0, len(plan.before) :]
                 new = [step for step, node in enumerate(path) if node not in done]
                 parts.append(states[new])
                 places += [start + path[step] for step in new]
@@ -324,16 +465,23 @@ class Scorer:
         return states.shape[-1]
 
     def _find_whether_masks_work(self) -> bool:
-        """A sequence with a branch must give the same states as two without."""
+        """A sequence with a branch must give the same states as two without, and so must one
+        after a prefix, whose keys and values are kept."""
+        self.takes_masks = True
         chain = list(range(5))
-        probe = Plan(5, [1, 2, 3, 4, 5], [-1, *chain[:-1]], list(chain), list(chain))
-        probe.branch(probe.branch(2, 6), 7)
-        nodes = Nodes([probe])
+        prefix = Prefix(np.arange(1, 4), 4, np.zeros(0, dtype=np.int64), 0)
+        probes = [
+            Plan(5, [1, 2, 3, 4, 5], [-1, *chain[:-1]], list(chain), list(chain), prefix=before)
+            for before in (None, prefix)
+        ]
+        for probe in probes:
+            probe.branch(probe.branch(2, 6), 7)
+        nodes = Nodes(probes)
         with torch.no_grad():
             expected = self._states_by_path(nodes)
             try:
                 found = self._states(nodes)
-            except (TypeError, ValueError, RuntimeError):
+            except (AttributeError, TypeError, ValueError, RuntimeError):
                 return False
         worst = (found - expected).abs().max()
         return bool(worst <= 1e-3 * expected.abs().max())

@@ -23,12 +23,15 @@ from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
 from numerate.numeral_table import NumeralTable
 from numerate.packing import move
 from numerate.pretrained.language_model import (
+    TABLES,
+    WRITTEN,
     Layouts,
     ParagraphScores,
     PretrainedLM,
+    prefixes_of,
     read_paragraphs,
 )
-from numerate.pretrained.layout import Paragraph, Plan
+from numerate.pretrained.layout import NOTHING, Paragraph, Plan
 from numerate.pretrained.mapped import open_mapped, put
 from numerate.ragged import ranges
 from numerate.runs.folder import read_json
@@ -60,16 +63,21 @@ def remembered_cache(told: str | None) -> Path | None:
 class Store:
     """The scores and states of one model on one dataset."""
 
-    def __init__(self, cache: Path, model: PretrainedLM, dataset: Dataset) -> None:
+    def __init__(
+        self, cache: Path, model: PretrainedLM, dataset: Dataset, sight: str = "none"
+    ) -> None:
+        """`sight` is how far the model sees."""
         self.model = model
         self.dataset = dataset
+        self.sight = sight
         digest, content = model.digest, dataset.manifest["content_hash"]
         # The same texts cut by other rules have other targets.
         pair = cache / f"{digest[:16]}-{content[:16]}{dataset.reading.tag}"
         if model.start is None:
             model.start = self._chosen_start(pair)
         # A head goes on with the start it was trained with, whatever another dataset would choose.
-        self.folder = pair / f"start-{model.start}"
+        seeing = "" if sight == "none" else f"-{sight}"
+        self.folder = pair / f"start-{model.start}{seeing}"
         self.folder.mkdir(parents=True, exist_ok=True)
         self._splits: dict[str, SplitStore] = {}
         about = self.folder / "about.json"
@@ -81,6 +89,8 @@ class Store:
             "start": model.start,
             "layers": model.scorer.layers,
         }
+        if sight != "none":
+            identity |= {"sight": sight, "tables": TABLES if sight in WRITTEN else 0}
         if not about.exists():
             write_file(about, (json.dumps(identity, indent=2) + "\n").encode())
         elif read_json(about) != identity:
@@ -110,8 +120,12 @@ class SplitStore:
     def __init__(self, store: Store, name: str) -> None:
         self.store = store
         self.name = name
-        self.paragraphs: list[Paragraph] = read_paragraphs(store.dataset.split(name))
-        self.layouts = Layouts(store.model, self.paragraphs)
+        split = store.dataset.split(name)
+        self.paragraphs: list[Paragraph] = read_paragraphs(split)
+        self.prefixes = prefixes_of(
+            store.model, split, store.sight, self.paragraphs, store.dataset.reading
+        )
+        self.layouts = Layouts(store.model, self.paragraphs, self.prefixes)
         lengths = [len(paragraph.starts) + 1 for paragraph in self.paragraphs]
         numerals = [len(paragraph.numerals) for paragraph in self.paragraphs]
         self.target_starts = np.cumsum([0, *lengths])
@@ -122,6 +136,7 @@ class SplitStore:
         self.numerals = self.array("numerals", np.float64, (count,))
         self.states = self.array("states", np.float16, (count, size))
         self.done = self.array("done", np.bool_, (len(self.paragraphs),))
+        self.numbers = None if store.sight == "none" else NumberStore(self)
 
     def array(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
         return open_mapped(self.store.folder / f"{self.name}-{name}.npy", dtype, shape)
@@ -150,7 +165,10 @@ class SplitStore:
         done = self.details.done if detailed else self.done
         arrays = [self.targets, self.gates, self.numerals, self.states]
         arrays += self.details.arrays if detailed else []
+        arrays += self.numbers.arrays if self.numbers else []
         waiting, what = wanted[~done[wanted]], f"reading {self.name}"
+        if self.prefixes is not None:  # paragraphs with the same before them side by side
+            waiting = waiting[np.argsort(self.prefixes.which[waiting], kind="stable")]
         for some in self._portions(waiting, what, progress, PARAGRAPHS):
             scores = self.store.model.score(self.layouts.of(some), detailed=detailed)
             for index, score in zip(some, scores, strict=True):
@@ -161,6 +179,8 @@ class SplitStore:
                 put(self.states, numerals, as_half(score.states))
                 if detailed:
                     self.details.put(numerals, score)
+                if self.numbers:
+                    self.numbers.put(index, numerals, score)
             for array in arrays:
                 array.flush()  # type: ignore[attr-defined]
             for marks in (self.done, done):
@@ -261,6 +281,49 @@ class SplitStore:
             yield waiting[begin : begin + count].tolist()
         if progress and len(waiting):
             progress(what, len(waiting), len(waiting))
+
+
+class NumberStore:
+    """States after the numbers in view of a split's paragraphs: those of tables once a prefix."""
+
+    def __init__(self, split: SplitStore) -> None:
+        distinct = [None] if split.prefixes is None else split.prefixes.distinct
+        count = len(split.paragraphs)
+        self._which = np.zeros(count, np.int64) if split.prefixes is None else split.prefixes.which
+        self._seen = [NOTHING if prefix is None else prefix.seen for prefix in distinct]
+        self._starts = np.cumsum([0, *map(len, self._seen)])
+        self._numeral_starts = split.numeral_starts
+        size = split.store.model.scorer.number_size
+        # An empty file cannot be mapped.
+        tables, own = max(1, int(self._starts[-1])), max(1, len(split.numerals))
+        self.of_tables = split.array("table-states", np.float16, (tables, size))
+        self.own = split.array("after-states", np.float16, (own, size))
+        self.arrays = [self.of_tables, self.own]
+
+    def put(self, paragraph: int, numerals: slice, score: ParagraphScores) -> None:
+        which = self._which[paragraph]
+        tables = slice(*self._starts[which : which + 2])
+        states = as_half(score.number_states)
+        put(self.of_tables, tables, states[: tables.stop - tables.start])
+        put(self.own, numerals, states[tables.stop - tables.start :])
+
+    def gather(self, paragraphs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of all numbers in view of some paragraphs, the states after each, [E, R], and which
+        were read, [E]: of each paragraph those of its tables, then its own."""
+        which = self._which[paragraphs]
+        tables = np.diff(self._starts)[which]
+        own = np.diff(self._numeral_starts)[paragraphs]
+        counts = np.stack([tables, own], axis=1).reshape(-1)
+        ends = np.cumsum(counts)
+        begins = np.stack([self._starts[which], self._numeral_starts[paragraphs]], axis=1)
+        in_table = np.repeat(np.tile([True, False], len(paragraphs)), counts)
+        rows = np.repeat(begins.reshape(-1) - (ends - counts), counts) + np.arange(len(in_table))
+        states = np.empty((len(rows), self.own.shape[1]), dtype=np.float16)
+        states[in_table] = self.of_tables[rows[in_table]]
+        states[~in_table] = self.own[rows[~in_table]]
+        seen = np.ones(len(rows), dtype=np.bool_)
+        seen[in_table] = np.concatenate([NOTHING, *(self._seen[prefix] for prefix in which)])
+        return states, seen
 
 
 class DetailStore:
