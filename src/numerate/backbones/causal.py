@@ -4,7 +4,7 @@ Words keep the language model's own distribution, and so does the class gate: on
 is, given that one comes, is the head's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,31 @@ from torch import Tensor, nn
 
 from numerate.backbones.causal_batches import PretrainedBatch, StateBatch
 from numerate.backbones.contract import AFTER, Backbone, Reading, exactly
-from numerate.backbones.lm_digits import LMDigits, PlacedDigits, StoredDigits, TextDigits
+from numerate.backbones.lm_digits import PlacedDigits, StoredDigits, TextDigits
 from numerate.backbones.texts import Texts, paragraphs_of
 from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset, Split
-from numerate.corpus.tokenizer import Token
+from numerate.corpus.tokenizer import DEFAULT_RULES, Token
 from numerate.heads.base import Context, DigitTable, NumeralHead
 from numerate.heads.dropout import ByteDropout
 from numerate.numeral_table import SYMBOLS, NumeralTable
 from numerate.pretrained.backbone import trained_weights
-from numerate.pretrained.language_model import LaidOut, PretrainedLM, join_scores
+from numerate.pretrained.language_model import (
+    WRITTEN,
+    LaidOut,
+    ParagraphScores,
+    PretrainedLM,
+    join_scores,
+    prefixes_in_view,
+)
 from numerate.pretrained.layout import Paragraph, Plan
+from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.store import Progress, Store, default_cache
+from numerate.sight.collate import CorpusSight
+from numerate.sight.columns import SightColumns
+from numerate.sight.view import ReadSight, Sight
 from numerate.spelling.best_first import Beside
+from numerate.vocabulary import Vocabulary
 
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.1, 0.01  # parts of the learning rate of the head
 AT_ONCE = 1024  # states projected at a time
@@ -43,10 +55,22 @@ class CausalBackbone(Backbone):
     second_looks = 0.1  # each costs some hundred tokens
 
     def __init__(
-        self, lm: PretrainedLM, size: int | None, dropout: float = 0.0, *, tuned: bool = False
+        self,
+        lm: PretrainedLM,
+        size: int | None,
+        dropout: float = 0.0,
+        *,
+        tuned: bool = False,
+        sight: str = "none",
+        vocabulary: Vocabulary | None = None,
     ) -> None:
-        """Without a `size`, heads see no states: those of a model as it comes need none."""
+        """Without a `size`, heads see no states: those of a model as it comes need none.
+
+        `sight` is how far it sees; of its `vocabulary`, headers of tables have words.
+        """
         super().__init__()
+        self.sight = sight
+        self.vocabulary = vocabulary or Vocabulary.nothing()
         self.size = size or 0  # of what heads see
         self.lm = lm
         self.title = lm.backbone.name
@@ -58,6 +82,13 @@ class CausalBackbone(Backbone):
                 nn.Linear(lm.scorer.state_size, size),
                 nn.Tanh(),
                 ByteDropout(dropout),
+            )
+        self.see: nn.Module | None = None  # what heads see of the numbers in view
+        if size is not None and sight != "none":
+            self.see = nn.Sequential(
+                nn.LayerNorm(lm.scorer.number_size),
+                ByteDropout(dropout),
+                nn.Linear(lm.scorer.number_size, size),
             )
         self.tuned: nn.Module | None = lm.backbone.model if tuned else None
         self.store: Store | None = None
@@ -82,10 +113,12 @@ class CausalBackbone(Backbone):
         self.progress, self.reads_nodes = progress, detailed
         together = [self, *(other for other in beside if isinstance(other, CausalBackbone))]
         stores = [other.store for other in together if other.store]
-        known = [store for store in stores if store.dataset is dataset]
+        # A model as it comes reads no numbers of its own paragraph but with the text.
+        sight = self.sight if self.see is not None or self.sight in WRITTEN else "none"
+        known = [store for store in stores if (store.dataset, store.sight) == (dataset, sight)]
         folders = [cache, *(other.remembered for other in together)]
         folder = next(filter(None, folders), None) or default_cache()
-        self.store = known[0] if known else Store(folder, self.lm, dataset)
+        self.store = known[0] if known else Store(folder, self.lm, dataset, sight)
 
     def hidden(self, states: Tensor) -> Tensor:
         """What a head sees of the language model's states: [N, S] → [N, D]."""
@@ -102,19 +135,27 @@ class CausalBackbone(Backbone):
             weights = (*self.parameters(), *head.parameters())
             trained = next(weight for weight in weights if weight.requires_grad)
             return read.words + 0.0 * trained.sum()
-        return torch.cat(
-            [read.words, read.gates + head.log_prob(self._context(read), read.numerals)]
-        )
+        context = self._context(read)
+        # The model may have been read in mixed precision; what is made of it is not.
+        with torch.autocast(self.device.type, enabled=False):
+            numerals = head.log_prob(context, read.numerals)
+        return torch.cat([read.words, read.gates + numerals])
 
     def contexts(self, batch: PretrainedBatch) -> Context:
         return self._context(batch.read(self.lm))
 
     def _context(self, batch: StateBatch) -> Context:
-        return Context(self.hidden(batch.states), digits=batch.digits)
+        with torch.autocast(self.device.type, enabled=False):
+            sight: Sight | None = None
+            if self.see is not None and batch.seen is not None:
+                vectors = self.see(batch.seen.states.float())
+                sight = batch.seen.numbers.with_vectors(vectors, batch.seen.read)
+            return Context(self.hidden(batch.states.float()), sight, batch.digits)
 
     def parameter_groups(self, head: NumeralHead) -> list[dict[str, Any]]:
-        of_head = [] if self.project is None else [*self.project.parameters()]
-        groups: list[dict[str, Any]] = [{"params": [*of_head, *head.parameters()], "scale": 1.0}]
+        own = [part for part in (self.project, self.see) if part is not None]
+        weights = [weight for part in (*own, head) for weight in part.parameters()]
+        groups: list[dict[str, Any]] = [{"params": weights, "scale": 1.0}]
         if self.tuned is not None:
             tuned = [weight for weight in self.tuned.parameters() if weight.requires_grad]
             is_all = len(tuned) == len(list(self.tuned.parameters()))
@@ -133,13 +174,36 @@ class CausalBackbone(Backbone):
         detailed = self.reads_nodes or head.digit_adapter() is not None
         if isinstance(corpus.split, Split):
             return self._read_split(corpus, detailed)
-        laid_out = self.lm.lay_out(paragraphs_of(corpus))
+        paragraphs = paragraphs_of(corpus)
+        columns = None if corpus.sight is None else corpus.sight.columns
+        laid_out = self.lm.lay_out(paragraphs, self._prefixes(columns, paragraphs))
         scores = self.lm.score(laid_out, detailed=detailed)
         joined = join_scores(scores)
         log_probs = joined.targets.copy()
         log_probs[corpus.target_is_numeral] = joined.gates
         digits = TextDigits(self.lm, laid_out, joined, np.arange(len(corpus.rows)))
-        return Reading(corpus, log_probs, self._seen(joined.states, digits), digits)
+        sight = None
+        if self.see is not None and corpus.sight is not None:
+            states, read = _in_view(corpus.sight, scores)
+            sight = self._read_sight(corpus.sight, states, read, corpus.sight.numeral_places)
+        context = Context(self._hidden_of(joined.states), sight, digits)
+        return Reading(corpus, log_probs, context, digits)
+
+    def _prefixes(
+        self, columns: SightColumns | None, paragraphs: Sequence[Paragraph]
+    ) -> list[Prefix | None] | None:
+        """What stands before texts of the user's."""
+        if self.sight not in WRITTEN or columns is None or columns.tables is None:
+            return None
+        found = prefixes_in_view(
+            self.lm,
+            columns.tables,
+            columns.views,
+            columns.view_offsets,
+            paragraphs,
+            columns.rules or DEFAULT_RULES,
+        )
+        return [found[index] for index in range(len(found))]
 
     def _read_split(self, corpus: Corpus, detailed: bool) -> Reading:
         """From what is cached; what the cache lacks is read first."""
@@ -150,34 +214,75 @@ class CausalBackbone(Backbone):
         log_probs = np.array(split.targets[split.targets_of(corpus.sources)])
         log_probs[corpus.target_is_numeral] = split.gates[places]
         digits = StoredDigits(self.lm, split, places, self.progress)
-        return Reading(corpus, log_probs, self._seen(split.states, digits, places), digits)
+        sight = None
+        if self.see is not None and corpus.sight is not None and split.numbers is not None:
+            states, read = split.numbers.gather(corpus.sources, corpus.sight.numbers_in_tables)
+            sight = self._read_sight(corpus.sight, states, read, corpus.sight.numeral_places)
+        context = Context(self._hidden_of(split.states, places), sight, digits)
+        return Reading(corpus, log_probs, context, digits)
 
-    def _seen(
-        self, states: np.ndarray, digits: LMDigits, places: np.ndarray | None = None
-    ) -> Context:
-        """What heads see of states [N, S], or of some of them."""
-        rows = np.arange(len(states)) if places is None else places
+    def _hidden_of(self, states: np.ndarray, rows: np.ndarray | None = None) -> Tensor:
+        """What heads see of states, or of some of them: [N, S] → [N, D]."""
+        return self._projected(self.hidden, states, rows)
+
+    def _read_sight(
+        self, sight: CorpusSight, states: np.ndarray, read: np.ndarray, places: np.ndarray
+    ) -> Sight:
+        """The numbers in view of some places, with the states after all of them."""
+        assert self.see is not None, "a head that sees numbers sees states"
+        vectors = self._projected(self.see, states)
+        return ReadSight(sight, vectors, torch.from_numpy(read).to(self.device), places)
+
+    def _projected(
+        self,
+        project: Callable[[Tensor], Tensor],
+        states: np.ndarray,
+        rows: np.ndarray | None = None,
+    ) -> Tensor:
+        rows = np.arange(len(states)) if rows is None else rows
         parts = [torch.empty(0, self.size, device=self.device)]
         with exactly():
             for begin in range(0, len(rows), AT_ONCE):
                 some = states[rows[begin : begin + AT_ONCE]].astype(np.float32)
-                parts.append(self.hidden(torch.from_numpy(some).to(self.device)))
-        return Context(torch.cat(parts), digits=digits)
+                parts.append(project(torch.from_numpy(some).to(self.device)))
+        return torch.cat(parts)
 
     def after(self, texts: Texts) -> Context:
         """It reads text as it stands, so the white space before a numeral matters: whoever has a
         text without one at its end, as people type it, adds what a writer would leave."""
-        plans = []
+        paragraphs = []
         for text, cut in zip(texts.texts, texts.tokens, strict=True):
             some_numeral = Token("0", len(text), len(text) + 1, True)  # only its place counts
-            paragraph = Paragraph.of(text + "0", [*cut, some_numeral])
-            plans.append(self.lm.lay_out_before(paragraph, len(cut)))
+            paragraphs.append(Paragraph.of(text + "0", [*cut, some_numeral]))
+        prefixes = self._prefixes(texts.columns, [Paragraph.of(t, []) for t in texts.texts])
+        if self.see is not None:
+            return self._after_and_in_view(texts, self.lm.lay_out(paragraphs, prefixes))
+        before = prefixes or [None] * len(paragraphs)
+        plans = [
+            self.lm.lay_out_before(paragraph, len(paragraph.ends) - 1, prefix)
+            for paragraph, prefix in zip(paragraphs, before, strict=True)
+        ]
         digits = PlacedDigits(self.lm, [(plan, 0) for plan in plans])
         if self.project is None:  # whoever sees no states has none read
             return Context(torch.empty(len(plans), 0, device=self.device), digits=digits)
         with exactly():
             states = [self.lm.scorer.score([plan]).states.float() for plan in plans]
             return Context(self.hidden(torch.cat(states)), digits=digits)
+
+    def _after_and_in_view(self, texts: Texts, laid_out: list[LaidOut]) -> Context:
+        """The same for who sees the numbers of the texts: those are read with all of them."""
+        scores = self.lm.score(laid_out)
+        sight = texts.corpus(self.vocabulary).sight
+        assert sight is not None, "texts say what is in view"
+        sight.table.to(self.device)
+        before = [  # without the numeral to come
+            replace(score, number_states=score.number_states[:-1], seen=score.seen[:-1])
+            for score in scores
+        ]
+        read = self._read_sight(sight, *_in_view(sight, before), sight.end_places)
+        states = np.stack([score.states[-1] for score in scores])
+        digits = PlacedDigits(self.lm, [paragraph.places[-1] for paragraph in laid_out])
+        return Context(self._hidden_of(states), read, digits)
 
     def following(
         self, reading: Reading, head: NumeralHead, rows: np.ndarray, numerals: Sequence[str]
@@ -224,8 +329,11 @@ class CausalBackbone(Backbone):
         if split.has_table(candidates, sources, adapter):
             return None
 
+        rows = np.zeros(len(split.numerals), dtype=np.int64)
+        rows[digits.places] = np.arange(len(digits.places))
+
         def find(plan: Plan, numerals: np.ndarray) -> np.ndarray:
-            context = self._seen(split.states, digits, numerals)
+            context = reading.context[torch.from_numpy(rows[numerals]).to(self.device)]
             found = head.beside_digits(context, candidates)
             assert found is not None, "a head that uses digits says what stands beside them"
             weight, rest = (part.cpu().numpy() for part in found)
@@ -248,3 +356,21 @@ class CausalBackbone(Backbone):
         if writes.weight is not reads.weight:
             found["to be written (lm)"] = digits(writes, of_lm_digits=True)
         return found
+
+
+def _in_view(
+    sight: CorpusSight, scores: Sequence[ParagraphScores]
+) -> tuple[np.ndarray, np.ndarray]:
+    """States after all numbers in view of texts that were read, [E, R], and which were, [E].
+
+    Of a text's tables only so many are in view as heads are given.
+    """
+    states, read = [np.empty((0, 0))], [np.empty(0, dtype=np.bool_)]
+    for score, tables, own in zip(
+        scores, sight.numbers_in_tables, np.diff(sight.own.numeral_offsets), strict=True
+    ):
+        first = len(score.seen) - own
+        rows = np.concatenate([np.arange(tables), np.arange(first, first + own)]).astype(np.int64)
+        states.append(score.number_states[rows])
+        read.append(score.seen[rows])
+    return np.concatenate(states[1:] or states), np.concatenate(read)

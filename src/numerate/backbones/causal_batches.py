@@ -13,10 +13,15 @@ from torch import Tensor
 from numerate.backbones.lm_digits import BatchDigits
 from numerate.batching import Corpus, Encodable, shuffled_batches
 from numerate.numeral_table import NumeralBatch
-from numerate.packing import move
+from numerate.packing import move, move_together
 from numerate.pretrained.language_model import Layouts, PretrainedLM
 from numerate.pretrained.layout import Paragraph, Plan
+from numerate.pretrained.prefix import Prefix
+from numerate.pretrained.scorer import ReadPrefixes, Scores
 from numerate.pretrained.store import SplitStore
+from numerate.pretrained.written_tables import Prefixes
+from numerate.sight.collate import CorpusSight, SeenNumbers
+from numerate.sight.columns import SightColumns
 
 
 class PretrainedBatch(ABC):
@@ -51,6 +56,7 @@ class StateBatch(PretrainedBatch):
     states: Tensor  # [N, S]
     digits: BatchDigits
     numerals: NumeralBatch | None
+    seen: "ReadNumbers | None" = None  # the numbers in view, for who sees any
 
     @property
     def word_count(self) -> int:
@@ -64,6 +70,15 @@ class StateBatch(PretrainedBatch):
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class ReadNumbers:
+    """The E numbers in view of a batch, as the language model has read them."""
+
+    numbers: SeenNumbers
+    states: Tensor  # [E, R] after each
+    read: Tensor  # bool [E] which were
+
+
 @dataclass(frozen=True)
 class PlanBatch(PretrainedBatch):
     """Paragraphs that the language model has yet to read, since it is being trained itself."""
@@ -72,6 +87,10 @@ class PlanBatch(PretrainedBatch):
     is_numeral: Tensor  # bool [T]
     order: Tensor  # [N] numerals of the plans as `numerals` has them
     numerals: NumeralBatch | None
+    seen: SeenNumbers | None = None
+    sizes: tuple[tuple[int, int, Prefix | None], ...] = ()
+    """Of each paragraph: so many numbers of tables and of its own in view, and where the former
+    are written."""
 
     @property
     def numeral_count(self) -> int:
@@ -82,14 +101,30 @@ class PlanBatch(PretrainedBatch):
         return self.is_numeral.shape[0] - self.numeral_count
 
     def read(self, lm: PretrainedLM) -> StateBatch:
-        scores = lm.scorer.score(self.plans)
+        prefixes = lm.scorer.read_prefixes(plan.prefix for plan in self.plans)
+        scores = lm.scorer.score(self.plans, prefixes)
         return StateBatch(
             scores.targets[~self.is_numeral],
             scores.gates[self.order],
             scores.states[self.order],
             BatchDigits(lm, scores.numerals[self.order], None),
             self.numerals,
+            None if self.seen is None else self._read_numbers(self.seen, scores, prefixes),
         )
+
+    def _read_numbers(
+        self, seen: SeenNumbers, scores: Scores, prefixes: ReadPrefixes
+    ) -> ReadNumbers:
+        """Of each paragraph the numbers of its tables, then its own."""
+        own = torch.split(scores.after, [count for _, count, _ in self.sizes])
+        states, read = [], []
+        for (tables, count, prefix), after in zip(self.sizes, own, strict=True):
+            if prefix is not None:
+                states.append(prefixes.numbers_of(prefix)[:tables])
+                read.append(prefix.seen[:tables])
+            states.append(after)
+            read.append(np.ones(count, dtype=np.bool_))
+        return ReadNumbers(seen, torch.cat(states), move(np.concatenate(read), scores.after.device))
 
 
 class StateCorpus(Corpus):
@@ -98,8 +133,9 @@ class StateCorpus(Corpus):
     def __init__(
         self, corpus: Corpus, split: Encodable, store: SplitStore, *, detailed: bool
     ) -> None:
-        super().__init__(split, corpus.vocabulary, corpus.table)
+        super().__init__(split, corpus.vocabulary, corpus.table, columns_of(corpus))
         self.lm = store.store.model
+        self.number_states = store.numbers
         self.targets = np.array(store.targets)
         self.lm_log_probs = np.array(store.numerals)
         self.gates = np.array(store.gates)
@@ -113,17 +149,25 @@ class StateCorpus(Corpus):
         return shuffled_batches(len(self), size, generator)
 
     def collate(self, paragraphs: np.ndarray) -> StateBatch:  # type: ignore[override]
-        numerals, _ = self.numerals_in_batch(paragraphs)
+        numerals, columns = self.numerals_in_batch(paragraphs)
         targets = self.targets_of(paragraphs)
         words = self.targets[targets[~self.target_is_numeral[targets]]]
         device = self.table.device
         spelled = self.details.gather(numerals, device) if self.details else None
+        seen = None
+        if self.sight is not None and self.number_states is not None:
+            numbers = in_view_of(self, self.sight, paragraphs, numerals, columns)
+            states, read = self.number_states.gather(
+                self.sources[paragraphs], self.sight.numbers_in_tables[paragraphs]
+            )
+            seen = ReadNumbers(numbers, move(states, device).float(), move(read, device))
         return StateBatch(
             move(words, device),
             move(self.gates[numerals], device),
             move(self.states[numerals], device).float(),
             BatchDigits(self.lm, move(self.lm_log_probs[numerals], device), spelled),
             self.table.batch(self.rows[numerals]) if len(numerals) else None,
+            seen,
         )
 
 
@@ -131,15 +175,30 @@ class TextCorpus(Corpus):
     """A split for a language model that is trained itself: read anew at every step."""
 
     def __init__(
-        self, corpus: Corpus, split: Encodable, paragraphs: list[Paragraph], lm: PretrainedLM
+        self,
+        corpus: Corpus,
+        split: Encodable,
+        paragraphs: list[Paragraph],
+        lm: PretrainedLM,
+        prefixes: Prefixes | None = None,
     ) -> None:
-        super().__init__(split, corpus.vocabulary, corpus.table)
-        self.layouts = Layouts(lm, paragraphs)
+        super().__init__(split, corpus.vocabulary, corpus.table, columns_of(corpus))
+        self.layouts = Layouts(lm, paragraphs, prefixes)
+        self.prefixes = prefixes
 
     def collate(self, paragraphs: np.ndarray) -> PlanBatch:  # type: ignore[override]
         numerals = self.numerals_of(paragraphs)
         order = np.argsort(self.rows[numerals], kind="stable")
         device = self.table.device
+        seen, sizes = None, list[tuple[int, int, Prefix | None]]()
+        if self.sight is not None:
+            seen = in_view_of(self, self.sight, paragraphs, *self.numerals_in_batch(paragraphs))
+            tables = self.sight.numbers_in_tables[paragraphs].tolist()
+            own = np.diff(self.numeral_offsets)[paragraphs].tolist()
+            before: list[Prefix | None] = [None] * len(paragraphs)
+            if self.prefixes is not None:
+                before = [self.prefixes[index] for index in paragraphs.tolist()]
+            sizes = list(zip(tables, own, before, strict=True))
         return PlanBatch(
             [
                 plan
@@ -149,4 +208,30 @@ class TextCorpus(Corpus):
             torch.from_numpy(self.target_is_numeral[self.targets_of(paragraphs)]).to(device),
             move(order, device),
             self.table.batch(self.rows[numerals][order]) if len(numerals) else None,
+            seen,
+            tuple(sizes),
         )
+
+
+def columns_of(corpus: Corpus) -> SightColumns | None:
+    """What its paragraphs have in view, for who sees any numbers."""
+    return None if corpus.sight is None else corpus.sight.columns
+
+
+def in_view_of(
+    corpus: Corpus,
+    sight: CorpusSight,
+    paragraphs: np.ndarray,
+    numerals: np.ndarray,
+    columns: np.ndarray,
+) -> SeenNumbers:
+    """The numbers in view of a batch's numerals, which stand in its paragraphs `columns`."""
+    arrays = {
+        "texts": paragraphs,
+        "places": numerals + paragraphs[columns],
+        "columns": columns,
+    }
+    moved = move_together(arrays, corpus.table.device)
+    return sight.numbers_of(
+        moved["texts"], sight.room(paragraphs), moved["places"], moved["columns"]
+    )

@@ -215,6 +215,14 @@ def evaluate(
             show_default="that of the runs beside it, or 1,000",
         ),
     ] = None,
+    sight: Annotated[
+        str | None,
+        typer.Option(
+            help="hf: which numbers it reads before a paragraph: none, tables or document.",
+            metavar="LEVEL",
+            show_default="none",
+        ),
+    ] = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -238,6 +246,7 @@ def evaluate(
         vocabulary=vocabulary,
         cache=cache,
         trust_remote_code=trust_remote_code,
+        sight=sight,
     )
 
 

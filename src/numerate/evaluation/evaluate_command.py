@@ -10,9 +10,10 @@ from numerate.evaluation.result_tables import as_csv, as_json, comparison_tables
 from numerate.model.opening import Settings, split_reference
 from numerate.model.stored import StoredModel
 from numerate.notices import say
-from numerate.pretrained.backbone import parse_reference
+from numerate.pretrained.backbone import PREFIX, parse_reference
 from numerate.progress import PassProgress
 from numerate.runs.folder import METRICS
+from numerate.sight.columns import check_level
 from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
 from numerate.vocabulary import Vocabulary
 
@@ -32,6 +33,7 @@ def evaluate_runs(
     vocabulary: int | None = None,
     cache: Path | None = None,
     trust_remote_code: bool = False,
+    sight: str | None = None,
 ) -> None:
     if format not in FORMATS:
         raise NumerateError(f"format: got {format!r}, expected one of {', '.join(FORMATS)}")
@@ -41,6 +43,14 @@ def evaluate_runs(
         raise NumerateError(f"confidence: got {confidence}, expected between 0 and 1")
     if compared and len(runs) != 2:
         raise NumerateError(f"a comparison needs two runs: got {len(runs)}")
+    if sight is not None:
+        check_level(sight)
+        own = [run for run in runs if parse_reference(run) is None]
+        if own:
+            raise NumerateError(
+                f"sight: got {sight} for {own[0]}, which sees as it was trained to; "
+                f"expected {PREFIX}PATH alone"
+            )
     evaluations = []
     known = vocabulary if vocabulary is not None else _vocabulary_of(runs)
     with PassProgress() as progress:
@@ -54,7 +64,7 @@ def evaluate_runs(
                 confidence=confidence,
                 device=device,
                 limit=limit,
-                settings=Settings(cache, known, trust_remote_code, progress),
+                settings=Settings(cache, known, trust_remote_code, progress, sight),
             )
             evaluations.append(evaluation)
     results = compare(evaluations[0], evaluations[1], confidence or 0.95) if compared else None

@@ -38,6 +38,7 @@ class Settings:
     vocabulary: Vocabulary | int | None = None  # that of the run they stand beside, or a size
     trust_remote_code: bool = False
     progress: Progress | None = None
+    sight: str | None = None  # how far one as it comes sees; runs were trained to see as they do
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +164,9 @@ def _bare(path: Path, device: torch.device, settings: Settings) -> NumeralLM:
     lm = PretrainedLM(
         open_backbone(path, device=device, trust_remote_code=settings.trust_remote_code)
     )
-    backbone = CausalBackbone(lm, None)
-    return NumeralLM(ModelConfig("lm"), Vocabulary.nothing(), backbone, LMHead(0)).eval()
+    config = ModelConfig("lm", sight=settings.sight or "none")
+    backbone = CausalBackbone(lm, None, sight=config.sight)
+    return NumeralLM(config, Vocabulary.nothing(), backbone, LMHead(0)).eval()
 
 
 def _over_pretrained(
@@ -204,7 +206,14 @@ def _over_pretrained(
     def make(head: NumeralHead) -> NumeralLM:
         config = stored.config
         size = config.hidden if head.sees_states else None
-        backbone = CausalBackbone(lm, size, config.dropout, tuned=tuned)
+        backbone = CausalBackbone(
+            lm,
+            size,
+            config.dropout,
+            tuned=tuned,
+            sight=config.sight,
+            vocabulary=stored.vocabulary,
+        )
         return NumeralLM(config, stored.vocabulary, backbone, head)
 
     model = stored.build(make).to(device)

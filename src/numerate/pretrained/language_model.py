@@ -324,7 +324,7 @@ def _numbers(plan: Plan, own: Tensor, read: ReadPrefixes) -> tuple[np.ndarray, n
     """States after the numbers of a window, and which were read; the first has the tables'."""
     parts, seen = [own], [np.ones(len(own), dtype=np.bool_)]
     if plan.prefix is not None and plan.targets[0] == 0:
-        parts.insert(0, read.numbers[read.places[plan.prefix]])
+        parts.insert(0, read.numbers_of(plan.prefix))
         seen.insert(0, plan.prefix.seen)
     return torch.cat(parts).float().cpu().numpy(), np.concatenate(seen)
 
@@ -347,21 +347,29 @@ def prefixes_of(
         tables[source] if source >= 0 else paragraphs[-1 - source]
         for source in sight.sources[used].tolist()
     ]
-    by_paragraph = np.split(views, sight.view_offsets[1:-1])
-    found = Prefixes(
-        lm.table_writer(rules),
-        sources,
-        [view.tolist() for view in by_paragraph],
-        (paragraph.text for paragraph in paragraphs),
-    )
+    found = prefixes_in_view(lm, sources, views, sight.view_offsets, paragraphs, rules)
     rows, numbers = found.left_out
     if rows or numbers:
         say(
             f"{split.folder}, {split.name}: of the tables in sight, {rows:,} rows with "
-            f"{numbers:,} numbers do not fit the window of {lm.backbone.name}: those nearest to "
+            f"{numbers:,} numbers do not fit the window of {lm.backbone.name}; those nearest to "
             "each paragraph's words are read"
         )
     return found
+
+
+def prefixes_in_view(
+    lm: PretrainedLM,
+    sources: Sequence[Source],
+    views: np.ndarray,
+    view_offsets: np.ndarray,
+    paragraphs: Sequence[Paragraph],
+    rules: ReadingRules,
+) -> Prefixes:
+    """What stands before paragraphs, of which each has some sources in view."""
+    of_each = [view.tolist() for view in np.split(views, view_offsets[1:-1])]
+    texts = (paragraph.text for paragraph in paragraphs)
+    return Prefixes(lm.table_writer(rules), sources, of_each, texts)
 
 
 def read_paragraphs(split: Split) -> list[Paragraph]:

@@ -55,6 +55,9 @@ class ReadPrefixes:
     layers: list[tuple[Tensor, Tensor]]  # keys and values: [F, heads, size] each
     numbers: list[Tensor]  # of each prefix, what is kept of the states after its numbers: [E, R]
 
+    def numbers_of(self, prefix: Prefix) -> Tensor:
+        return self.numbers[self.places[prefix]]
+
     def cache(self, prefixes: Sequence[Prefix | None]) -> tuple[Any, np.ndarray]:
         """Keys and values for a batch, as transformers takes them, and who has which: [B, P]."""
         from transformers import DynamicCache

@@ -290,8 +290,9 @@ class NumberStore:
         distinct = [None] if split.prefixes is None else split.prefixes.distinct
         count = len(split.paragraphs)
         self._which = np.zeros(count, np.int64) if split.prefixes is None else split.prefixes.which
-        self._seen = [NOTHING if prefix is None else prefix.seen for prefix in distinct]
-        self._starts = np.cumsum([0, *map(len, self._seen)])
+        seen = [NOTHING if prefix is None else prefix.seen for prefix in distinct]
+        self._starts = np.cumsum([0, *map(len, seen)])
+        self._seen = np.concatenate(seen).astype(np.bool_)
         self._numeral_starts = split.numeral_starts
         size = split.store.model.scorer.number_size
         # An empty file cannot be mapped.
@@ -307,11 +308,10 @@ class NumberStore:
         put(self.of_tables, tables, states[: tables.stop - tables.start])
         put(self.own, numerals, states[tables.stop - tables.start :])
 
-    def gather(self, paragraphs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of all numbers in view of some paragraphs, the states after each, [E, R], and which
-        were read, [E]: of each paragraph those of its tables, then its own."""
+    def gather(self, paragraphs: np.ndarray, tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of the numbers in view of some paragraphs, the states after each, [E, R], and which were
+        read, [E]: of each paragraph so many of its `tables`, then its own."""
         which = self._which[paragraphs]
-        tables = np.diff(self._starts)[which]
         own = np.diff(self._numeral_starts)[paragraphs]
         counts = np.stack([tables, own], axis=1).reshape(-1)
         ends = np.cumsum(counts)
@@ -322,7 +322,7 @@ class NumberStore:
         states[in_table] = self.of_tables[rows[in_table]]
         states[~in_table] = self.own[rows[~in_table]]
         seen = np.ones(len(rows), dtype=np.bool_)
-        seen[in_table] = np.concatenate([NOTHING, *(self._seen[prefix] for prefix in which)])
+        seen[in_table] = self._seen[rows[in_table]]
         return states, seen
 
 

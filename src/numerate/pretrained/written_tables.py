@@ -100,7 +100,7 @@ class TableWriter:
         return keep
 
     def prefix(self, tables: Sequence[Written], keep: list[list[bool]]) -> Prefix | None:
-        """The lines of tables that are to be written; None where there are none."""
+        """The lines of tables that are to be written; None where there is nothing to say of any."""
         tokens, ends = [self._start], list[int]()
         for table, kept in zip(tables, keep, strict=True):
             first, missing = len(ends), [-1] * table.numbers
@@ -111,7 +111,9 @@ class TableWriter:
                 tokens += line.tokens
             tokens += self._closing if kept[0] else []
         if len(tokens) == 1:
-            return None
+            if not ends:
+                return None
+            tokens += self._closing
         left_out = sum(kept[1:].count(False) for kept in keep)
         return Prefix(np.array(tokens[:-1]), tokens[-1], np.array(ends, dtype=np.int64), left_out)
 

@@ -150,6 +150,7 @@ class CorpusSight:
         self.number_texts = np.repeat(texts, np.diff(self.offsets))
         self.number_tables = np.full(count, -1, dtype=np.int64)
         self.number_tables[at] = columns.views[view_of] if len(entries) else 0
+        self.numbers_in_tables = in_tables  # [P]
         # Places: the numerals of each text, then its end.
         self.place_offsets = own.numeral_offsets + np.arange(len(texts) + 1)
         self.place_texts = np.repeat(texts, own_counts + 1)

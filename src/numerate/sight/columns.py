@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from numerate.corpus.rules import ReadingRules
 from numerate.documents.document import Table
 from numerate.errors import check_choice
 from numerate.ragged import ranges
@@ -46,6 +47,7 @@ class SightColumns:
     view_offsets: np.ndarray  # int64 [P + 1]
     views: np.ndarray  # int32 [V] the tables that each paragraph has in view
     tables: tuple[Table, ...] | None = None  # the K tables themselves, where they are at hand
+    rules: ReadingRules | None = None  # by which their numbers were read, where they are at hand
     sources: np.ndarray | None = None
     """int32 [K] of a split: which of its tables it is; −1 − p: paragraph p, read as a table."""
 

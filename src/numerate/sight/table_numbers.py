@@ -59,7 +59,7 @@ class CellTexts:
     """The numbers and words of texts; each distinct text is read once."""
 
     def __init__(self, rules: ReadingRules) -> None:
-        self._rules = rules
+        self.rules = rules
         self._read: dict[str, tuple[list[tuple[str, int, int]], list[str]]] = {"": ([], [])}
 
     def numbers(self, text: str) -> list[tuple[str, int, int]]:
@@ -73,7 +73,7 @@ class CellTexts:
         parts = self._read.get(text)
         if parts is None:
             plain = _RAISED.sub(_blank, text) if "^" in text else text
-            tokens = list(iter_tokens(plain, self._rules))
+            tokens = list(iter_tokens(plain, self.rules))
             numbers = [(t.text, t.start, t.end) for t in tokens if t.is_numeral]
             words = [t.text for t in tokens if not t.is_numeral and is_word(t.text)]
             parts = self._read[text] = (numbers, words)
@@ -229,6 +229,7 @@ class ColumnsBuilder:
             view_offsets=np.array(self._view_offsets, dtype=np.int64),
             views=np.array(self._views, dtype=np.int32),
             tables=None if tables is None else tuple(tables),
+            rules=None if tables is None else self.texts.rules,
         )
 
     def _add_number(self, numeral: str, *places: int) -> None:

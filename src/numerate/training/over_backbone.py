@@ -16,7 +16,7 @@ from numerate.heads.registry import head_class, head_names
 from numerate.model.config import ModelConfig
 from numerate.model.numeral_lm import NumeralLM
 from numerate.pretrained.backbone import FINETUNE, add_adapters, open_backbone
-from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.pretrained.language_model import PretrainedLM, prefixes_of, read_paragraphs
 from numerate.pretrained.store import Progress, Store, default_cache
 
 SPLITS = ("train", "dev")
@@ -65,7 +65,7 @@ def over_backbone(
         )
     found: dict[str, Corpus] = {}
     if frozen:
-        store = Store(choice.cache or default_cache(), lm, dataset)
+        store = Store(choice.cache or default_cache(), lm, dataset, config.sight)
         for name in SPLITS:
             split = store.split(name)
             split.fill(progress=choice.progress, detailed=adapts)
@@ -75,9 +75,18 @@ def over_backbone(
         lm.choose_start(paragraphs["train"])
         add_adapters(opened.model, choice.finetune)
         for name in SPLITS:
-            found[name] = TextCorpus(corpora[name], dataset.split(name), paragraphs[name], lm)
+            texts, some = dataset.split(name), paragraphs[name]
+            before = prefixes_of(lm, texts, config.sight, some, dataset.reading)
+            found[name] = TextCorpus(corpora[name], texts, some, lm, before)
     size = config.hidden if head.sees_states else None
-    backbone = CausalBackbone(lm, size, config.dropout, tuned=not frozen)
+    backbone = CausalBackbone(
+        lm,
+        size,
+        config.dropout,
+        tuned=not frozen,
+        sight=config.sight,
+        vocabulary=corpora["train"].vocabulary,
+    )
     about = {
         "path": str(opened.path),
         "digest": opened.digest,
