@@ -108,9 +108,9 @@ def test_a_paragraph_is_laid_out_once_whatever_is_asked(
         split = Store(tmp_path, lm, dataset).split("test")
     laid_out: list[Any] = []
 
-    def counted(paragraphs: Any) -> Any:
+    def counted(paragraphs: Any, prefixes: Any) -> Any:
         laid_out.extend(paragraphs)
-        return lay_out(paragraphs)
+        return lay_out(paragraphs, prefixes)
 
     monkeypatch.setattr(lm, "lay_out", counted)
     split.fill(detailed=True)
