@@ -22,7 +22,7 @@ def check_level(level: str) -> None:
 
 
 def sees_tables(level: str) -> bool:
-    return LEVELS.index(level) >= LEVELS.index("tables")
+    return level in LEVELS[LEVELS.index("tables") :]
 
 
 @dataclass(frozen=True, slots=True)
