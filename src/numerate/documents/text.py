@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from numerate.documents import lines
 from numerate.documents.document import Document, Paragraph
+from numerate.documents.pipe_tables import pipe_tables, tables_named
 from numerate.documents.reader import Reader, Unit, decode
 from numerate.errors import DocumentError
 
@@ -36,8 +37,14 @@ class TextReader(Reader):
 
 
 def read_text(text: str, name: str = "text") -> Document:
-    """Text as it stands in a file, or as somebody typed it."""
-    return Document(name, text_paragraphs(text), given=text)
+    """Text as it stands in a file, or as somebody typed it, and the tables of Markdown in it."""
+    paragraphs, tables = list(text_paragraphs(text)), list(pipe_tables(text))
+    if tables:
+        for paragraph in paragraphs:
+            given = paragraph.as_given
+            if next(pipe_tables(given), None) is None:  # what a table says is not about it
+                paragraph.tables = tables_named(given, tables)
+    return Document(name, paragraphs, tables, given=text)
 
 
 def text_paragraphs(text: str) -> Iterator[Paragraph]:

@@ -1,0 +1,282 @@
+"""Tables by themselves, in files of people's own: CSV, TSV, Markdown, HTML."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+
+from numerate.documents import read_file
+from numerate.documents.cell_grid import MAX_AREA, SpanningCell, cell_grid
+from numerate.documents.document import Table
+from numerate.documents.flow import Flow
+from numerate.documents.pipe_tables import label_and_caption, pipe_tables
+from numerate.documents.reader import MAX_DOCUMENT
+from numerate.documents.xml import Element, entity_text, local_name, parse_html
+from numerate.errors import DocumentError, SourceError, one_line
+
+DELIMITERS = "\t;,|"
+SAMPLE = 50  # rows by which a delimiter is found
+MAX_HEADER = 3  # rows
+
+_KINDS = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".md": "markdown", ".markdown": "markdown",
+    ".html": "html", ".htm": "html", ".xhtml": "html", ".xml": "article", ".nxml": "article",
+}  # fmt: skip
+_BINARY = {b"PK\x03\x04": "a ZIP archive or a workbook", b"%PDF": "a PDF", b"\x1f\x8b": "gzip"}
+_BLOCKS = {"br", "p", "div", "li", "ul", "ol", "dd", "dt", "dl", "td", "th", "tr", "hr"}
+_SILENT = {"script", "style", "table", "template"}
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+
+
+def read_tables(path: str | Path) -> list[Table]:
+    """All tables of a file, in their order; what cannot be read is one line.
+
+    The suffix says what it is: .csv, .tsv, .md, .html, or an article (.xml); otherwise a look
+    inside.
+
+    Examples:
+        >>> from numerate.documents.table_file import read_tables
+        >>> from pathlib import Path
+        >>> _ = Path("ages.csv").write_text("Group,Age\\nPlacebo,49 (19–87)\\n", encoding="utf-8")
+        >>> [table] = read_tables("ages.csv")
+        >>> table.header, table.body
+        ([['Group', 'Age']], [['Placebo', '49 (19–87)']])
+    """
+    path = Path(path)
+    name = str(path)
+    data = _bytes(path)
+    kind = _KINDS.get(path.suffix.lower())
+    if kind == "article":
+        found = [table for document in read_file(name) for table in document.tables]
+    elif kind == "html" or (kind is None and data.lstrip()[:1] == b"<"):
+        found = _html_tables(data, name)
+    else:
+        text = _text(data, name)
+        if kind == "markdown" and text.count("|") > MAX_AREA:
+            raise DocumentError(name, f"too large: expected at most {MAX_AREA:,} cells")
+        found = list(pipe_tables(text)) if kind in ("markdown", None) else []
+        if kind != "markdown" and not found:
+            found = [_separated(text, name, "\t" if kind == "tsv" else None, path.stem)]
+        _refuse_long_rows(found, name)
+    filled = [table for table in found if any(map(any, [*table.header, *table.body]))]
+    if not filled:
+        got = f"{len(found)} without a word in them" if found else "none"
+        raise DocumentError(name, f"no table: got {got}, expected at least one with cells")
+    return filled
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise SourceError(f"{path}: a folder, expected a file with a table")
+        size = path.stat().st_size
+        if size > MAX_DOCUMENT:
+            got = f"got {size / (1 << 20):,.0f} MiB, expected at most {MAX_DOCUMENT >> 20}"
+            raise DocumentError(str(path), f"too large for a table: {got}")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise SourceError(f"{path}: no such file") from None
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {one_line(error)}") from None
+    if not data.strip():
+        raise DocumentError(str(path), "empty, expected a table")
+    return data
+
+
+def _text(data: bytes, name: str) -> str:
+    """UTF-8, or UTF-16 where it says so; of older files Windows' own, which every byte is in."""
+    for beginning, what in _BINARY.items():
+        if data.startswith(beginning):
+            expected = "expected CSV, TSV, Markdown or HTML"
+            raise DocumentError(name, f"not a table as text: got {what}, {expected}")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            return data.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise DocumentError(name, f"not UTF-16: {error.reason}") from None
+    if (zero := data.find(b"\0")) >= 0:
+        reason = f"not a table as text: got a zero byte at offset {zero}, expected CSV or the like"
+        raise DocumentError(name, reason)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+# Separated values
+
+
+def _separated(text: str, name: str, delimiter: str | None, title: str) -> Table:
+    delimiter = delimiter or _delimiter(text)
+    if delimiter is None:
+        if not name.lower().endswith(".csv"):
+            reason = "not a table: got no commas, semicolons, tabs or bars between cells"
+            raise DocumentError(name, reason)
+        delimiter = ","
+    rows: list[list[str]] = []
+    cells = 0
+    width = 0
+    for line, row in _rows(text, name, delimiter):
+        if not rows:
+            width = len(row)
+        while len(row) > width and not row[-1]:
+            row.pop()
+        if len(row) != width:
+            raise DocumentError(
+                f"{name}:{line}", f"got {len(row)} cells, expected {width} as in the first row"
+            )
+        cells += width
+        if cells > MAX_AREA:
+            raise DocumentError(f"{name}:{line}", f"too large: expected at most {MAX_AREA:,} cells")
+        rows.append(row)
+    height = _header_rows(rows)
+    return Table("#1", title, "", rows[:height], rows[height:])
+
+
+def _rows(text: str, name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, with the number of the line where each ends."""
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, [" ".join(cell.split()) for cell in row]
+    except csv.Error as error:
+        reason = f"not separated values: {error}"
+        raise DocumentError(f"{name}:{reader.line_num}", reason) from None
+
+
+def _delimiter(text: str) -> str | None:
+    """The one by which most rows have as many cells as the others; None if there is none."""
+    best, best_score = None, (0.0, 0)
+    for delimiter in DELIMITERS:
+        widths: list[int] = []
+        try:
+            for _, row in _rows(text, "", delimiter):
+                widths.append(len(row))
+                if len(widths) == SAMPLE:
+                    break
+        except DocumentError:
+            pass  # quotes are told of when it is read
+        wide = Counter(width for width in widths if width > 1)
+        if wide:
+            [(width, count)] = wide.most_common(1)
+            score = (count / len(widths), width)
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+def _header_rows(rows: list[list[str]]) -> int:
+    """How many rows at the top say what the columns are, and leave others below them.
+
+    The first does unless most of its cells begin with a digit and its corner is filled; those after
+    it do while they have no number and stand under cells that span: empty ones, equal neighbours.
+    """
+    if len(rows) < 2 or not _is_heading(rows[0]):
+        return 0
+    height = 1
+    while height < min(MAX_HEADER, len(rows) - 1):
+        above, row = rows[height - 1][1:], rows[height]
+        spans = "" in above or any(a == b for a, b in pairwise(above))
+        has_number = any(character.isdigit() for cell in row for character in cell)
+        if has_number or not spans or not any(row[1:]):
+            break
+        height += 1
+    return height
+
+
+def _is_heading(row: list[str]) -> bool:
+    beginnings = [next(filter(str.isalnum, cell), "") for cell in row]
+    digits = sum(map(str.isdigit, beginnings))
+    letters = sum(map(str.isalpha, beginnings))
+    if row[1:] and all(map(_YEAR.fullmatch, row[1:])) and not beginnings[0].isdigit():
+        return row[1:] == sorted(set(row[1:]))
+    return letters > digits or (bool(letters) and not row[0])
+
+
+def _refuse_long_rows(tables: Iterable[Table], name: str) -> None:
+    for table in tables:
+        width = max(map(len, table.header), default=0)
+        for number, row in enumerate(table.body, 1):
+            if width and len(row) > width:
+                got = f"got {len(row)} cells, expected {width} as in its header"
+                raise DocumentError(name, f"{table.label}, row {number}: {got}")
+
+
+# HTML
+
+
+def _html_tables(data: bytes, name: str) -> list[Table]:
+    """Tables within cells stand by themselves, and are no part of the text of the cell."""
+    root = parse_html(data, name)
+    if sum(1 for _ in root.iter("{*}td", "{*}th")) > MAX_AREA:
+        raise DocumentError(name, f"too large: expected at most {MAX_AREA:,} cells")
+    tables = list(root.iter("{*}table"))
+    return [_html_table(table, number) for number, table in enumerate(tables, 1)]
+
+
+def _html_table(table: Element, number: int) -> Table:
+    header: list[list[SpanningCell]] = []
+    body: list[list[SpanningCell]] = []
+    for row in _html_rows(table):
+        cells = [cell for cell in row if local_name(cell) in {"td", "th"}]
+        parent = row.getparent()
+        in_head = parent is not None and local_name(parent) == "thead"
+        of_headings = bool(cells) and all(local_name(cell) == "th" for cell in cells)
+        is_header = in_head or (of_headings and not body)
+        spanning = [
+            SpanningCell(_cell_text(cell), cell.get("colspan"), cell.get("rowspan"))
+            for cell in cells
+        ]
+        (header if is_header else body).append(spanning)
+    grid = cell_grid(header, body)
+    if not header:
+        height = _header_rows(grid.body)
+        repeated = frozenset((row - height, column) for row, column in grid.repeated)
+        grid = grid._replace(header=grid.body[:height], body=grid.body[height:], repeated=repeated)
+    caption = next((child for child in table if local_name(child) == "caption"), None)
+    told = "" if caption is None else " ".join("".join(map(str, caption.itertext())).split())
+    label, words = label_and_caption(told)
+    inner = sum(1 for _ in table.iter("{*}table")) - 1
+    return Table(
+        table.get("id") or f"#{number}", label or f"Table {number}", words, *grid, nested=inner
+    )
+
+
+def _html_rows(parent: Element) -> Iterator[Element]:
+    for child in parent:
+        name = local_name(child)
+        if name == "tr":
+            yield child
+        elif name not in {"table", "caption"}:
+            yield from _html_rows(child)
+
+
+def _cell_text(cell: Element) -> str:
+    flow = Flow()
+    _write(flow, cell)
+    return flow.finish()
+
+
+def _write(flow: Flow, element: Element) -> None:
+    flow.text(element.text)
+    for child in element:
+        name = local_name(child)
+        if name == "&":
+            flow.text(entity_text(child))
+        elif name == "sup":
+            flow.superscript(_cell_text(child))
+        elif name == "sub":
+            flow.subscript(_cell_text(child))
+        elif name in _SILENT:
+            flow.space()
+        elif name in _BLOCKS:
+            flow.space()
+            _write(flow, child)
+            flow.space()
+        else:
+            _write(flow, child)
+        flow.text(child.tail)
