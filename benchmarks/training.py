@@ -1,11 +1,14 @@
 """How fast is a training step? Every model against a bare LSTM language model, in one run.
 
     python benchmarks/training.py DATASET [--device cuda] [--batch-size 50] [--epochs 24]
+    python benchmarks/training.py DATASET --models combination grounded --backbones lstm transformer
 
 The bare model is an embedding, an `nn.LSTM` and one softmax over the whole vocabulary, of the
-same sizes, on the same batches, which it gets ready-made; ours are timed with collation,
+paper's sizes, on the same batches, which it gets ready-made; ours are timed with collation,
 gradient clipping and the check for a finite loss. Blocks of both alternate, and the printed
-ratio is the median over blocks, so that a noisy machine disturbs both alike.
+ratio is the median over blocks, so that a noisy machine disturbs both alike. Of several models
+with one backbone, all but the first are also compared with the first: tokens a second, as a
+part of the first one's.
 
 With `--epochs`, so many epochs of `numerate train` are timed too: first to last, with the
 evaluation on dev and the checkpoint after each, and with the recording of steps on a GPU.
@@ -16,6 +19,7 @@ import resource
 import statistics
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +30,11 @@ from torch import nn
 
 import numerate
 from numerate.batching import Corpus, bucketed_batches, load_corpora
+from numerate.cli.shared_options import OF_BACKBONE
 from numerate.corpus.dataset import Dataset
 from numerate.heads.base import HeadOptions
 from numerate.heads.registry import head_class, paper_heads
-from numerate.model.config import ModelConfig
+from numerate.model.config import NETWORKS, ModelConfig, NetworkConfig
 from numerate.model.opening import from_scratch
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
@@ -72,10 +77,8 @@ class BareRun:
 
 
 class OurRun:
-    def __init__(
-        self, name: str, corpora: dict[str, Corpus], plan: list[np.ndarray], trainer: Trainer
-    ) -> None:
-        self.name, self.corpus, self.plan, self.trainer = name, corpora["train"], plan, trainer
+    def __init__(self, corpus: Corpus, plan: list[np.ndarray], trainer: Trainer) -> None:
+        self.corpus, self.plan, self.trainer = corpus, plan, trainer
 
     def run(self) -> None:
         for step, paragraphs in enumerate(self.plan):
@@ -106,14 +109,31 @@ class Watch:
         return self.tokens * len(epochs) / epochs.sum(), self.tokens / np.median(epochs)
 
 
-def train(name: str, dataset: Path, device: torch.device, batch_size: int, epochs: int) -> Watch:
+def config_of(name: str, backbone: str) -> ModelConfig:
+    """With the sizes that are usual."""
+    usual = OF_BACKBONE[backbone]
+    return ModelConfig(
+        name,
+        usual.hidden,
+        usual.dropout,
+        sight=head_class(name).usual_sight,
+        network=NetworkConfig(backbone, usual.layers or 1, usual.heads or 1),
+    )
+
+
+def train(
+    config: ModelConfig, dataset: Path, device: torch.device, batch_size: int, epochs: int
+) -> Watch:
     watch = Watch()
     options = TrainingOptions(epochs=epochs, patience=epochs, batch_size=batch_size)
     with tempfile.TemporaryDirectory() as folder:
         numerate.train(
             dataset,
             Path(folder) / "run",
-            model=name,
+            model=config.model,
+            hidden=config.hidden,
+            dropout=config.dropout,
+            backbone=config.network,
             options=options,
             device=str(device),
             reporter=watch,
@@ -140,6 +160,7 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=0)
     parser.add_argument("--models", nargs="*", default=paper_heads())
+    parser.add_argument("--backbones", nargs="*", default=["lstm"], choices=list(NETWORKS))
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
     if device.type == "cpu":
@@ -148,42 +169,48 @@ def main() -> None:
     dataset = Dataset.open(arguments.dataset)
     encoded = dataset.split("train").encode()
     vocabulary = Vocabulary.build(encoded.types, encoded.counts, 1000)
-    corpora = load_corpora(dataset, vocabulary)
+    levels = {head_class(name).usual_sight for name in arguments.models}
+    all_corpora = {level: load_corpora(dataset, vocabulary, level) for level in levels}
+    for corpora in all_corpora.values():
+        corpora["train"].table.to(device)
     corpus = corpora["train"]
-    corpus.table.to(device)
-    numerals = training_numerals(corpus)
     generator = np.random.default_rng(1)
     plan = bucketed_batches(corpus.lengths, arguments.batch_size, generator)[: arguments.batches]
     tokens = sum(int(corpus.lengths[p].sum()) + len(p) for p in plan)
     bare = BareRun(corpus, plan, device)
     seconds(bare, device)
     print(f"{tokens:,} tokens in {len(plan)} batches of {arguments.batch_size} on {device}")
-    for name in arguments.models:
+    firsts: dict[str, float] = {}  # of each backbone
+    for backbone, name in product(arguments.backbones, arguments.models):
         torch.manual_seed(1)
-        config = ModelConfig(name)
+        config = config_of(name, backbone)
+        corpora = all_corpora[config.sight]
+        numerals = training_numerals(corpora["train"])
         head = head_class(name).fit(numerals, config.hidden, HeadOptions())
         model = from_scratch(config, vocabulary, head)
         options = TrainingOptions(batch_size=arguments.batch_size)
         folder = Path(tempfile.gettempdir())
         trainer = Trainer(model, corpora, options, accelerator, folder, {})
-        ours = OurRun(name, corpora, plan, trainer)
+        ours = OurRun(corpora["train"], plan, trainer)
         trainer.model.train()
         for _ in range(3):  # caches, autotuning, recording
             seconds(ours, device)
         pairs = [(seconds(ours, device), seconds(bare, device)) for _ in range(arguments.blocks)]
         ratio = statistics.median(our / base for our, base in pairs)
         best, best_bare = (min(column) for column in zip(*pairs, strict=True))
+        first = firsts.setdefault(backbone, ratio)
         print(
-            f"{name:14} ratio to bare {ratio:5.2f}   {tokens / best / 1e6:6.3f} M tokens/s "
-            f"(bare {tokens / best_bare / 1e6:.3f})",
+            f"{backbone:11} {name:14} ratio to bare {ratio:5.2f}   {tokens / best / 1e6:6.3f} "
+            f"M tokens/s (bare {tokens / best_bare / 1e6:.3f})   "
+            f"{first / ratio:.0%} of {arguments.models[0]}",
             flush=True,
         )
         if arguments.epochs:
             whole, median = train(
-                name, arguments.dataset, device, arguments.batch_size, arguments.epochs
+                config, arguments.dataset, device, arguments.batch_size, arguments.epochs
             ).speeds()
             print(
-                f"{'':14} numerate train: {whole / 1e6:6.3f} M tokens/s in {arguments.epochs} "
+                f"{'':26} numerate train: {whole / 1e6:6.3f} M tokens/s in {arguments.epochs} "
                 f"epochs ({whole * best / tokens:.0%} of a step's), median epoch "
                 f"{median / 1e6:.3f} ({median * best / tokens:.0%})",
                 flush=True,

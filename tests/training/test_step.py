@@ -13,7 +13,7 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.heads.base import HeadOptions
 from numerate.heads.registry import head_class, paper_heads
-from numerate.model.config import ModelConfig
+from numerate.model.config import ModelConfig, NetworkConfig
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import from_scratch
 from numerate.training.loop import Trainer
@@ -37,9 +37,9 @@ def corpora(cardiac: Dataset) -> dict[str, Corpus]:
     return load_corpora(cardiac, Vocabulary.build(encoded.types, encoded.counts, 200))
 
 
-def make(name: str, corpus: Corpus) -> NumeralLM:
+def make(name: str, corpus: Corpus, network: NetworkConfig | None = None) -> NumeralLM:
     torch.manual_seed(1)
-    config = ModelConfig(name, hidden=8, dropout=0.0)
+    config = ModelConfig(name, hidden=8, dropout=0.0, network=network or NetworkConfig())
     head = head_class(name).fit(training_numerals(corpus), config.hidden, HeadOptions())
     return from_scratch(config, corpus.vocabulary, head)
 
@@ -91,8 +91,17 @@ def test_layouts_are_few(corpora: dict[str, Corpus]) -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("name", paper_heads())
-def test_recorded_steps_do_what_plain_ones_do(cardiac: Dataset, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "network"),
+    [
+        *((name, NetworkConfig()) for name in paper_heads()),
+        ("combination", NetworkConfig("lstm", layers=2)),
+        ("combination", NetworkConfig("transformer", layers=2, heads=2)),
+    ],
+)
+def test_recorded_steps_do_what_plain_ones_do(
+    cardiac: Dataset, name: str, network: NetworkConfig, tmp_path: Path
+) -> None:
     losses = {}
     encoded = cardiac.split("train").encode()
     vocabulary = Vocabulary.build(encoded.types, encoded.counts, 200)
@@ -101,9 +110,8 @@ def test_recorded_steps_do_what_plain_ones_do(cardiac: Dataset, name: str, tmp_p
         accelerator = Accelerator(cpu=device == "cpu")
         corpora = load_corpora(cardiac, vocabulary)
         corpus = corpora["train"]
-        trainer = Trainer(
-            make(name, corpus), corpora, TrainingOptions(), accelerator, tmp_path, identity={}
-        )
+        model = make(name, corpus, network)
+        trainer = Trainer(model, corpora, TrainingOptions(), accelerator, tmp_path, identity={})
         trainer.step.start(0, 0.0)
         found = []
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
