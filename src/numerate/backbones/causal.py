@@ -41,7 +41,7 @@ from numerate.sight.view import ReadSight, Sight
 from numerate.spelling.best_first import Beside
 from numerate.vocabulary import Vocabulary
 
-RATE_OF_ADAPTERS, RATE_OF_ALL = 0.1, 0.01  # parts of the learning rate of the head
+RATE_OF_ADAPTERS, RATE_OF_ALL = 0.1, 0.02  # parts of the learning rate of the head
 AT_ONCE = 1024  # states projected at a time
 
 
@@ -91,6 +91,7 @@ class CausalBackbone(Backbone):
                 nn.Linear(lm.scorer.number_size, size),
             )
         self.tuned: nn.Module | None = lm.backbone.model if tuned else None
+        self.tunes = tuned
         self.store: Store | None = None
         self.progress: Progress | None = None
         self.reads_nodes = False  # whether a model beside this one adapts digits: read once for all
@@ -159,7 +160,8 @@ class CausalBackbone(Backbone):
         if self.tuned is not None:
             tuned = [weight for weight in self.tuned.parameters() if weight.requires_grad]
             is_all = len(tuned) == len(list(self.tuned.parameters()))
-            groups.append({"params": tuned, "scale": RATE_OF_ALL if is_all else RATE_OF_ADAPTERS})
+            scale = RATE_OF_ALL if is_all else RATE_OF_ADAPTERS
+            groups.append({"params": tuned, "scale": scale, "decays": True})
         return groups
 
     def unstored(self) -> set[str]:

@@ -67,6 +67,7 @@ class Backbone(nn.Module, ABC):
 
     open_words: bool  # whether no word is unknown to it
     records_steps: bool  # whether a GPU may record a training step and replay it
+    tunes: bool = False  # whether it was trained before, and is trained further
     title: str | None = None  # of a pretrained model, for tables
     packages: tuple[str, ...] = ("torch",)  # whose versions a run shall remember
     texts_at_once: int  # how many it reads well together: more take more memory, and are no faster

@@ -162,10 +162,12 @@ class PretrainedLM:
         with torch.inference_mode():
             for together in self._sharing_prefixes(plans):
                 prefixes = self.scorer.read_prefixes(plans[index].prefix for index in together)
+                done = []  # looked at last of all, so that the device is not waited for
                 for batch in self.batches([plans[index] for index in together]):
                     which = [together[index] for index in batch]
                     some = [plans[index] for index in which]
-                    scores = self.scorer.score(some, prefixes, detailed=detailed)
+                    done.append((which, some, self.scorer.score(some, prefixes, detailed=detailed)))
+                for which, some, scores in done:
                     found.update(zip(which, _split(scores, some, prefixes), strict=True))
         parts = iter(found[index] for index in range(len(plans)))
         return [join_scores([next(parts) for _ in paragraph.windows]) for paragraph in paragraphs]

@@ -6,6 +6,7 @@ cost one pass. What stands before several paragraphs is read once, and its keys 
 shared. Models that cannot be masked so are given every path as a sequence of its own.
 """
 
+import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 
 from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import NodeDetails
+from numerate.packing import move
 from numerate.pretrained.layout import Plan
 from numerate.pretrained.prefix import Prefix
 from numerate.spelling.forest import Forest, Request, Trees, on_device, plant, renumber
@@ -28,6 +30,7 @@ from numerate.spelling.token_classes import MASSES, TokenClasses
 
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
 PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a time
+SPREAD = 2.0  # the longest of them is at most so many times as long as the shortest
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
 # Inner layers know what the last one, bound to say the next token, has let go of.
@@ -68,8 +71,8 @@ class ReadPrefixes:
         exists = steps < lengths[:, None]
         rows = np.where(exists, self.starts[which][:, None] + steps, 0)
         cache = DynamicCache()
+        index = move(rows, self.layers[0][0].device)
         for number, (keys, values) in enumerate(self.layers):
-            index = torch.from_numpy(rows).to(keys.device)
             cache.update(keys[index].transpose(1, 2), values[index].transpose(1, 2), number)
         return cache, exists
 
@@ -128,18 +131,22 @@ class Nodes:
     def mask(self, device: torch.device) -> Tensor:
         """Whom of its plan each node sees: bool [B, 1, L, L]."""
         places = torch.arange(self.shape[1], device=device)
-        seen = places <= torch.from_numpy(self.limits).to(device)[:, :, None]
+        seen = places <= move(self.limits, device)[:, :, None]
         pairs = [(index, *pair) for index, plan in enumerate(self.plans) for pair in plan.ancestors]
         if pairs:
-            seen[tuple(torch.tensor(pairs, device=device).T)] = True
+            seen[tuple(move(np.array(pairs), device).T)] = True
         return seen[:, None]
 
 
-def in_batches(sizes: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Which of things that are padded to the same size are taken together: similar ones."""
+def in_batches(sizes: Sequence[int], room: int, spread: float = math.inf) -> Iterator[list[int]]:
+    """Which of things that are padded to the same size are taken together: similar ones.
+
+    None is so many times as large as another.
+    """
     batch: list[int] = []
     for index in np.argsort(sizes, kind="stable").tolist():
-        if batch and (len(batch) + 1) * sizes[index] > room:
+        full = (len(batch) + 1) * sizes[index] > room
+        if batch and (full or sizes[index] > spread * sizes[batch[0]]):
             yield batch
             batch = []
         batch.append(index)
@@ -312,7 +319,10 @@ class Scorer:
     def logits(self, states: Tensor) -> Tensor:
         """What the model's own forward pass makes of its last states: [..., S] → [..., V]."""
         output = self.model.get_output_embeddings()
-        logits: Tensor = output(states[..., -output.weight.shape[1] :]).float()
+        # Also where the model runs in mixed precision: a probability is off by what a logit is.
+        with torch.autocast(self.device.type, enabled=False):
+            last = states[..., -output.weight.shape[1] :].to(output.weight.dtype)
+            logits: Tensor = output(last).float()
         config = self.model.config
         logits = logits * (getattr(config, "logit_scale", None) or 1.0)
         logits = logits / (getattr(config, "logits_scaling", None) or 1.0)
@@ -320,7 +330,7 @@ class Scorer:
         return torch.tanh(logits / cap) * cap if cap else logits
 
     def index(self, values: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(self.device)
+        return move(np.ascontiguousarray(values, dtype=np.int64), self.device)
 
     def states(self, nodes: Nodes, prefixes: ReadPrefixes | None = None) -> Tensor:
         """The states of every node: [B * L, S]."""
@@ -332,7 +342,7 @@ class Scorer:
         if nodes.before.any():
             prefixes = prefixes or self.read_prefixes(nodes.prefixes)
             past, exists = prefixes.cache(nodes.prefixes)
-            before = torch.from_numpy(exists).to(self.device)[:, None, None]  # [B, 1, 1, P]
+            before = move(exists, self.device)[:, None, None]  # [B, 1, 1, P]
             mask = torch.cat([before.expand(-1, -1, mask.shape[2], -1), mask], dim=3)
         states, _ = self.hidden(
             self.index(nodes.tokens),
@@ -351,7 +361,7 @@ class Scorer:
         numbers: list[Tensor] = []
         layers: list[tuple[list[Tensor], list[Tensor]]] = []
         room = PREFIX_TOKENS.get(self.device.type, PREFIX_TOKENS["cpu"])
-        for batch in in_batches([len(prefix) for prefix in distinct], room):
+        for batch in in_batches([len(prefix) for prefix in distinct], room, SPREAD):
             some = [distinct[index] for index in batch]
             size = max(map(len, some))
             tokens = np.zeros((len(some), size), dtype=np.int64)

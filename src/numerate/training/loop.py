@@ -109,9 +109,13 @@ class Trainer:
         size = options.batch_size * self.accelerator.num_processes
         plan = self.train_corpus.batches(size, generator)
         self.step.start(progress.step, progress.loss if self.accelerator.is_main_process else 0.0)
-        self.step.set_rate(self.learning_rate())
+        rate = self.learning_rate()
+        self.step.set_rate(rate)
         clock = time.monotonic()
         for index in range(progress.step, len(plan)):
+            if self.model.backbone.tunes:
+                steps = progress.epoch * len(plan) + index
+                self.step.set_rate(rate, steps, steps / (options.epochs * len(plan)))
             torch.manual_seed(_step_seed(options.seed, progress.epoch, index))
             self.step.take(self.train_corpus, plan[index])
             tokens = self.train_corpus.token_count(plan[index])

@@ -47,7 +47,8 @@ def over_backbone(
     """The network, the corpora it is trained on, and what the run shall remember."""
     kind = head_class(config.model)
     if kind.flat:
-        others = ", ".join(name for name in head_names() if not head_class(name).flat)
+        kinds = {name: head_class(name) for name in head_names()}
+        others = ", ".join(n for n, head in kinds.items() if not (head.flat or head.needs_sight))
         raise NumerateError(
             f"model {config.model!r}: words and class gate are the pretrained model's own, "
             f"expected one of {others}"

@@ -20,6 +20,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.packing import move
 from numerate.training.options import TrainingOptions
 
+WARM_UP = 100  # steps until weights that were trained before are tuned at full rate
 REHEARSALS = 2  # with numerals, before anything is recorded: what is made once is made then
 
 
@@ -55,12 +56,18 @@ class TrainingStep:
         self._step.fill_(step)
         self._first_bad.fill_(-1)
 
-    def set_rate(self, rate: float) -> None:
+    def set_rate(self, rate: float, steps: int = WARM_UP, done: float = 0.0) -> None:
+        """After so many steps, with so much of the training `done`.
+
+        Weights that were trained before, and are tuned, warm up and then decay to nothing.
+        """
+        tuning = min(1.0, (steps + 1) / WARM_UP) * (1 - done)
         for group in self.optimizer.param_groups:
+            own = rate * group["scale"] * (tuning if group.get("decays") else 1.0)
             if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(rate * group["scale"])
+                group["lr"].fill_(own)
             else:
-                group["lr"] = rate * group["scale"]
+                group["lr"] = own
 
     @property
     def loss(self) -> float:
