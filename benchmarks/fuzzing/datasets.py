@@ -145,6 +145,9 @@ class Datasets:
         dataset.reading.record()
         for split in SPLITS:
             dataset.split(split).read(["document", "text", "starts", "ends", "numerals"])
+            if "sight" in dataset.split(split).summary:
+                dataset.split(split).sight("document")
+                dataset.split(split).tables()
         try:
             Dataset.open(folder, verified=True)
         except NumerateError:

@@ -69,6 +69,8 @@ def _take_carried(carried: _Carried, row: list[str], following: _Carried) -> ran
 
 
 def _span(written: str | None) -> int:
+    if written is None:  # as of most cells
+        return 1
     try:
         return min(max(int(written or 1), 1), MAX_SPAN)
     except ValueError:

@@ -24,6 +24,7 @@ MAX_VIEWS = 256
 MAX_PLACE = np.iinfo(np.int16).max  # of a row or a column; what stands further away is left out
 MAX_STUB = 3  # leading columns that say what a row is
 
+_DIGIT = re.compile("[0-9０-９]")
 _UNITS = frozenset("%‰°$€£¥")
 # A raised number is a footnote or belongs to a unit, but for a power of ten: `12^1`, `m^2`, `10^6`.
 _RAISED = re.compile(
@@ -63,8 +64,8 @@ class CellTexts:
         self._read: dict[str, tuple[list[tuple[str, int, int]], list[str]]] = {"": ([], [])}
 
     def numbers(self, text: str) -> list[tuple[str, int, int]]:
-        """Numeral, start and end of each."""
-        return self._parts(text)[0]
+        """Numeral, start and end of each; of most texts it takes a glance that there is none."""
+        return self._parts(text)[0] if _DIGIT.search(text) else []
 
     def words(self, text: str) -> list[str]:
         return self._parts(text)[1]
