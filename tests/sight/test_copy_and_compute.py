@@ -216,5 +216,5 @@ def test_sources_name_the_cell_and_the_sum(sight: CorpusSight) -> None:
 
 def test_of_its_own_numerals_a_place_sees_those_before_it(sight: CorpusSight) -> None:
     view = context(sight).sight.laid_out()
-    own = view.of_text(view.order) >= 0
-    assert ((view.visible & own).sum(1) == view.before).all()
+    own = view.of_pairs(view.order) >= 0
+    assert (view.add_up((view.visible & own).long()) == view.before).all()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from numerate.errors import NumerateError
-from numerate.heads.attention import NumberAttention, masked_logsumexp, seen
+from numerate.heads.attention import NumberAttention, safe_log, seen
 from numerate.heads.base import (
     Context,
     HeadOptions,
@@ -20,19 +20,22 @@ from numerate.heads.copy import NAMED, columns_of
 from numerate.heads.known_numerals import KnownNumerals
 from numerate.numeral_table import NumeralBatch, NumeralTable
 from numerate.sight.derivations import BACK, NO_GROUP, Results
-from numerate.sight.operations import OPERATIONS, PRECISIONS, is_computable, written
+from numerate.sight.operations import (
+    OPERATIONS,
+    PRECISIONS,
+    ROLES,
+    Operation,
+    is_computable,
+    written,
+)
 from numerate.sight.view import FoundDerivations, Source, View
-
-_BINARY = [n for n, operation in enumerate(OPERATIONS) if operation.operands == 2]
-_UNARY = [n for n, operation in enumerate(OPERATIONS) if operation.operands == 1]
-_ORDER = np.argsort(_BINARY + _UNARY).tolist()
 
 
 class _Sums(NamedTuple):
     view: View
-    first: Tensor  # [N, O, M] score of a number as the first operand, normalised
-    second: Tensor  # [N, O, M] as the second; 0 where there is one operand
-    precision: Tensor  # [N, P] log p of the result's decimals
+    scores: Tensor  # [P, roles] of a number in each role; −inf: it cannot play it
+    operation: Tensor  # [N, O] log p of each operation, less the log of the sum over its operands
+    precision: Tensor  # [N, precisions] log p of the result's decimals
     speaks: Tensor  # bool [N] whether anything can be computed
 
 
@@ -53,7 +56,7 @@ class ComputeHead(NumeralHead):
     def __init__(self, size: int) -> None:
         super().__init__()
         count = len(OPERATIONS)
-        self.attention = NumberAttention(size, 2 * count)
+        self.attention = NumberAttention(size, len(ROLES), by_state=False)
         self.operations = nn.Linear(size, count)
         self.precisions = nn.Linear(size, len(PRECISIONS))
 
@@ -79,53 +82,89 @@ class ComputeHead(NumeralHead):
     def _attend(self, hidden: Tensor, view: View) -> _Sums:
         with torch.autocast(hidden.device.type, enabled=False):
             hidden = hidden.float()
-            scores = self.attention(hidden, view)  # [N, 2 * O, M]
-            firsts, seconds = scores.chunk(2, dim=1)
-            order = view.of_text(view.order)
-            near = view.visible & ((order < 0) | (order >= view.before[:, None] - BACK))
-            groups = view.of_text(view.groups)  # [N, 2, M]
-            takes = view.of_text(_operands(view))  # [N, 2, O, M]
-            first = firsts.masked_fill(~(near[:, None] & takes[:, 0]), -torch.inf)
-            second = seconds.masked_fill(~(near[:, None] & takes[:, 1]), -torch.inf)
-            bags = view.overlap.shape[2]
-            pairs = _log_pairs(first[:, _BINARY], second[:, _BINARY], groups, bags)
-            alone = _log_sum(first[:, _UNARY])
-            masses = torch.cat([pairs, alone], dim=1)[:, _ORDER]  # [N, O]
-            there = masses.isfinite()
-            chosen = self.operations(hidden).masked_fill(~there, -torch.inf)
+            order = view.of_pairs(view.order)
+            near = (order < 0) | (order >= view.for_pairs(view.before) - BACK)
+            usable = is_computable(view.values, view.precisions)
+            able = view.visible & near & view.of_pairs(usable)
+            scores = self.attention(hidden, view).masked_fill(~able[:, None], -torch.inf)
+            weights = scores.exp()  # [P, roles]
+            masses: dict[object, Tensor] = {}  # operations that choose alike share a sum
+            found = []
+            for operation in OPERATIONS:
+                choice = operation.roles, operation.takes_a, operation.takes_b
+                if choice not in masses:
+                    operands = [
+                        weights[:, ROLES.index(role)] * view.of_pairs(takes(view.values))
+                        for role, takes in zip(operation.roles, choice[1:], strict=False)
+                    ]
+                    masses[choice] = self._mass(view, operands, operation)
+                found.append(masses[choice])
+            total = torch.stack(found, dim=1)  # [N, O]
+            there = total > 0
             speaks = there.any(1)
+            chosen = self.operations(hidden).masked_fill(~there, -torch.inf)
             chosen = torch.where(speaks[:, None], chosen, 0.0).log_softmax(1)
-            shift = torch.where(there, chosen - torch.where(there, masses, 0.0), -torch.inf)
+            logs = torch.where(there, total, 1.0).log().to(chosen.dtype)
+            log_operation = torch.where(there, chosen - logs, -torch.inf)
             return _Sums(
-                view,
-                first + shift[:, :, None],
-                torch.where(_is_binary(second), second, 0.0),
-                self.precisions(hidden).log_softmax(1),
-                speaks,
+                view, scores, log_operation, self.precisions(hidden).log_softmax(1), speaks
             )
+
+    def _mass(self, view: View, operands: list[Tensor], operation: Operation) -> Tensor:
+        """The sum of the weights of all ways to choose the operands: float64 [N].
+
+        Of two, over each group: the product of two sums, less the numbers with themselves. The
+        addends are float32 and the sums float64, so that a group of one gives exactly nothing.
+        """
+        weights = torch.stack(operands, dim=1).double()  # [P, 1 or 2]
+        if operation.operands == 1:
+            return view.add_up(weights[:, 0])
+        addends = torch.cat([weights, weights.prod(1, keepdim=True)], dim=1)
+        groups = view.of_pairs(view.groups)  # [P, 2]
+        size = view.bags + 2  # the last is no group
+        found = weights.new_zeros(len(view))
+        for group in groups.unbind(1):
+            index = torch.where(group == NO_GROUP, size - 1, group)
+            sums = addends.new_zeros(len(view) * size, 3)
+            sums = sums.index_add(0, view.pair_places * size + index, addends)
+            first, second, same = sums.view(len(view), size, 3)[:, :-1].unbind(2)
+            found = found + (first * second - same).sum(1)
+        return found / 2 if operation.is_symmetric else found
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
         sums = self._sums(context)
-        ways = sums.view.standing
-        if ways is None:
-            ways = _find(sums.view, numerals)
+        view = sums.view
+        ways = view.standing if view.standing is not None else _find(view, numerals)
         precisions = numerals.precisions.clamp(max=PRECISIONS[-1])
-        log_probs = (
-            sums.first[ways.places, ways.operations, ways.a]
-            + sums.second[ways.places, ways.operations, ways.b]
-            + sums.precision[ways.places, precisions[ways.places]]
-        )
-        # Who did not fit a language model's window is not seen: −inf.
+        log_probs = self._of_ways(sums, ways.places, ways.operations, ways.a, ways.b)
+        log_probs = log_probs + sums.precision[ways.places, precisions[ways.places]]
         counts = ways.counts & log_probs.isfinite()
         parts = torch.where(counts, log_probs, 0.0).double().exp() * counts
-        total = parts.new_zeros(len(numerals)).index_add(0, ways.places, parts)
-        there = total > 0
-        return torch.where(there, torch.where(there, total, 1.0).log(), -torch.inf)
+        return safe_log(parts.new_zeros(len(numerals)).index_add(0, ways.places, parts))
+
+    def _of_ways(
+        self, sums: _Sums, places: Tensor, operations: Tensor, a: Tensor, b: Tensor
+    ) -> Tensor:
+        """log p of operations of numbers, before their results are rounded: [K] each → [K]."""
+        first, second = self._roles[0][operations], self._roles[1][operations]
+        starts, last = sums.view.starts[places], len(sums.scores) - 1
+        scores = sums.scores[(starts + a).clamp(max=last), first]
+        other = sums.scores[(starts + b).clamp(max=last), second.clamp(min=0)]
+        return sums.operation[places, operations] + scores + torch.where(second < 0, 0.0, other)
+
+    @property
+    def _roles(self) -> tuple[Tensor, Tensor]:
+        """Of each operation's operands; −1: there is no second."""
+        device = self.operations.weight.device
+        first = [ROLES.index(operation.roles[0]) for operation in OPERATIONS]
+        second = [ROLES.index(o.roles[1]) if o.operands == 2 else -1 for o in OPERATIONS]
+        return torch.tensor(first, device=device), torch.tensor(second, device=device)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         sums = self._sums(context)
         keys, which = candidates.on_device("keys").sort()
-        found = sums.first.new_zeros(len(sums.view), len(candidates) + 1, dtype=torch.float64)
+        shape = len(sums.view), len(candidates) + 1  # the last is for what is no candidate
+        found = sums.scores.new_zeros(shape, dtype=torch.float64)
         for results, places in _results(sums.view):
             device = found.device
             columns = columns_of(torch.from_numpy(results.keys()).to(device), keys, which)  # [R, P]
@@ -137,21 +176,23 @@ class ComputeHead(NumeralHead):
                 probabilities.flatten(1),
             )
             found = found.index_copy(0, rows, part)
-        return found[:, :-1].log()
+        return safe_log(found[:, :-1])
 
     def _of_results(self, sums: _Sums, results: Results, places: np.ndarray) -> Tensor:
         """p of all that can be computed of one text, at each precision: float64 [n, R, P]."""
-        device = sums.first.device
-        rows = torch.from_numpy(places).to(device)[:, None]
-        operations, a, b = (
+        device = sums.scores.device
+        rows = torch.from_numpy(places).to(device)
+        columns = [
             torch.from_numpy(column.astype(np.int64)).to(device)
             for column in (results.operations, results.a, results.b)
-        )
-        log_probs = sums.first[rows, operations, a] + sums.second[rows, operations, b]  # [n, R]
-        before = sums.view.before[rows[:, 0]].cpu().numpy()
+        ]
+        count = len(results)
+        repeated = rows.repeat_interleave(count)
+        log_probs = self._of_ways(sums, repeated, *(part.repeat(len(rows)) for part in columns))
+        before = sums.view.before[rows].cpu().numpy()
         visible = torch.from_numpy(results.visible(before[:, None])).to(device)
-        ways = torch.where(visible, log_probs, -torch.inf).double().exp()
-        return ways[:, :, None] * sums.precision[rows[:, 0]].double().exp()[:, None]
+        ways = log_probs.view(len(rows), count).double().exp() * visible
+        return ways[:, :, None] * sums.precision[rows].double().exp()[:, None]
 
     def log_evidence(self, context: Context) -> Tensor:
         return torch.where(self._sums(context).speaks, 0.0, -torch.inf)
@@ -191,52 +232,6 @@ class ComputeHead(NumeralHead):
 
 def _best(found: np.ndarray) -> np.ndarray:
     return np.argsort(-found, axis=None, kind="stable")[:NAMED]
-
-
-def _operands(view: View) -> Tensor:
-    """Which numbers each operation takes, as its first operand and second: bool [B, 2, O, M]."""
-    usable = view.exists & is_computable(view.values, view.precisions)
-    paired = (view.groups != NO_GROUP).any(1) & usable
-    first = [operation.takes_a(view.values) for operation in OPERATIONS]
-    second = [operation.takes_b(view.values) for operation in OPERATIONS]
-    able = torch.stack([paired if o.operands == 2 else usable for o in OPERATIONS], dim=1)
-    return torch.stack([torch.stack(takes, dim=1) & able for takes in (first, second)], dim=1)
-
-
-def _is_binary(scores: Tensor) -> Tensor:
-    binary = [operation.operands == 2 for operation in OPERATIONS]
-    return torch.tensor(binary, device=scores.device)[:, None]
-
-
-def _log_sum(scores: Tensor) -> Tensor:
-    """[N, O, M] → [N, O]; −inf where nothing is left."""
-    return masked_logsumexp(scores.flatten(0, 1), scores.flatten(0, 1).isfinite()).view(
-        scores.shape[:2]
-    )
-
-
-def _log_pairs(first: Tensor, second: Tensor, groups: Tensor, bags: int) -> Tensor:
-    """log of the sum of e^(first + second) over all pairs that share a group: [N, O, M] → [N, O].
-
-    Of each group: the product of two sums, less the numbers with themselves. The addends are
-    float32 and the sums float64, so that a group of one gives exactly nothing.
-    """
-    tops = [scores.amax(2, keepdim=True) for scores in (first, second)]
-    tops = [torch.where(top.isfinite(), top, 0.0).detach() for top in tops]
-    a, b = ((s - top).exp().double() for s, top in zip((first, second), tops, strict=True))
-    total = a.new_zeros(a.shape[:2])
-    nowhere = bags + 1
-    for group in groups.unbind(1):  # [N, M] rows, then columns
-        index = torch.where(group == NO_GROUP, nowhere, group)[:, None].expand_as(a)
-
-        def gather(numbers: Tensor, index: Tensor = index) -> Tensor:
-            sums = numbers.new_zeros(*numbers.shape[:2], nowhere + 1)
-            return sums.scatter_add(2, index, numbers)[:, :, :nowhere]
-
-        total = total + (gather(a) * gather(b) - gather(a * b)).sum(2)
-    there = total > 0
-    found = torch.where(there, total, 1.0).log().float() + sum(tops)[:, :, 0]  # type: ignore[index]
-    return torch.where(there, found, -torch.inf)
 
 
 def _find(view: View, numerals: NumeralBatch) -> FoundDerivations:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from numerate.errors import NumerateError
-from numerate.heads.attention import NumberAttention, masked_logsumexp, seen
+from numerate.heads.attention import NumberAttention, safe_log, seen
 from numerate.heads.base import (
     Context,
     HeadOptions,
@@ -16,7 +16,7 @@ from numerate.heads.base import (
     TrainingNumerals,
 )
 from numerate.heads.known_numerals import KnownNumerals
-from numerate.numeral_table import NumeralBatch, NumeralTable
+from numerate.numeral_table import KEY_BASE, NumeralBatch, NumeralTable
 from numerate.sight.view import DROPPED, Source, View
 
 NAMED = 32  # sources that are told
@@ -24,7 +24,8 @@ NAMED = 32  # sources that are told
 
 class _Copies(NamedTuple):
     view: View
-    log_probs: Tensor  # [N, M, DROPPED] of every number with so many decimals dropped
+    probabilities: Tensor  # float64 [P] of every number that a place sees
+    dropped: Tensor  # [N, DROPPED] odds of dropping so many decimals, if the number has them
     mass: Tensor  # [N] log of the sum before it was made one; −inf: nothing is in view
 
 
@@ -42,7 +43,7 @@ class CopyHead(NumeralHead):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.attention = NumberAttention(size, 1)
+        self.attention = NumberAttention(size, 1, by_state=True)
         self.dropped = nn.Linear(size, DROPPED)
         self.trust = nn.Parameter(torch.zeros(()))  # how much its scores speak for it
 
@@ -68,27 +69,62 @@ class CopyHead(NumeralHead):
     def _attend(self, hidden: Tensor, view: View) -> _Copies:
         with torch.autocast(hidden.device.type, enabled=False):
             hidden = hidden.float()
-            scores = self.attention(hidden, view)[:, 0]  # [N, M]
-            drops = self.dropped(hidden)  # [N, DROPPED]
-            allowed = view.visible[:, :, None] & view.of_text(view.droppable)
-            joint = scores[:, :, None] + drops[:, None]
-            mass = masked_logsumexp(joint, allowed)
-            whole = torch.where(mass.isfinite(), mass, 0.0)
-            log_probs = (joint - whole[:, None, None]).masked_fill(~allowed, -torch.inf)
-        return _Copies(view, log_probs, mass)
+            weights = self.attention(hidden, view)[:, 0].exp() * view.visible
+            total = view.add_up(weights)
+            whole = torch.where(total > 0, total, 1.0)
+            probabilities = (weights / view.for_pairs(whole)).double()
+            return _Copies(view, probabilities, self.dropped(hidden).softmax(1), safe_log(total))
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
-        view, log_probs, _ = self._copies(context)
-        same = view.of_text(view.rounded_keys) == numerals.keys[:, None, None]
-        return masked_logsumexp(log_probs, same & log_probs.isfinite())
+        copies = self._copies(context)
+        view, keys = copies.view, numerals.keys
+        wanted, number = view.for_pairs(keys), view.of_pairs(view.keys)
+        decimals = number % KEY_BASE - wanted % KEY_BASE  # that would be dropped
+        scale = 10 ** decimals.clamp(0, DROPPED - 1)
+        rounded = (number // KEY_BASE + scale // 2) // scale
+        same = (decimals >= 0) & (decimals < DROPPED) & (rounded == wanted // KEY_BASE)
+        # A numeral with too many digits to be rounded is only copied whole.
+        same = torch.where((number < 0) | (wanted < 0), number == wanted, same)
+        decimals = torch.where(number < 0, 0, decimals).clamp(0, DROPPED - 1)
+        parts = copies.probabilities * self._dropping(copies, decimals) * same
+        return safe_log(view.add_up(parts))
+
+    def _dropping(self, copies: _Copies, decimals: Tensor) -> Tensor:
+        """p of dropping so many decimals of each pair's number, of those that it has: [P]."""
+        view = copies.view
+        has = torch.where(view.keys < 0, 0, view.precisions.clamp(max=DROPPED - 1))
+        odds = view.for_pairs(copies.dropped)
+        possible = view.for_pairs(copies.dropped.cumsum(1)).gather(1, view.of_pairs(has)[:, None])
+        return (odds.gather(1, decimals[:, None]) / possible)[:, 0]
+
+    def _each(self, context: Context) -> tuple[View, Tensor, Tensor]:
+        """All that can be copied: keys and probabilities of each pair, by decimals dropped.
+
+        int64 and float64 [P, DROPPED]; 0 where a number has not so many decimals.
+        """
+        copies = self._copies(context)
+        view = copies.view
+        keys = view.of_pairs(view.keys)
+        units, precisions = keys // KEY_BASE, keys % KEY_BASE
+        all_keys, probabilities = [keys], []
+        for dropped in range(DROPPED):
+            scale = 10**dropped
+            if dropped:
+                fewer = (units + scale // 2) // scale * KEY_BASE + precisions - dropped
+                all_keys.append(torch.where((keys >= 0) & (precisions >= dropped), fewer, -1))
+            share = self._dropping(copies, torch.full_like(keys, dropped))
+            has = (precisions >= dropped) & (keys >= 0) if dropped else torch.ones_like(keys) > 0
+            probabilities.append(copies.probabilities * share * has)
+        return view, torch.stack(all_keys, dim=1), torch.stack(probabilities, dim=1)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
-        view, log_probs, _ = self._copies(context)
+        view, keys, probabilities = self._each(context)
         ordered, which = candidates.on_device("keys").sort()
-        columns = columns_of(view.rounded_keys, ordered, which)  # [B, M, DROPPED]
-        found = log_probs.new_zeros(len(view), len(candidates) + 1, dtype=torch.float64)
-        where = view.of_text(columns).flatten(1)
-        return found.scatter_add(1, where, log_probs.double().exp().flatten(1))[:, :-1].log()
+        count = len(candidates) + 1  # the last is for what is no candidate
+        places = view.pair_places[:, None] * count + columns_of(keys, ordered, which)
+        found = probabilities.new_zeros(len(view) * count)
+        found = found.index_add(0, places.flatten(), probabilities.flatten())
+        return safe_log(found.view(len(view), count)[:, :-1])
 
     def log_evidence(self, context: Context) -> Tensor:
         mass = self._copies(context).mass
@@ -96,8 +132,8 @@ class CopyHead(NumeralHead):
         return torch.where(mass.isfinite(), self.trust * whole, -torch.inf)
 
     def next_numeral(self, context: Context) -> NextNumeral:
-        view, log_probs, _ = self._copies(context)
-        probabilities = log_probs[0].detach().double().exp().cpu().numpy()  # [M, DROPPED]
+        view, _, each = self._each(context)
+        probabilities = each.detach().cpu().numpy()
         found: dict[str, float] = {}
         for number, dropped in np.argwhere(probabilities > 0).tolist():
             text = view.host.rounded(0, number, dropped)
@@ -105,9 +141,8 @@ class CopyHead(NumeralHead):
         return KnownNumerals(list(found), np.log(np.array(list(found.values()), dtype=np.float64)))
 
     def sources(self, context: Context) -> list[Source]:
-        view, log_probs, _ = self._copies(context)
-        probabilities = log_probs[0].detach().double().exp().cpu().numpy()
-        host = view.host
+        view, _, each = self._each(context)
+        probabilities, host = each.detach().cpu().numpy(), view.host
         order = np.argsort(-probabilities, axis=None, kind="stable")[:NAMED]
         return [
             Source(

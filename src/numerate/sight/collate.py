@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from numerate.numeral_table import KEY_BASE, NumeralTable
@@ -23,7 +24,16 @@ from numerate.sight.derivations import (
     results_of,
 )
 from numerate.sight.operations import is_computable, written
-from numerate.sight.view import BatchSight, FoundDerivations, HostTexts, SeenNumber, View
+from numerate.sight.view import (
+    AllAtOnce,
+    BatchSight,
+    FoundDerivations,
+    HostTexts,
+    Scorer,
+    SeenNumber,
+    TextByText,
+    View,
+)
 from numerate.vocabulary import Vocabulary
 
 MOST = 1024  # numbers of tables in view of a text
@@ -49,9 +59,11 @@ class Room:
     numbers: int  # E, of all texts
     bags: int  # of all texts
     most: int  # M, numbers of a text
-    most_bags: int  # G, of a text
+    most_bags: int  # of a text
     width: int  # Q, places of a text
     derivations: int  # K
+    pairs: int  # P, of a place and a number it sees
+    padded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,7 @@ class CorpusSight:
         self.left_out = int((~kept).sum())
         entries, view_of, owners, local = (x[kept] for x in (entries, view_of, owners, local))
         in_tables = np.minimum(in_tables, MOST)
+        self.in_tables = in_tables  # [P] numbers of tables that each text sees
         own_counts = np.diff(own.numeral_offsets)
         self.offsets = np.concatenate([[0], np.cumsum(in_tables + own_counts)])  # [P + 1]
         at = self.offsets[owners] + local
@@ -303,21 +316,30 @@ class CorpusSight:
 
     def room(self, texts: np.ndarray, *, padded: bool = False) -> Room:
         """What a batch of texts needs; padded, one of a few sizes."""
-        sizes = self._sizes[:, texts]  # [4, B]
-        totals, most = sizes.sum(1), sizes.max(1, initial=1)
+        sizes = self._sizes[:, texts]  # [5, B]
+        totals, most = sizes.sum(1), sizes[:3].max(1, initial=1)
         if padded:
             totals = _enough(self._sizes.mean(1) * len(texts) * 1.25, totals)
-            most = _enough(np.array([256, 64, 32]), most[:3])
-        numbers, bags, _, derivations = map(int, totals)
-        most_numbers, most_bags, width = map(int, most[:3])
-        return Room(numbers, bags, most_numbers, most_bags, width, max(1, derivations))
+            most = _enough(np.array([256, 64, 32]), most)
+        numbers, bags, _, derivations, pairs = map(int, totals)
+        most_numbers, most_bags, width = map(int, most)
+        return Room(
+            numbers, bags, most_numbers, most_bags, width, derivations, pairs, padded=padded
+        )
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        """Numbers, bags, places and derivations of each text: int64 [4, P]."""
-        starts = self.derivation_offsets[self.place_offsets]
-        columns = (self.offsets, self.bag_offsets, self.place_offsets, starts)
+        """Numbers, bags, places, derivations and pairs of each text: int64 [5, P]."""
+        derivations = self.derivation_offsets[self.place_offsets]
+        pairs = self.pair_offsets[self.place_offsets]
+        columns = (self.offsets, self.bag_offsets, self.place_offsets, derivations, pairs)
         return np.stack([np.diff(column) for column in columns])
+
+    @cached_property
+    def pair_offsets(self) -> np.ndarray:
+        """Where the pairs of each place begin, were they all side by side."""
+        counts = self.in_tables[self.place_texts] + self.before
+        return np.concatenate([[0], np.cumsum(counts)])
 
     @cached_property
     def derivation_offsets(self) -> np.ndarray:
@@ -386,93 +408,97 @@ class CorpusSight:
 
     def batch(self, seen: SeenNumbers, vectors: Tensor, read: Tensor | None = None) -> BatchSight:
         """The numbers of a batch with their vectors [E, D]; `read` [E] which there are."""
-        room, texts = seen.room, seen.texts
-        offsets = self.on_device("offsets")
-        starts, sizes = offsets[texts], offsets[texts + 1] - offsets[texts]
-        flat_starts = sizes.cumsum(0) - sizes
-        within = torch.arange(room.most, device=texts.device)
-        exists = within < sizes[:, None]  # [B, M]
-        local = torch.where(exists, flat_starts[:, None] + within, 0)
-        globally = torch.where(exists, starts[:, None] + within, 0)
-        if read is not None:
-            exists = exists & read[local]
         place_offsets = self.on_device("derivation_offsets")
         which, at, counts = _gather(
-            place_offsets[seen.places], place_offsets[seen.places + 1], room.derivations
+            place_offsets[seen.places], place_offsets[seen.places + 1], seen.room.derivations
         )
         if seen.counts is not None:
             counts = counts & seen.counts[at]
         operations, a, b = _take(self.on_device("derivation_columns"), which).unbind(1)
         standing = FoundDerivations(at, operations, a, b, counts)
-        view = self._view(
-            globally, exists, vectors[local], seen.place_texts, seen.places, room, seen.counts
-        )
+        view = self._view(seen, vectors, read)
         return BatchSight(replace(view, standing=standing))
 
     def view_of(self, places: np.ndarray, vectors: Tensor, read: Tensor | None) -> View:
         """Of any places [N], where the vectors of all numbers of the corpus are known."""
         texts, place_texts = np.unique(self.place_texts[places], return_inverse=True)
-        room = Room(
-            0,
-            0,
-            int(np.diff(self.offsets)[texts].max(initial=1)),
-            int(np.diff(self.bag_offsets)[texts].max(initial=1)),
-            int(np.diff(self.place_offsets)[texts].max(initial=1)),
-            0,
-        )
-        within = np.arange(room.most)
-        exists = within < np.diff(self.offsets)[texts][:, None]
-        index = np.where(exists, self.offsets[texts][:, None] + within, 0)
+        pairs = np.diff(self.pair_offsets)[places].sum()
+        room = replace(self.room(texts), pairs=int(pairs))
         device = self.table.device
-        found = torch.from_numpy(index).to(device)
-        there = torch.from_numpy(exists).to(device)
-        if read is not None:
-            there = there & read[found]
-        at = torch.from_numpy(places).to(device)
-        view = self._view(
-            found, there, vectors[found], torch.from_numpy(place_texts).to(device), at, room, None
-        )
+
+        def tensor(array: np.ndarray) -> Tensor:
+            return torch.from_numpy(array).to(device)
+
+        seen = self.numbers_of(tensor(texts), room, tensor(places), tensor(place_texts))
+        mine = None if read is None else read[seen.found]
+        view = self._view(seen, vectors[seen.found], mine)
         return replace(view, host=HostTexts(self, texts))
 
-    def _view(
-        self,
-        found: Tensor,
-        exists: Tensor,
-        vectors: Tensor,
-        place_texts: Tensor,
-        places: Tensor,
-        room: Room,
-        counts: Tensor | None,
-    ) -> View:
-        rows = self.on_device("rows")[found]  # [B, M]
+    def _view(self, seen: SeenNumbers, vectors: Tensor, read: Tensor | None) -> View:
+        room, texts, places = seen.room, seen.texts, seen.places
+        offsets = self.on_device("offsets")
+        sizes = offsets[texts + 1] - offsets[texts]
+        starts = sizes.cumsum(0) - sizes  # [B] where a text's numbers begin
+        pair_starts = self.on_device("pair_offsets")
+        counts = pair_starts[places + 1] - pair_starts[places]
+        if seen.counts is not None:
+            counts = torch.where(seen.counts, counts, 0)
+        first = counts.cumsum(0) - counts
+        slots, pair_places, are_pairs = _gather(counts.new_zeros(len(places)), counts, room.pairs)
+        numbers = starts.index_select(0, seen.place_texts).index_select(0, pair_places) + slots
+        numbers = numbers.clamp(max=max(0, room.numbers - 1))
 
-        def numeral(column: str) -> Tensor:
-            return self.table.on_device(column)[rows]
+        def column(name: str) -> Tensor:
+            return self.on_device(name).index_select(0, seen.found)
 
-        starts = self.on_device("overlap_offsets")[places]  # [N]
-        ends = self.on_device("overlap_offsets")[places + 1]
-        bags = torch.arange(room.most_bags, device=places.device)
-        inside = bags < (ends - starts)[:, None]  # [N, G]
-        overlap = self.on_device("overlaps")[torch.where(inside, starts[:, None] + bags, 0)]
-        overlap = torch.where(inside[:, :, None], overlap, 0.0).transpose(1, 2)  # [N, 2, G]
+        def numeral(name: str) -> Tensor:
+            return self.table.on_device(name).index_select(0, seen.rows)
+
+        row_bags, column_bags = column("row_bags"), column("column_bags")
+        named = self.on_device("overlap_offsets").index_select(0, places)
+        named = named.index_select(0, pair_places)
+        overlaps = self.on_device("overlaps")
+        by_pair = [
+            _take(overlaps, named + bags.index_select(0, numbers))
+            for bags in (row_bags, column_bags)
+        ]
         return View(
-            exists=exists,
             keys=numeral("keys"),
             values=numeral("values"),
             precisions=numeral("precisions"),
-            order=self.on_device("order")[found],
-            row_bags=self.on_device("row_bags")[found],
-            column_bags=self.on_device("column_bags")[found],
-            groups=self.on_device("groups")[found].transpose(1, 2),
+            order=seen.order,
+            row_bags=row_bags,
+            column_bags=column_bags,
+            groups=column("groups"),
             vectors=vectors,
-            texts=place_texts,
-            before=self.on_device("before")[places],
-            width=room.width,
-            counts=counts,
-            overlap=overlap.float(),
+            read=read,
+            texts=seen.place_texts,
+            before=self.on_device("before").index_select(0, places),
+            starts=first,
+            pair_places=pair_places,
+            pair_numbers=numbers,
+            pair_counts=are_pairs,
+            overlaps=torch.cat(by_pair, dim=1),
+            bags=room.most_bags,
             standing=None,
+            scorer=self._scorer(seen, starts, sizes, pair_places, slots),
             host=HostTexts(self, None),
         )
+
+    def _scorer(
+        self,
+        seen: SeenNumbers,
+        starts: Tensor,
+        sizes: Tensor,
+        pair_places: Tensor,
+        slots: Tensor,
+    ) -> Scorer:
+        if seen.texts.device.type == "cpu" and not seen.room.padded:
+            numbers = F.pad(sizes.cumsum(0), (1, 0))
+            return TextByText.of(seen.place_texts, seen.columns, numbers, (pair_places, slots))
+        within = torch.arange(seen.room.most, device=starts.device)
+        index = torch.where(within < sizes[:, None], starts[:, None] + within, 0)
+        return AllAtOnce(index, seen.room.width, slots, seen.counts, seen.columns)
 
 
 def _gather(starts: Tensor, ends: Tensor, room: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -481,6 +507,9 @@ def _gather(starts: Tensor, ends: Tensor, room: int) -> tuple[Tensor, Tensor, Te
     There is room for so many; what is left over repeats the first.
     """
     sizes = ends - starts
+    if not len(sizes):
+        nothing = starts.new_zeros(room)
+        return nothing, nothing, nothing.bool()
     until = sizes.cumsum(0)
     index = torch.arange(room, device=starts.device)
     is_one = index < until[-1]

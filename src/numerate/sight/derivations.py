@@ -102,6 +102,8 @@ def results_of(
     for number, operation in enumerate(OPERATIONS):
         left, right = (a, b) if operation.operands == 2 else (alone, alone)
         taken = operation.takes_a(values[left]) & operation.takes_b(values[right])
+        if operation.is_symmetric:  # a pair is one way, whatever its order
+            taken &= left < right
         parts.append((number, left[taken], right[taken]))
     left = np.concatenate([part[1] for part in parts])
     right = np.concatenate([part[2] for part in parts])

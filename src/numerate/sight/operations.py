@@ -33,23 +33,37 @@ def _percentage(values: Numbers) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Of one number, or of two: then the second operand is b. No result is negative."""
+    """Of one number, or of two. No result is negative.
+
+    Operands are chosen by the roles they play, and operations whose operands play the same roles
+    share what is learnt about that. Where both play the same one, their order does not matter.
+    """
 
     name: str
-    operands: int
+    roles: tuple[str, ...]
     compute: Callable[[np.ndarray, np.ndarray], np.ndarray]
     shown: str  # with the operands in braces
     takes_a: Callable[[Numbers], Numbers] = _any  # which numbers it can be computed of
     takes_b: Callable[[Numbers], Numbers] = _any
 
+    @property
+    def operands(self) -> int:
+        return len(self.roles)
 
+    @property
+    def is_symmetric(self) -> bool:
+        return self.operands == 2 and self.roles[0] == self.roles[1]
+
+
+_FRACTION, _TERMS = ("part", "whole"), ("term", "term")
 OPERATIONS = (
-    Operation("percentage", 2, lambda a, b: 100 * a / b, "100 · {a}/{b}", takes_b=_positive),
-    Operation("ratio", 2, lambda a, b: a / b, "{a}/{b}", takes_b=_positive),
-    Operation("difference", 2, lambda a, b: np.abs(a - b), "|{a} − {b}|"),
-    Operation("sum", 2, lambda a, b: a + b, "{a} + {b}"),
-    Operation("complement", 1, lambda a, _: 100 - a, "100 − {a}", takes_a=_percentage),
+    Operation("percentage", _FRACTION, lambda a, b: 100 * a / b, "100 · {a}/{b}", _any, _positive),
+    Operation("ratio", _FRACTION, lambda a, b: a / b, "{a}/{b}", _any, _positive),
+    Operation("difference", _TERMS, lambda a, b: np.abs(a - b), "|{a} − {b}|"),
+    Operation("sum", _TERMS, lambda a, b: a + b, "{a} + {b}"),
+    Operation("complement", ("complement",), lambda a, _: 100 - a, "100 − {a}", _percentage),
 )
+ROLES = tuple(dict.fromkeys(role for operation in OPERATIONS for role in operation.roles))
 
 
 def is_computable(values: Numbers, precisions: Numbers) -> Numbers:

@@ -1,17 +1,16 @@
 """What heads are given to see: the numbers in view of N places, laid out text by text."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-
-from numerate.numeral_table import KEY_BASE
 
 if TYPE_CHECKING:
     from numerate.sight.collate import CorpusSight
@@ -91,26 +90,32 @@ class FoundDerivations:
 
 @dataclass(frozen=True)
 class View:
-    """N places in B texts, with at most M numbers and G bags of header words a text.
+    """N places in B texts that have E numbers in view: P pairs of a place and a number it sees.
 
-    Of a text's own numerals a place sees those before it, of tables everything.
+    The numbers of a text stand side by side, those of its tables first, then its own numerals. A
+    place sees all of the tables and the own numerals before it, which are therefore the first ones
+    of its text; its pairs stand side by side too.
     """
 
-    exists: Tensor  # bool [B, M]
-    keys: Tensor  # [B, M] see `NumeralTable.keys`
-    values: Tensor  # float64 [B, M]
-    precisions: Tensor  # [B, M]
-    order: Tensor  # [B, M] which of the text's own numerals it is; −1: in a table
-    row_bags: Tensor  # [B, M]
-    column_bags: Tensor  # [B, M]
-    groups: Tensor  # [B, 2, M] see `derivations.groups_of`
-    vectors: Tensor  # [B, M, D]
+    keys: Tensor  # [E] see `NumeralTable.keys`
+    values: Tensor  # float64 [E]
+    precisions: Tensor  # [E]
+    order: Tensor  # [E] which of the text's own numerals it is; −1: in a table
+    row_bags: Tensor  # [E]
+    column_bags: Tensor  # [E]
+    groups: Tensor  # [E, 2] see `derivations.groups_of`
+    vectors: Tensor  # [E, D]
+    read: Tensor | None  # bool [E] which a language model's window had room for; None: all
     texts: Tensor  # [N] the text of each place
     before: Tensor  # [N] how many of the text's own numerals stand before the place
-    width: int  # Q, larger than any of them
-    counts: Tensor | None  # bool [N]; None: all; the others are there to fill up
-    overlap: Tensor  # [N, 2, G] how much of a bag stands in the words before: just before, and near
+    starts: Tensor  # [N] the first pair of each place
+    pair_places: Tensor  # [P]
+    pair_numbers: Tensor  # [P]
+    pair_counts: Tensor | None  # bool [P]; the others are there to fill up; None: there are none
+    overlaps: Tensor  # [P, 4] of row and column with the words just before, and near
+    bags: int  # more than any bag of a text
     standing: FoundDerivations | None  # of the numerals that are asked about in training
+    scorer: "Scorer"
     host: "HostTexts"
     _made: dict[tuple[int, int], object] = field(default_factory=dict, repr=False)
 
@@ -125,91 +130,188 @@ class View:
         made: Made = self._made[key][0]  # type: ignore[index]
         return made
 
-    def of_text(self, numbers: Tensor) -> Tensor:
-        """Something of the numbers of each text, for each place: [B, …] → [N, …]."""
-        return numbers.index_select(0, self.texts)
+    def of_pairs(self, numbers: Tensor) -> Tensor:
+        """Something of the numbers, for each pair: [E, …] → [P, …]."""
+        return numbers.index_select(0, self.pair_numbers)
+
+    def for_pairs(self, places: Tensor) -> Tensor:
+        """Something of the places, for each pair: [N, …] → [P, …]."""
+        return places.index_select(0, self.pair_places)
+
+    def add_up(self, pairs: Tensor) -> Tensor:
+        """Sum over the pairs of each place: [P, …] → [N, …]."""
+        return pairs.new_zeros(len(self), *pairs.shape[1:]).index_add(0, self.pair_places, pairs)
 
     @cached_property
     def visible(self) -> Tensor:
-        """Which numbers a place sees: bool [N, M]."""
-        return self.of_text(self.exists) & (self.of_text(self.order) < self.before[:, None])
-
-    def attend(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Scores of the numbers of each place's text: [N, H, d], [B, M, d] → [N, H, M].
-
-        Places of a text are put side by side, so that its keys are read once for all of them.
-        """
-        _, heads, size = queries.shape
-        texts, numbers, _ = keys.shape
-        rows = self.texts * self.width + self.before
-        aside = rows if self.counts is None else torch.where(self.counts, rows, texts * self.width)
-        table = queries.new_zeros(texts * self.width + 1, heads * size)
-        table = table.index_copy(0, aside, queries.flatten(1))
-        table = table[:-1].view(texts, self.width * heads, size)
-        scores = torch.bmm(table, keys.transpose(1, 2))  # [B, Q * H, M]
-        return scores.view(texts * self.width, heads, numbers).index_select(0, rows)
-
-    @cached_property
-    def rounded_keys(self) -> Tensor:
-        """Keys with 0 to 3 decimals dropped, −1 where there are not so many: [B, M, DROPPED]."""
-        whole, precisions = self.keys // KEY_BASE, self.keys % KEY_BASE
-        found = [self.keys]
-        for dropped in range(1, DROPPED):
-            scale = 10**dropped
-            fewer = (whole + scale // 2) // scale * KEY_BASE + precisions - dropped
-            found.append(torch.where((self.keys >= 0) & (precisions >= dropped), fewer, -1))
-        return torch.stack(found, dim=2)
-
-    @cached_property
-    def droppable(self) -> Tensor:
-        """Whether so many decimals can be dropped: bool [B, M, DROPPED]."""
-        first = torch.ones_like(self.exists)[:, :, None]
-        return torch.cat([first, self.rounded_keys[:, :, 1:] >= 0], dim=2)
+        """Which pairs count, and are of a number that was read: bool [P]."""
+        everything = torch.ones_like(self.pair_places, dtype=torch.bool)
+        counts = everything if self.pair_counts is None else self.pair_counts
+        return counts if self.read is None else counts & self.of_pairs(self.read)
 
     @cached_property
     def features(self) -> Tensor:
-        """What is to be known of a number at a place without any learning: [N, M, FEATURES].
+        """What is to be known of a number at a place without any learning: [P, FEATURES].
 
         Where it stands, whether its headers were just named, and how it stands to what was
         written last: tables are read along their rows and columns.
         """
-        keys, order = self.of_text(self.keys), self.of_text(self.order)  # [N, M]
-        rows, columns = self.of_text(self.row_bags), self.of_text(self.column_bags)
+        keys, order = self.of_pairs(self.keys), self.of_pairs(self.order)
+        rows, columns = self.of_pairs(self.row_bags), self.of_pairs(self.column_bags)
         own, visible = order >= 0, self.visible
-        distance = (self.before[:, None] - order).clamp(min=1)
+        distance = (self.for_pairs(self.before) - order).clamp(min=1)
         in_table = visible & ~own
         found = [own, 1.0 / distance * own, (distance == 1) & own]
         for back in (1, 2):
             is_last = own & (distance == back) & visible
-            last = torch.where(is_last, keys, 0).sum(1, keepdim=True)
-            same = in_table & (keys == last) & is_last.any(1, keepdim=True)
+            last = self.add_up(torch.where(is_last, keys + 1, 0))  # 0: there is none
+            same = in_table & (keys + 1 == self.for_pairs(last))
             found += [same, self._shares(same, rows), self._shares(same, columns)]
             if back == 1:
-                found.append(F.pad(same[:, :-1], (1, 0)) & in_table)
-        first = self.of_text(self._first_written)
-        found.append(in_table & (first < self.before[:, None]))
-        named = torch.stack(found, dim=2).to(self.vectors.dtype)
-        of_rows = self.overlap.gather(2, rows[:, None].expand(-1, 2, -1))  # [N, 2, M]
-        of_columns = self.overlap.gather(2, columns[:, None].expand(-1, 2, -1))
-        words = torch.cat([of_rows, of_columns], dim=1).transpose(1, 2)
-        everything = torch.cat([named, words.to(named.dtype)], dim=2)
-        return torch.where(visible[:, :, None], everything, 0.0)
+                found.append(F.pad(same[:-1], (1, 0)) & in_table)
+        written = self._first_written < self.for_pairs(self.before)
+        found.append(in_table & written)
+        named = torch.stack([part.to(self.vectors.dtype) for part in found], dim=1)
+        return torch.cat([named, self.overlaps.to(named.dtype)], dim=1) * visible[:, None]
 
     def _shares(self, same: Tensor, bags: Tensor) -> Tensor:
-        """Whether a number shares a row or column with one of those: bool [N, M]."""
-        hits = self.overlap.new_zeros(len(self), self.overlap.shape[2], dtype=torch.float32)
-        hits = hits.scatter_add(1, bags, same.float())
-        return (hits.gather(1, bags) > 0) & ~same & (bags > 0)
+        """Whether a number shares a row or column with one of those: bool [P]."""
+        index = self.pair_places * self.bags + bags
+        hits = torch.zeros(len(self) * self.bags, dtype=torch.float32, device=index.device)
+        hits = hits.index_add(0, index, same.float())
+        return (hits.index_select(0, index) > 0) & ~same & (bags > 0)
 
     @cached_property
     def _first_written(self) -> Tensor:
-        """The first of the text's own numerals that is the same as a number: [B, M]."""
-        none = self.width + 1
-        found = torch.full_like(self.order, none)
-        own = torch.where(self.exists & (self.order >= 0), self.order, none)
-        by_key = self.keys.sort(dim=1)
-        starts = torch.searchsorted(by_key.values, self.keys)  # where equal keys begin
-        return found.scatter_reduce(1, starts, own, "amin").gather(1, starts)
+        """The first of the text's own numerals that is the same as a pair's number: [P]."""
+        return self.of_pairs(self.scorer.first_written(self))
+
+
+class Scorer(ABC):
+    """How the products of queries and keys are computed: text by text, or all at once."""
+
+    @abstractmethod
+    def products(self, view: View, queries: Tensor, keys: Tensor) -> Tensor:
+        """Of a place's queries with its numbers' keys: [N, H, d], [E, d] → [P, H]."""
+
+    def first_written(self, view: View) -> Tensor:
+        """The first own numeral with the key of each number, of its text: [E]."""
+        texts = self.number_texts(view)
+        order = torch.where(view.order >= 0, view.order, 1 << 30)
+        # Equal keys of a text side by side: sorted by key, then, stably, by text.
+        by_key = torch.argsort(view.keys, stable=True)
+        by_both = by_key[torch.argsort(texts[by_key], stable=True)]
+        key, text = view.keys[by_both], texts[by_both]
+        new = torch.ones_like(key, dtype=torch.bool)
+        new[1:] = (key[1:] != key[:-1]) | (text[1:] != text[:-1])
+        group = new.cumsum(0) - 1
+        least = torch.full_like(order, 1 << 30).scatter_reduce(0, group, order[by_both], "amin")
+        return torch.empty_like(order).index_copy(0, by_both, least[group])
+
+    @abstractmethod
+    def number_texts(self, view: View) -> Tensor:
+        """The text of each number: [E]."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextByText(Scorer):
+    """On a CPU, where padding costs more than a loop over texts: one product of matrices a text."""
+
+    order: Tensor  # [N] places, text by text
+    places: list[int]  # [B + 1] where those of each text begin among them
+    numbers: list[int]  # [B + 1] where its numbers begin
+    index: Tensor  # [P] where each pair is, if all numbers of a text had all places of it
+    texts: Tensor  # [E]
+
+    def products(self, view: View, queries: Tensor, keys: Tensor) -> Tensor:
+        sorted_queries = queries.index_select(0, self.order)
+        found: Tensor = _Products.apply(sorted_queries, keys, self)  # type: ignore[no-untyped-call]
+        return found.index_select(0, self.index)
+
+    def number_texts(self, view: View) -> Tensor:
+        return self.texts
+
+    def blocks(self, heads: int) -> Iterator[tuple[slice, slice, slice, int]]:
+        """Of each text: rows of queries, of keys and of products, and columns of the latter."""
+        done = 0
+        bounds = zip(pairwise(self.places), pairwise(self.numbers), strict=True)
+        for (first, last), (begin, end) in bounds:
+            size = (last - first) * (end - begin)
+            if size:
+                queries = slice(first * heads, last * heads)
+                yield queries, slice(begin, end), slice(done, done + size), (last - first) * heads
+            done += size
+
+    @staticmethod
+    def of(
+        place_texts: Tensor, texts: Tensor, numbers: Tensor, pairs: tuple[Tensor, Tensor]
+    ) -> "TextByText":
+        """`numbers` [B + 1] are where those of each text begin; `pairs`: places and slots."""
+        order = torch.argsort(place_texts, stable=True)
+        counts = torch.bincount(place_texts, minlength=len(numbers) - 1)
+        places = F.pad(counts.cumsum(0), (1, 0))
+        sizes = counts * numbers.diff()
+        begin = sizes.cumsum(0) - sizes  # of each text's products
+        rank = torch.empty_like(order)
+        rank[order] = torch.arange(len(order)) - places[place_texts[order]]
+        of_place, slots = pairs
+        text = place_texts[of_place]
+        index = begin[text] + slots * counts[text] + rank[of_place]
+        return TextByText(order, places.tolist(), numbers.tolist(), index, texts)
+
+
+class _Products(torch.autograd.Function):
+    """All products of all texts: [N, H, d], [E, d] → [·, H]."""
+
+    @staticmethod
+    def forward(ctx: Any, queries: Tensor, keys: Tensor, of: TextByText) -> Tensor:
+        ctx.save_for_backward(queries, keys)
+        ctx.of = of
+        heads, flat = queries.shape[1], queries.flatten(0, 1)
+        *_, (_, _, last, _) = [(slice(0), slice(0), slice(0, 0), 0), *of.blocks(heads)]
+        result = queries.new_empty(last.stop, heads)
+        for mine, numbers, products, columns in of.blocks(heads):
+            torch.mm(keys[numbers], flat[mine].T, out=result[products].view(-1, columns))
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        queries, keys = ctx.saved_tensors
+        gradient, flat = gradients[0].contiguous(), queries.flatten(0, 1)
+        of_queries, of_keys = torch.zeros_like(flat), torch.zeros_like(keys)
+        for mine, numbers, products, columns in ctx.of.blocks(queries.shape[1]):
+            part = gradient[products].view(-1, columns)
+            torch.mm(part.T, keys[numbers], out=of_queries[mine])
+            torch.mm(part, flat[mine], out=of_keys[numbers])
+        return of_queries.view(queries.shape), of_keys, None
+
+
+@dataclass(frozen=True, slots=True)
+class AllAtOnce(Scorer):
+    """On a GPU: texts are padded to one size, which no value there decides."""
+
+    index: Tensor  # [B, M] numbers of each text
+    width: int  # Q, more than the own numerals before any place
+    slots: Tensor  # [P] which of its text's numbers
+    counts: Tensor | None  # bool [N]; the others are there to fill up
+    texts: Tensor  # [E]
+
+    def products(self, view: View, queries: Tensor, keys: Tensor) -> Tensor:
+        _, heads, size = queries.shape
+        texts, most = self.index.shape
+        rows = view.texts * self.width + view.before
+        # What fills up would stand where another place stands: it is put aside.
+        aside = rows if self.counts is None else torch.where(self.counts, rows, texts * self.width)
+        table = queries.new_zeros(texts * self.width + 1, heads * size)
+        table = table.index_copy(0, aside, queries.flatten(1))[:-1]
+        table = table.view(texts, self.width * heads, size)
+        products = torch.bmm(keys[self.index], table.transpose(1, 2))  # [B, M, Q * H]
+        text, before = view.for_pairs(view.texts), view.for_pairs(view.before)
+        at = (text * most + self.slots) * self.width + before
+        return products.view(-1, heads).index_select(0, at)
+
+    def number_texts(self, view: View) -> Tensor:
+        return self.texts
 
 
 @dataclass(frozen=True, slots=True)
