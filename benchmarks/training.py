@@ -10,6 +10,9 @@ ratio is the median over blocks, so that a noisy machine disturbs both alike. Of
 with one backbone, all but the first are also compared with the first: tokens a second, as a
 part of the first one's.
 
+With `--busy`, steps take one thread each and its CPU time counts, which is less disturbed by
+what else runs on the machine.
+
 With `--epochs`, so many epochs of `numerate train` are timed too: first to last, with the
 evaluation on dev and the checkpoint after each, and with the recording of steps on a GPU.
 """
@@ -19,6 +22,7 @@ import resource
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -141,14 +145,16 @@ def train(
     return watch
 
 
-def seconds(run: BareRun | OurRun, device: torch.device) -> float:
+def seconds(
+    run: BareRun | OurRun, device: torch.device, clock: Callable[[], float] = time.perf_counter
+) -> float:
     if device.type == "cuda":
         torch.cuda.synchronize()
-    start = time.perf_counter()
+    start = clock()
     run.run()
     if device.type == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def main() -> None:
@@ -161,10 +167,12 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=0)
     parser.add_argument("--models", nargs="*", default=paper_heads())
     parser.add_argument("--backbones", nargs="*", default=["lstm"], choices=list(NETWORKS))
+    parser.add_argument("--busy", action="store_true", help="one thread, and its CPU time")
     arguments = parser.parse_args()
     device = torch.device(arguments.device)
+    clock = time.process_time if arguments.busy else time.perf_counter
     if device.type == "cpu":
-        torch.set_num_threads(2)
+        torch.set_num_threads(1 if arguments.busy else 2)
     accelerator = Accelerator(cpu=device.type == "cpu")
     dataset = Dataset.open(arguments.dataset)
     encoded = dataset.split("train").encode()
@@ -195,7 +203,10 @@ def main() -> None:
         trainer.model.train()
         for _ in range(3):  # caches, autotuning, recording
             seconds(ours, device)
-        pairs = [(seconds(ours, device), seconds(bare, device)) for _ in range(arguments.blocks)]
+        pairs = [
+            (seconds(ours, device, clock), seconds(bare, device, clock))
+            for _ in range(arguments.blocks)
+        ]
         ratio = statistics.median(our / base for our, base in pairs)
         best, best_bare = (min(column) for column in zip(*pairs, strict=True))
         first = firsts.setdefault(backbone, ratio)
