@@ -21,6 +21,8 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = [
     *numerate.__all__,
     "documents.read_file",
+    "documents.table_file.read_tables",
+    "sight.table_numbers.numbers_of",
     "testing",
 ]
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -46,7 +48,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_examples_run(name: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    for module in ("documents", "model.numeral_lm", "testing"):
+    for module in ("documents.table_file", "model.numeral_lm", "sight.table_numbers", "testing"):
         importlib.import_module(f"numerate.{module}")
     thing = attrgetter(name)(numerate)
     home = inspect.getmodule(thing)

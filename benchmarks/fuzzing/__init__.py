@@ -7,9 +7,11 @@ from fuzzing.kind import Kind
 from fuzzing.models import Models
 from fuzzing.requests import Requests
 from fuzzing.runs import Runs
+from fuzzing.table_files import TableFiles
 
 KINDS: dict[str, type[Kind]] = {
     "articles": Articles,
+    "tables": TableFiles,
     "requests": Requests,
     "archives": Archives,
     "datasets": Datasets,

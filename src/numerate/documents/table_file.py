@@ -214,8 +214,10 @@ def _html_tables(data: bytes, name: str) -> list[Table]:
     root = parse_html(data, name)
     if sum(1 for _ in root.iter("{*}td", "{*}th")) > MAX_AREA:
         raise DocumentError(name, f"too large: expected at most {MAX_AREA:,} cells")
-    tables = list(root.iter("{*}table"))
-    return [_html_table(table, number) for number, table in enumerate(tables, 1)]
+    try:
+        return [_html_table(table, number) for number, table in enumerate(root.iter("{*}table"), 1)]
+    except RecursionError:
+        raise DocumentError(name, "elements nested too deeply") from None
 
 
 def _html_table(table: Element, number: int) -> Table:

@@ -49,6 +49,7 @@ def numbers_of(table: Table, rules: ReadingRules = DEFAULT_RULES) -> list[Number
 
     Examples:
         >>> from numerate.documents.document import Table
+        >>> from numerate.sight.table_numbers import numbers_of
         >>> table = Table("t1", "Table 1", "", [["", "Placebo (n = 48)"]], [["Age", "49 (19–87)"]])
         >>> [number.text for number in numbers_of(table)]
         ['48', '49', '19', '87']
