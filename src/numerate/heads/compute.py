@@ -59,6 +59,13 @@ class ComputeHead(NumeralHead):
         self.attention = NumberAttention(size, len(ROLES), by_state=False)
         self.operations = nn.Linear(size, count)
         self.precisions = nn.Linear(size, len(PRECISIONS))
+        # The roles of each operation's operands; −1: there is no second.
+        first = [ROLES.index(operation.roles[0]) for operation in OPERATIONS]
+        second = [ROLES.index(o.roles[1]) if o.operands == 2 else -1 for o in OPERATIONS]
+        self.first_role: Tensor
+        self.second_role: Tensor
+        self.register_buffer("first_role", torch.tensor(first), persistent=False)
+        self.register_buffer("second_role", torch.tensor(second), persistent=False)
 
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
@@ -146,19 +153,11 @@ class ComputeHead(NumeralHead):
         self, sums: _Sums, places: Tensor, operations: Tensor, a: Tensor, b: Tensor
     ) -> Tensor:
         """log p of operations of numbers, before their results are rounded: [K] each → [K]."""
-        first, second = self._roles[0][operations], self._roles[1][operations]
+        first, second = self.first_role[operations], self.second_role[operations]
         starts, last = sums.view.starts[places], len(sums.scores) - 1
         scores = sums.scores[(starts + a).clamp(max=last), first]
         other = sums.scores[(starts + b).clamp(max=last), second.clamp(min=0)]
         return sums.operation[places, operations] + scores + torch.where(second < 0, 0.0, other)
-
-    @property
-    def _roles(self) -> tuple[Tensor, Tensor]:
-        """Of each operation's operands; −1: there is no second."""
-        device = self.operations.weight.device
-        first = [ROLES.index(operation.roles[0]) for operation in OPERATIONS]
-        second = [ROLES.index(o.roles[1]) if o.operands == 2 else -1 for o in OPERATIONS]
-        return torch.tensor(first, device=device), torch.tensor(second, device=device)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         sums = self._sums(context)
