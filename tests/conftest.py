@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
+from tests.trials import write_trials
 
 import numerate
 from numerate.corpus.prepare import prepare
@@ -80,6 +81,37 @@ def runs(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
             device="cpu",
         )
     return {name: folder / name for name in paper_heads()}
+
+
+@pytest.fixture(scope="session")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Articles whose numbers stand in tables, and their dataset beside them in `data`."""
+    folder = tmp_path_factory.mktemp("trials")
+    write_trials(folder / "articles", 60)
+    prepare(folder / "articles", folder / "data", seed=1, processes=1)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def grounded_runs(trials: Path) -> dict[str, Path]:
+    """A run that sees the tables of a paragraph, and one that sees all of a document."""
+    for sight in ("tables", "document"):
+        train(
+            trials / "data",
+            trials / sight,
+            model="grounded",
+            sight=sight,
+            vocabulary=100,
+            hidden=16,
+            options=TrainingOptions(epochs=8 if sight == "tables" else 1, batch_size=10),
+            device="cpu",
+        )
+    return {sight: trials / sight for sight in ("tables", "document")}
+
+
+@pytest.fixture(scope="session")
+def grounded(grounded_runs: dict[str, Path]) -> dict[str, NumeralLM]:
+    return {sight: numerate.load(run) for sight, run in grounded_runs.items()}
 
 
 @pytest.fixture(scope="session")

@@ -53,11 +53,18 @@ class Listener:
     """A model that does nothing but listen to what it is given to read."""
 
     backbone = SimpleNamespace(texts_at_once=3)
+    config = SimpleNamespace(sight="none")
 
     def __init__(self) -> None:
         self.heard: list[Row] = []
 
-    def read_texts(self, texts: list[str], **_: object) -> list[Any]:
+    def check_tables(self, tables: object) -> None:
+        assert not tables
+
+    def columns(self, tables: object) -> None:
+        return None
+
+    def read_in_view(self, texts: list[str], *_: object, **__: object) -> list[Any]:
         rows = [row_of(text) for text in texts]
         self.heard += rows
         return [SimpleNamespace(positions=row["numerals"]) for row in rows]

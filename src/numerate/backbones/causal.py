@@ -36,7 +36,7 @@ from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.store import Progress, Store, default_cache
 from numerate.sight.collate import CorpusSight
-from numerate.sight.columns import SightColumns
+from numerate.sight.columns import EarlierParagraph, SightColumns
 from numerate.sight.view import ReadSight, Sight
 from numerate.spelling.best_first import Beside
 from numerate.vocabulary import Vocabulary
@@ -197,9 +197,15 @@ class CausalBackbone(Backbone):
         """What stands before texts of the user's."""
         if self.sight not in WRITTEN or columns is None or columns.tables is None:
             return None
+        sources = [
+            Paragraph.of(source.text, source.tokens)
+            if isinstance(source, EarlierParagraph)
+            else source
+            for source in columns.tables
+        ]
         found = prefixes_in_view(
             self.lm,
-            columns.tables,
+            sources,
             columns.views,
             columns.view_offsets,
             paragraphs,

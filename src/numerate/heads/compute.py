@@ -223,6 +223,7 @@ class ComputeHead(NumeralHead):
                     written(int(keys[way, precision])),
                     float(found[way, precision]),
                     (a, b)[: operation.operands],
+                    operation.name,
                     operation.shown.format(a=a.text, b=b.text),
                 )
             )

@@ -2,16 +2,19 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from numerate.documents.document import Table
 from numerate.errors import NumerateError, TooLongError
 from numerate.heads.known_numerals import KnownNumerals
 from numerate.numeral import NARROW_SPACES
 from numerate.numeral_table import NumeralTable
+from numerate.sight.view import Source, merged
 
 if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM
@@ -65,18 +68,20 @@ class Gap:
         model: "NumeralLM",
         before: str,
         after: str,
+        tables: Sequence[Table] = (),
         longest: int = LONGEST,
         report: Reached | None = None,
     ) -> None:
         self._model = model
         self._before, self._after = apart_from_numeral(before_numeral(before)), after_numeral(after)
+        self._tables = tables
         self._place = len(model.tokens(self._before))  # of the numeral among the tokens
         self._length = self._place + len(model.tokens(self._after))
         if self._length > longest:
             raise TooLongError(
                 f"text: got {self._length:,} tokens around the gap, expected at most {longest:,}"
             )
-        self.context = model.context_after([self._before])
+        self.context = model.context_after([self._before], model.columns([tables]))
         best = [text for text, _ in islice(model.next_numeral(self.context).stream(), BEST)]
         candidates = list(dict.fromkeys([*best, *model.candidates.texts]))
         joint = self._joint(candidates, report)
@@ -86,6 +91,21 @@ class Gap:
     def score(self, numerals: NumeralTable) -> np.ndarray:
         """log p of each numeral: [C]."""
         return self._joint(numerals.texts) - self._normaliser
+
+    def sources(self) -> list[Source]:
+        """Those before the gap, by Bayes: what follows depends on the numeral alone."""
+        found = self._model.sources(self.context, self._model.tokens(self._before))
+        numerals = list(dict.fromkeys(source.numeral for source in found))
+        if not numerals:
+            return []
+        prior = self._model.log_prob_table(self.context, NumeralTable(numerals))[0]
+        factors = dict(
+            zip(numerals, np.exp(self.score(NumeralTable(numerals)) - prior), strict=True)
+        )
+        return merged(
+            replace(source, probability=source.probability * float(factors[source.numeral]))
+            for source in found
+        )
 
     def _joint(self, numerals: list[str], report: Reached | None = None) -> np.ndarray:
         """log p(numeral, what follows | what comes before, a numeral): [C]."""
@@ -98,7 +118,8 @@ class Gap:
             if report:
                 report(start, len(numerals))
             some = numerals[start : start + at_once]
-            readings = self._model.read_texts([f"{self._before}{n}{self._after}" for n in some])
+            texts = [f"{self._before}{numeral}{self._after}" for numeral in some]
+            readings = self._model.read_texts(texts, self._tables)
             # The text may go on: its end does not count.
             following += [reading.log_probs[self._place + 1 : -1].sum() for reading in readings]
         if report:

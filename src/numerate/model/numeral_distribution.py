@@ -16,6 +16,7 @@ from numerate.errors import NumerateError
 from numerate.heads.base import Context, NextNumeral, NumeralHead, log_prob_row
 from numerate.numeral import Numeral
 from numerate.numeral_table import NumeralTable
+from numerate.sight.view import Source, merged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,6 +79,7 @@ class NumeralDistribution:
         score: Callable[[NumeralTable], np.ndarray],
         candidates: NumeralTable,
         mixture_weights: dict[str, float],
+        sources: Callable[[], list[Source]] = list,
     ) -> None:
         self._numerals = numerals
         self._score = score  # log p of each numeral: [C]
@@ -85,6 +87,7 @@ class NumeralDistribution:
         self.mixture_weights = (
             mixture_weights  # of the members of a combination; empty for other models
         )
+        self._find_sources = sources
 
     @staticmethod
     def batch(head: NumeralHead, context: Context) -> "NumeralDistributions":
@@ -102,6 +105,13 @@ class NumeralDistribution:
         from numerate.model.showing import as_picture
 
         return as_picture(self.plot(), repr(self)) if self._numerals.total > 0 else repr(self)
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """Where its probability comes from, as far as it is from numbers in view: the most probable
+        copies and results, each with its numbers. Strategies that look at no numbers have the
+        rest: `mixture_weights` tells how much."""
+        return self._find_sources()
 
     @property
     def unnamed(self) -> float:
@@ -276,7 +286,12 @@ class NumeralDistributions(Sequence[NumeralDistribution]):
             weights = head.mixture_weights(here)[0].tolist()
             numerals = head.next_numeral(here)
         by_name = dict(zip(head.members_by_name(), weights, strict=True))
-        return NumeralDistribution(numerals, score, NumeralTable(()), by_name)
+
+        def sources() -> list[Source]:
+            with torch.no_grad():
+                return merged(head.sources(here))
+
+        return NumeralDistribution(numerals, score, NumeralTable(()), by_name, sources)
 
     def _tensor(self, values: Sequence[object]) -> Tensor:
         return torch.tensor(values, dtype=torch.float64, device=self._context.hidden.device)

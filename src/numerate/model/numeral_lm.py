@@ -33,8 +33,9 @@ from numerate.model.stored import save
 from numerate.numeral_table import NumeralTable
 from numerate.perplexity import adjusted_log_probs, numeral_shares, proper
 from numerate.runs.folder import RunFolder
-from numerate.sight.columns import SightColumns
+from numerate.sight.columns import SightColumns, sees_tables
 from numerate.sight.table_numbers import columns_of_texts
+from numerate.sight.view import Source, located, merged
 from numerate.vocabulary import Vocabulary
 
 TABLE_ROWS = 64  # places whose candidates are scored at a time: their prefix states fit the cache
@@ -82,7 +83,14 @@ class TextReading:
 class Checker(Protocol):
     """What finds numerals that are implausible where they stand; `numerate.load` brings one."""
 
-    def check(self, text: str, alarms: float, *, force_domain: bool = False) -> Sequence[Any]: ...
+    def check(
+        self,
+        text: str,
+        alarms: float,
+        *,
+        tables: Sequence[Table] = (),
+        force_domain: bool = False,
+    ) -> Sequence[Any]: ...
 
 
 class NumeralLM(nn.Module):
@@ -282,15 +290,25 @@ class NumeralLM(nn.Module):
         """How the model cuts a text, and what it takes for numerals."""
         return tokenize(text, self.reference.reading)
 
-    def read_texts(self, texts: Sequence[str], *, going_on: bool = False) -> list[TextReading]:
-        """Score every token of every text; each text is one sequence from its start.
+    def read_texts(
+        self, texts: Sequence[str], tables: Sequence[Table] = (), *, going_on: bool = False
+    ) -> list[TextReading]:
+        """Score every token of every text; each text is one sequence from its start, with all
+        `tables` in view.
 
         `going_on`, so that `in_place` can be asked.
         """
+        self.check_tables(tables)
+        return self.read_in_view(texts, self.columns([tables] * len(texts)), going_on=going_on)
+
+    def read_in_view(
+        self, texts: Sequence[str], columns: SightColumns | None, *, going_on: bool = False
+    ) -> list[TextReading]:
+        """The same, where each text has its own tables in view."""
         if not texts:
             return []
         tokens = [self.tokens(text) for text in texts]
-        corpus = Texts(texts, tokens, self.columns([()] * len(texts))).corpus(self.vocabulary)
+        corpus = Texts(texts, tokens, columns).corpus(self.vocabulary)
         return list(self.text_readings(texts, tokens, self.read(corpus, going_on=going_on)))
 
     def text_readings(
@@ -354,10 +372,27 @@ class NumeralLM(nn.Module):
         log_p, after = self.backbone.following(reading.within, self.head, places, numerals)
         return log_p + self.numeral_charges(NumeralTable(numerals)), after
 
-    def context_after(self, texts: Sequence[str]) -> Context:
-        """After exactly each text, white space at its end included: [N]."""
-        tokens = [self.tokens(text) for text in texts]
-        return self.backbone.after(Texts(texts, tokens, self.columns([()] * len(texts))))
+    def context_after(self, texts: Sequence[str], columns: SightColumns | None = None) -> Context:
+        """After exactly each text, white space at its end included, with what it has in view: [N].
+
+        Without `columns`, no tables.
+        """
+        if columns is None:
+            columns = self.columns([()] * len(texts))
+        return self.backbone.after(Texts(texts, [self.tokens(text) for text in texts], columns))
+
+    def check_tables(self, tables: Sequence[Table]) -> None:
+        """Refuse what is no list of tables, and any table where the model would not see it."""
+        alone = isinstance(tables, Table | str | Path)
+        wrong = [tables] if alone else [one for one in tables if not isinstance(one, Table)]
+        if wrong:
+            expected = "a list of tables, as numerate.read_tables gives"
+            raise NumerateError(f"tables: got {type(wrong[0]).__name__}, expected {expected}")
+        if tables and not sees_tables(self.config.sight):
+            raise NumerateError(
+                f"tables: {self.name} sees none; expected a model with tables in sight, such as "
+                "one trained with --model grounded"
+            )
 
     def columns(self, tables: Sequence[Sequence[Table]]) -> SightColumns | None:
         """The tables in view of each text, as far as the model sees any numbers."""
@@ -394,42 +429,62 @@ class NumeralLM(nn.Module):
     # What people ask
 
     def predict(
-        self, text: str, *, longest: int = LONGEST, report: Reached | None = None
+        self,
+        text: str,
+        tables: Sequence[Table] = (),
+        *,
+        longest: int = LONGEST,
+        report: Reached | None = None,
     ) -> NumeralDistribution:
         """The distribution over the numeral that comes next, or stands in the gap `___`.
 
-        `longest` is how many tokens may stand around a gap with text after it, where every
+        `tables` are in view, of a model that sees any (see `numerate.read_tables`). `longest` is how many tokens may stand around a gap with text after it, where every
         candidate is read with it: `report` is told how far that is.
         """
+        self.check_tables(tables)
         before, after = split_at_gap(text)
         if not text.strip() or not (before + after).strip():
             raise NumerateError("text: got none, expected some before or after the numeral")
         if after.strip():
-            gap = Gap(self, before, after, longest, report)
-            return self._distribution(gap.context, gap.numerals, gap.score)
-        return self.distribution(self.context_after([before_numeral(before)]))
+            gap = Gap(self, before, after, tables, longest, report)
+            return self._distribution(gap.context, gap.numerals, gap.score, gap.sources)
+        before = before_numeral(before)
+        context = self.context_after([before], self.columns([tables]))
+        return self.distribution(context, lambda: self.sources(context, self.tokens(before)))
 
-    def distribution(self, context: Context) -> NumeralDistribution:
-        """What it expects in one place."""
+    def sources(self, context: Context, tokens: Sequence[Token]) -> list[Source]:
+        """Where probability in one place comes from, the most probable first; `tokens` are those
+        of the text before it, by whose offsets its numbers are found."""
+        with exactly():
+            found = merged(self.head.sources(context))
+        return [located(source, tokens) for source in found]
+
+    def distribution(
+        self, context: Context, sources: Callable[[], list[Source]]
+    ) -> NumeralDistribution:
+        """What it expects in one place; `sources` are asked for when they are needed."""
 
         def score(numerals: NumeralTable) -> np.ndarray:
             row: np.ndarray = self.log_prob_table(context, numerals)[0]
             return row
 
-        return self._distribution(context, self.next_numeral(context), score)
+        return self._distribution(context, self.next_numeral(context), score, sources)
 
     def _distribution(
         self,
         context: Context,
         numerals: NextNumeral,
         score: Callable[[NumeralTable], np.ndarray],
+        sources: Callable[[], list[Source]],
     ) -> NumeralDistribution:
         weights = dict(zip(self.members, map(float, self.mixture_weights(context)[0]), strict=True))
-        return NumeralDistribution(numerals, score, self.candidates, weights)
+        return NumeralDistribution(numerals, score, self.candidates, weights, sources)
 
-    def rank(self, claims: Sequence[str], by: str = "numerals") -> Ranking:
-        """Claims, the most probable first, and what drives the order."""
-        return rank(self, claims, by)
+    def rank(
+        self, claims: Sequence[str], by: str = "numerals", *, tables: Sequence[Table] = ()
+    ) -> Ranking:
+        """Claims, the most probable first, and what drives the order; all see the `tables`."""
+        return rank(self, claims, by, tables)
 
     @property
     def checker(self) -> Any:
@@ -438,11 +493,20 @@ class NumeralLM(nn.Module):
             raise NumerateError("the model was not opened by numerate.load: it cannot check")
         return self._checker
 
-    def check(self, text: str, alarms: float = ALARMS, *, force_domain: bool = False) -> Any:
+    def check(
+        self,
+        text: str,
+        alarms: float = ALARMS,
+        *,
+        tables: Sequence[Table] = (),
+        force_domain: bool = False,
+    ) -> Any:
         """The numerals that are implausible where they stand, as `Findings`.
+
+        `tables` are in view of every paragraph, beside those of the document itself.
 
         `alarms` is the share of numerals that may be flagged on text like the training data. A
         text that is unlike it is told by the `domain` of the findings, and the first time by a
         warning, unless you say with `force_domain` that it fits.
         """
-        return self.checker.check(text, alarms, force_domain=force_domain)
+        return self.checker.check(text, alarms, tables=tables, force_domain=force_domain)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from numerate.documents.document import Table
 from numerate.errors import NumerateError, check_choice
 from numerate.model.showing import as_table
 
@@ -68,13 +69,19 @@ class Ranking(Sequence[Claim]):
         return asdict(self)
 
 
-def rank(model: "NumeralLM", claims: Sequence[str], by: str = "numerals") -> Ranking:
+def rank(
+    model: "NumeralLM",
+    claims: Sequence[str],
+    by: str = "numerals",
+    tables: Sequence[Table] = (),
+) -> Ranking:
     """Order claims by the probability of their numerals in context, or of all their tokens."""
     check_choice("way to rank", by, WAYS)
     if isinstance(claims, str) or not claims:
         raise NumerateError("claims: expected a list of one or more texts")
     scored = []
-    for place, (text, reading) in enumerate(zip(claims, model.read_texts(claims), strict=True)):
+    readings = model.read_texts(claims, tables)
+    for place, (text, reading) in enumerate(zip(claims, readings, strict=True)):
         if not len(reading.positions):
             raise NumerateError(f"claim {place + 1}: no numeral in {text[:60]!r}")
         scored.append((place, text, _contributions(reading), _rest(reading)))

@@ -1,13 +1,13 @@
 """Which numerals of a text are implausible where they stand? Asked of a calibrated model."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from numerate.corpus.tokenizer import Token
-from numerate.documents.document import Document
+from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning
 from numerate.model.numeral_distribution import NumeralDistribution
@@ -16,8 +16,17 @@ from numerate.plausibility.assess import Expected, Strangeness, expect, look_clo
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.domain import Comparison
 from numerate.plausibility.findings import Finding, Findings, Glance
-from numerate.plausibility.passages import Passage, Report, read_passages
+from numerate.plausibility.passages import (
+    Passage,
+    Report,
+    columns_of,
+    located_in,
+    read_passages,
+)
 from numerate.plausibility.wording import level_of, misfit
+from numerate.sight.view import Source
+
+SOURCES, LIKELY = 3, 0.05  # sources that are told of what would be expected instead: the likeliest
 
 
 class Checker:
@@ -43,40 +52,68 @@ class Checker:
         """The rate of false alarms for those who name none: a small dev split allows no finer."""
         return max(ALARMS, self.calibration.finest)
 
-    def judge_at(self, text: str, position: int) -> tuple[NumeralDistribution, str] | None:
+    def judge_at(
+        self, text: str, position: int, tables: Sequence[Table] = ()
+    ) -> tuple[NumeralDistribution, str] | None:
         """By what `assess` judges the numeral that begins at a position; None without one.
 
         The distribution comes from exactly what stands before in the same paragraph, which may be
         nothing; with it, what is odd of the numeral, were it flagged. No more is read for both.
         """
-        found = self.numeral_at(text, position)
+        document = read_text(text)
+        found = self._numeral_at(document, position)
         if found is None:
             return None
-        before, token = found
-        context = self.model.context_after([before])
+        index, token = found
+        paragraph = document.paragraphs[index]
+        before = paragraph.text[: token.start]
+        columns = columns_of(self.model, document, tables)
+        in_view = None if columns is None else columns.take(np.array([index]))
+        context = self.model.context_after([before], in_view)
         (expected,) = expect(self.model, context, [token.text])
-        return self.model.distribution(context), expected.reason
 
-    def numeral_at(self, text: str, position: int) -> tuple[str, Token] | None:
-        """The numeral that begins at a position, and what stands before it in its paragraph."""
+        def sources() -> list[Source]:
+            some = self.model.sources(context, self.model.tokens(before))
+            return [located_in(document, paragraph, source) for source in some]
+
+        return self.model.distribution(context, sources), expected.reason
+
+    def numeral_at(self, text: str, position: int) -> Token | None:
+        """The numeral that begins at a position."""
         document = read_text(text)
-        for paragraph in document.paragraphs:
+        found = self._numeral_at(document, position)
+        if found is None:
+            return None
+        index, token = found
+        start, end = document.span(document.paragraphs[index], token.start, token.end)
+        return token._replace(start=start, end=end)
+
+    def _numeral_at(self, document: Document, position: int) -> tuple[int, Token] | None:
+        """The same, and in which paragraph; offsets are those of its text."""
+        for index, paragraph in enumerate(document.paragraphs):
             for token in self.model.tokens(paragraph.text):
-                start, end = document.span(paragraph, token.start, token.end)
+                start, _ = document.span(paragraph, token.start, token.end)
                 if token.is_numeral and start == position:
-                    return paragraph.text[: token.start], token._replace(start=start, end=end)
+                    return index, token
         return None
 
     def check(
-        self, text: str | Document, alarms: float = ALARMS, *, force_domain: bool = False
+        self,
+        text: str | Document,
+        alarms: float = ALARMS,
+        *,
+        tables: Sequence[Table] = (),
+        force_domain: bool = False,
     ) -> Findings[Finding]:
         """The numerals that are implausible where they stand.
+
+        `tables` are in view of every paragraph, beside those of a document itself.
 
         `alarms` is the share of numerals that may be flagged on text like the training data. A
         text that is unlike it is told by the `domain` of the findings, and the first time by a
         warning, unless you say with `force_domain` that it fits.
         """
-        found = self.sift(text, alarms)
+        found = self.sift(text, alarms, tables)
         if force_domain:
             return found.forced()
         if not (found.domain.calibrated or self._has_warned):
@@ -85,7 +122,11 @@ class Checker:
         return found
 
     def sift(
-        self, text: str | Document, alarms: float = ALARMS, report: Report | None = None
+        self,
+        text: str | Document,
+        alarms: float = ALARMS,
+        tables: Sequence[Table] = (),
+        report: Report | None = None,
     ) -> Findings[Finding]:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
         self.calibration.check_alarms(alarms)
@@ -93,7 +134,8 @@ class Checker:
         unusual: list[Glance] = []
         count = 0
         comparison = Comparison(self.calibration.domain)
-        for passages in read_passages(self.model, _document(text), report, comparison.heed):
+        document = _document(text)
+        for passages in read_passages(self.model, document, tables, report, comparison.heed):
             for passage in passages:
                 count += len(passage.reading.positions)
                 plausibility = self._plausibility(passage)
@@ -105,13 +147,16 @@ class Checker:
                 ]
         return Findings(flagged, count, comparison.fit(), unusual)
 
-    def glance(self, text: str | Document, alarms: float = ALARMS) -> Findings[Glance]:
+    def glance(
+        self, text: str | Document, alarms: float = ALARMS, tables: Sequence[Table] = ()
+    ) -> Findings[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`."""
         self.calibration.check_alarms(alarms)
         comparison = Comparison(self.calibration.domain)
+        document = _document(text)
         found = [
             glance
-            for passages in read_passages(self.model, _document(text), heed=comparison.heed)
+            for passages in read_passages(self.model, document, tables, heed=comparison.heed)
             for passage in passages
             for glance in _glances(passage, self._plausibility(passage), alarms)
         ]
@@ -122,6 +167,7 @@ class Checker:
         self,
         text: str | Document,
         alarms: float = ALARMS,
+        tables: Sequence[Table] = (),
         *,
         search: bool = False,
         report: Report | None = None,
@@ -134,7 +180,8 @@ class Checker:
         self.calibration.check_alarms(alarms)
         found: list[Finding] = []
         comparison = Comparison(self.calibration.domain)
-        for passages in read_passages(self.model, _document(text), report, comparison.heed):
+        document = _document(text)
+        for passages in read_passages(self.model, document, tables, report, comparison.heed):
             if not passages:
                 continue
             readings = [passage.reading for passage in passages]
@@ -165,8 +212,12 @@ class Checker:
         reading = passage.reading
         token = reading.tokens[reading.positions[index]]
         sign, power = reading.signs_and_powers[index]
+        sources: list[Source] = []
         if expected is None:
-            expected = look_closer(self.model, reading.context[index : index + 1], token.text)
+            context = reading.context[index : index + 1]
+            expected = look_closer(self.model, context, token.text)
+            some = self.model.sources(context, reading.tokens)
+            sources = [source for source in some[:SOURCES] if source.probability >= LIKELY]
         start, end, written = passage.place(token)
         return Finding(
             start=start,
@@ -182,6 +233,7 @@ class Checker:
             flagged=bool(plausibility <= alarms),
             sign=sign,
             power=power,
+            sources=tuple(map(passage.located, sources)),
         )
 
 

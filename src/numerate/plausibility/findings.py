@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 from numerate.model.showing import as_table
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import explain, verdict
+from numerate.sight.view import Source
 
 REASONS = ("magnitude", "precision", "digits")
 SHOWN = 5  # numerals that are named in a line
@@ -40,6 +41,7 @@ class Finding:
     flagged: bool
     sign: int = 1  # of the number as a reader takes it, −1 in `−0.5`
     power: int = 0  # and its power of ten, −16 in `2.2e-16`
+    sources: tuple[Source, ...] = ()  # of what was expected, where it was looked at closely
 
     def record(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,7 +1,7 @@
 """From a run, or a pretrained language model, to a model of which one asks about numbers."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from numerate.backbones.contract import Backbone
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import tokenize
-from numerate.documents.document import Document
+from numerate.documents.document import Document, Table
 from numerate.errors import BackboneError, NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
@@ -74,9 +74,12 @@ def check(
     text: str | Document,
     *,
     alarms: float | None = None,
+    tables: Sequence[Table] = (),
     force_domain: bool = False,
 ) -> Findings[Finding]:
     """The numerals of a text that are implausible where they stand, by a model or a run.
+
+    `tables` are in view of every paragraph, beside those of a document itself.
 
     `alarms` is the share of numerals that may be flagged on text like the training data, by default
     1 %, or what the dev split allows. A text that is unlike it is told by the `domain` of the
@@ -93,7 +96,9 @@ def check(
     """
     lm = model if isinstance(model, NumeralLM) else load(model)
     rate = lm.checker.usual_alarms if alarms is None else alarms
-    found: Findings[Finding] = lm.checker.check(text, rate, force_domain=force_domain)
+    found: Findings[Finding] = lm.checker.check(
+        text, rate, tables=tables, force_domain=force_domain
+    )
     return found
 
 

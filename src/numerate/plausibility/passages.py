@@ -1,15 +1,18 @@
 """Texts, corpora and documents as a model reads them, some paragraphs at a time."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from numerate.backbones.texts import paragraphs_of
 from numerate.batching import Corpus
+from numerate.corpus.document_sight import KeptParagraph, sight_of_document
 from numerate.corpus.tokenizer import Token
-from numerate.documents.document import Document, Paragraph
+from numerate.documents.document import Document, Paragraph, Table
 from numerate.model.numeral_lm import NumeralLM, TextReading
+from numerate.sight.columns import EarlierParagraph, SightColumns, sees_tables
+from numerate.sight.view import Source
 
 Report = Callable[[int], None]  # how many paragraphs of the text have been dealt with
 
@@ -26,6 +29,48 @@ class Passage:
         """Where a token stands in what was given, and how it is written, in one line."""
         start, end = self.document.span(self.paragraph, token.start, token.end)
         return start, end, self.paragraph.text[token.start : token.end]
+
+    def located(self, source: Source) -> Source:
+        """The same with offsets into what was given, whichever paragraph a number stands in."""
+        return located_in(self.document, self.paragraph, source)
+
+
+def located_in(document: Document, paragraph: Paragraph, source: Source) -> Source:
+    numbers = []
+    for number in source.numbers:
+        if number.start is not None and number.end is not None:
+            own = number.paragraph is None
+            within = paragraph if own else document.paragraphs[number.paragraph or 0]
+            start, end = document.span(within, number.start, number.end)
+            number = replace(number, start=start, end=end)
+        numbers.append(number)
+    return replace(source, numbers=tuple(numbers))
+
+
+def columns_of(
+    model: NumeralLM, document: Document, tables: Sequence[Table] = ()
+) -> SightColumns | None:
+    """What each paragraph of a document has in view, as it would have in a dataset: its tables, as
+    the model's sight goes, and those that are given beside them. They are counted in that order."""
+    model.check_tables(tables)
+    level = model.config.sight
+    if not sees_tables(level):
+        return model.columns([()] * len(document.paragraphs))
+    given = [replace(table, id=f"given {number}") for number, table in enumerate(tables)]
+    ids = tuple(table.id for table in given)
+    everything = [*document.tables, *given]
+    earlier: list[EarlierParagraph] = []
+    kept = []
+    for index, paragraph in enumerate(document.paragraphs):
+        tokens = model.tokens(paragraph.text) if level == "document" else []
+        numerals = [place for place, token in enumerate(tokens) if token.is_numeral]
+        referred = (*paragraph.tables, *ids)
+        kept.append(KeptParagraph([token.text for token in tokens], numerals, referred))
+        earlier.append(EarlierParagraph(index, paragraph.text, tokens))
+    rules = model.reference.reading
+    sight = sight_of_document(everything, kept, rules)
+    found = replace(sight.columns, tables=(*everything, *earlier[:-1]), rules=rules)
+    return found if level == "tables" else found.with_views(sight.document_views)
 
 
 def read_texts(model: NumeralLM, texts: Sequence[str]) -> Iterator[TextReading]:
@@ -47,14 +92,19 @@ def read_corpus(model: NumeralLM, corpus: Corpus) -> Iterator[TextReading]:
 def read_passages(
     model: NumeralLM,
     document: Document,
+    tables: Sequence[Table] = (),
     report: Report | None = None,
     heed: Callable[[TextReading], None] | None = None,
 ) -> Iterator[list[Passage]]:
     """Paragraphs that have numerals, those read together at a time; `heed` is shown how all of
-    them are read."""
+    them are read. The `tables` are in view of each, beside those of the document itself."""
+    columns = columns_of(model, document, tables)
+    everything = np.arange(len(document.paragraphs))
     for part in _parts(model, len(document.paragraphs), report):
         some = document.paragraphs[part]
-        readings = model.read_texts([paragraph.text for paragraph in some], going_on=True)
+        in_view = None if columns is None else columns.take(everything[part])
+        texts = [paragraph.text for paragraph in some]
+        readings = model.read_in_view(texts, in_view, going_on=True)
         if heed:
             for reading in readings:
                 heed(reading)

@@ -67,7 +67,8 @@ def _expectation(finding: "Finding") -> str:
     low, high = map(for_people, finding.interval)
     expected = low if low == high else f"{low} to {high}"
     likely = "" if finding.likely == finding.numeral else f", most likely {finding.likely}"
-    return f"Usual: {expected}{likely}."
+    reasons = [source.reason for source in finding.sources if source.numeral == finding.likely]
+    return f"Usual: {expected}{likely}{f' ({reasons[0]})' if likely and reasons else ''}."
 
 
 def figures(finding: "Finding") -> str:

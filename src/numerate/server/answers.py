@@ -81,9 +81,9 @@ def _numeral_at(model: NumeralLM, text: str, start: int, end: int) -> Numeral:
     if not 0 <= start < end <= len(text):
         raise NumerateError(f"start and end: got {start} and {end}, expected a place in the text")
     found = model.checker.numeral_at(text, start)
-    if found is None or found[1].end - found[1].start != end - start:
+    if found is None or found.end - found.start != end - start:
         raise NumerateError(f"start and end: no numeral stands from {start} to {end}")
-    return Numeral.parse(found[1].text)
+    return Numeral.parse(found.text)
 
 
 def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -> messages.Written:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from numerate.numeral_table import KEY_BASE, NumeralTable
 from numerate.ragged import ranges
-from numerate.sight.columns import HEADER_WORDS, SightColumns
+from numerate.sight.columns import HEADER_WORDS, EarlierParagraph, SightColumns
 from numerate.sight.derivations import (
     Derivations,
     Results,
@@ -259,6 +259,10 @@ class CorpusSight:
         if columns.tables is None:
             return SeenNumber(numeral, table=table, row=row, column=column)
         shown = columns.tables[table]
+        if isinstance(shown, EarlierParagraph):
+            place = [n for n, token in enumerate(shown.tokens) if token.is_numeral][row]
+            _, start, end, _ = shown.tokens[place]
+            return SeenNumber(numeral, place, shown.index, start, end)
         cell = shown.cell(row, column) if row >= 0 else None
         return SeenNumber(
             numeral,

@@ -1,11 +1,12 @@
 """The numbers of tables as columns of integers, and which tables each paragraph has in view."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from numerate.corpus.rules import ReadingRules
+from numerate.corpus.tokenizer import Token
 from numerate.documents.document import Table
 from numerate.errors import check_choice
 from numerate.ragged import ranges
@@ -23,6 +24,15 @@ def check_level(level: str) -> None:
 
 def sees_tables(level: str) -> bool:
     return level in LEVELS[LEVELS.index("tables") :]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierParagraph:
+    """A paragraph that is read as a table by those after it."""
+
+    index: int  # in its document
+    text: str
+    tokens: list[Token]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +56,7 @@ class SightColumns:
     bags: np.ndarray  # int32 [G, HEADER_WORDS] words; −1: no more; stored, int16 if that will do
     view_offsets: np.ndarray  # int64 [P + 1]
     views: np.ndarray  # int32 [V] the tables that each paragraph has in view
-    tables: tuple[Table, ...] | None = None  # the K tables themselves, where they are at hand
+    tables: tuple[Table | EarlierParagraph, ...] | None = None  # the K themselves, if at hand
     rules: ReadingRules | None = None  # by which their numbers were read, where they are at hand
     sources: np.ndarray | None = None
     """int32 [K] of a split: which of its tables it is; −1 − p: paragraph p, read as a table."""
@@ -64,6 +74,12 @@ class SightColumns:
                 ranges(self.view_offsets[paragraphs], self.view_offsets[paragraphs + 1])
             ],
         )
+
+    def with_views(self, views: Sequence[Sequence[int]]) -> "SightColumns":
+        """The same with other views."""
+        counts = np.array([0, *map(len, views)], dtype=np.int64)
+        flat = np.array([table for view in views for table in view], dtype=np.int32)
+        return replace(self, view_offsets=np.cumsum(counts), views=flat)
 
     @classmethod
     def nothing(cls, paragraphs: int) -> "SightColumns":

@@ -1,11 +1,11 @@
 """Whole documents checked: what is flagged, where, of how many numerals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from numerate.configuration import Configuration
-from numerate.documents.document import Document
+from numerate.documents.document import Document, Table
 from numerate.documents.source_map import Place
 from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.domain import Fit
@@ -109,11 +109,12 @@ def check_documents(
     documents: list[Document],
     alarms: float,
     *,
+    tables: Sequence[Table] = (),
     everything: bool = False,
     force_domain: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """With `everything`, what is not flagged is looked at too, and takes most of the time.
+    """The `tables` are in view of every paragraph. With `everything`, what is not flagged is looked at too, and takes most of the time.
 
     `force_domain`: the reader says that the documents are of the kind that the model knows.
     """
@@ -127,9 +128,9 @@ def check_documents(
 
     for document in documents:
         if everything:
-            found = model.checker.assess(document, alarms, search=True, report=report)
+            found = model.checker.assess(document, alarms, tables, search=True, report=report)
         else:
-            found = model.checker.sift(document, alarms, report)
+            found = model.checker.sift(document, alarms, tables, report)
         checked.append(Checked(document, found.forced() if force_domain else found))
         before += len(document.paragraphs)
     return Report(model.name, alarms, checked)
