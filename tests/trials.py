@@ -6,8 +6,8 @@ import numpy as np
 
 from numerate.documents.document import Table
 
-ARTICLE = """<article><front><article-meta><title-group><article-title>Trial {number}</article-title>
-</title-group></article-meta></front><body><sec><title>Results</title>
+ARTICLE = """<article><front><article-meta><title-group>
+<article-title>Trial {number}</article-title></title-group></article-meta></front><body><sec>
 <p>Mean age was {ages[0]} years with placebo and {ages[1]} years with treatment
 (<xref ref-type="table" rid="t1">Table 1</xref>).</p>
 <p>Of {counts[0]} patients with placebo, {women[0]} ({share} %) were women

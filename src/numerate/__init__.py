@@ -3,6 +3,7 @@
 `prepare` makes a dataset of documents, `train` a run of a dataset, `evaluate` says how good it is.
 `load` opens a model, a run or a pretrained one, to be asked: for the `NumeralDistribution` of a
 number to come, for instance; `check` has it look for numbers that are implausible where they stand.
+`read_tables` reads tables that a model shall have in view.
 `heads` has the ways to put a distribution on numerals, for models of your own.
 
 What is named here is imported when it is first used: `import numerate` loads neither torch nor
@@ -17,6 +18,7 @@ from numerate.threads import wait_asleep
 if TYPE_CHECKING:
     from numerate import heads
     from numerate.corpus.prepare import prepare
+    from numerate.documents.table_file import read_tables
     from numerate.evaluation.evaluate import evaluate
     from numerate.model.numeral_distribution import NumeralDistribution
     from numerate.model.numeral_lm import NumeralLM
@@ -32,6 +34,7 @@ __all__ = [
     "heads",
     "load",
     "prepare",
+    "read_tables",
     "train",
 ]
 
@@ -47,6 +50,7 @@ __getattr__, __dir__ = lazily(
         "heads": "numerate.heads",
         "load": "numerate.plausibility.load",
         "prepare": "numerate.corpus.prepare",
+        "read_tables": "numerate.documents.table_file",
         "train": "numerate.training.run",
     },
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.heads.registry import paper_heads
 from numerate.model import gap
@@ -44,7 +45,8 @@ def test_text_around_a_gap_is_read_in_parts_and_not_beyond_a_limit(
     whole = lm.predict("the volume is ___ ml").top(5)
     sizes: list[int] = []
 
-    def read(texts: Sequence[str]) -> list[TextReading]:
+    def read(texts: Sequence[str], tables: Sequence[Table]) -> list[TextReading]:
+        assert not tables
         sizes.append(sum(len(lm.tokens(text)) for text in texts))
         return NumeralLM.read_texts(lm, texts)
 

@@ -38,7 +38,7 @@ def read_tables(path: str | Path) -> list[Table]:
     inside.
 
     Examples:
-        >>> from numerate.documents.table_file import read_tables
+        >>> from numerate import read_tables
         >>> from pathlib import Path
         >>> _ = Path("ages.csv").write_text("Group,Age\\nPlacebo,49 (19–87)\\n", encoding="utf-8")
         >>> [table] = read_tables("ages.csv")
@@ -46,12 +46,23 @@ def read_tables(path: str | Path) -> list[Table]:
         ([['Group', 'Age']], [['Placebo', '49 (19–87)']])
     """
     path = Path(path)
-    name = str(path)
-    data = _bytes(path)
     kind = _KINDS.get(path.suffix.lower())
+    data = _bytes(path)
     if kind == "article":
-        found = [table for document in read_file(name) for table in document.tables]
-    elif kind == "html" or (kind is None and data.lstrip()[:1] == b"<"):
+        found = [table for document in read_file(str(path)) for table in document.tables]
+        return _filled(found, str(path))
+    return _tables(data, str(path), kind, path.stem)
+
+
+def tables_in(text: str, name: str = "table") -> list[Table]:
+    """All tables of a text that somebody pasted; a look inside tells what it is."""
+    if not text.strip():
+        raise DocumentError(name, "empty, expected a table")
+    return _tables(text.encode("utf-8", "replace"), name, None, "")
+
+
+def _tables(data: bytes, name: str, kind: str | None, title: str) -> list[Table]:
+    if kind == "html" or (kind is None and data.lstrip()[:1] == b"<"):
         found = _html_tables(data, name)
     else:
         text = _text(data, name)
@@ -59,8 +70,12 @@ def read_tables(path: str | Path) -> list[Table]:
             raise DocumentError(name, f"too large: expected at most {MAX_AREA:,} cells")
         found = list(pipe_tables(text)) if kind in ("markdown", None) else []
         if kind != "markdown" and not found:
-            found = [_separated(text, name, "\t" if kind == "tsv" else None, path.stem)]
+            found = [_separated(text, name, "\t" if kind == "tsv" else None, title)]
         _refuse_long_rows(found, name)
+    return _filled(found, name)
+
+
+def _filled(found: list[Table], name: str) -> list[Table]:
     filled = [table for table in found if any(map(any, [*table.header, *table.body]))]
     if not filled:
         got = f"{len(found)} without a word in them" if found else "none"

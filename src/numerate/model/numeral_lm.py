@@ -438,8 +438,9 @@ class NumeralLM(nn.Module):
     ) -> NumeralDistribution:
         """The distribution over the numeral that comes next, or stands in the gap `___`.
 
-        `tables` are in view, of a model that sees any (see `numerate.read_tables`). `longest` is how many tokens may stand around a gap with text after it, where every
-        candidate is read with it: `report` is told how far that is.
+        `tables` are in view, of a model that sees any (see `numerate.read_tables`). `longest` is
+        how many tokens may stand around a gap with text after it, where every candidate is read
+        with it: `report` is told how far that is.
         """
         self.check_tables(tables)
         before, after = split_at_gap(text)

@@ -51,14 +51,14 @@ def columns_of(
     model: NumeralLM, document: Document, tables: Sequence[Table] = ()
 ) -> SightColumns | None:
     """What each paragraph of a document has in view, as it would have in a dataset: its tables, as
-    the model's sight goes, and those that are given beside them. They are counted in that order."""
+    the model's sight goes, and those that are given beside them, which are counted first."""
     model.check_tables(tables)
     level = model.config.sight
     if not sees_tables(level):
         return model.columns([()] * len(document.paragraphs))
     given = [replace(table, id=f"given {number}") for number, table in enumerate(tables)]
     ids = tuple(table.id for table in given)
-    everything = [*document.tables, *given]
+    everything = [*given, *document.tables]
     earlier: list[EarlierParagraph] = []
     kept = []
     for index, paragraph in enumerate(document.paragraphs):

@@ -65,7 +65,7 @@ class Source:
     numeral: str
     probability: float
     numbers: tuple[SeenNumber, ...]
-    kind: str = "copy"  # or the name of an operation
+    kind: str | None = None  # the name of an operation; None: a copy
     operation: str | None = None  # with the numbers in it; None: a copy
 
     def __str__(self) -> str:

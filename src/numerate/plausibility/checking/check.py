@@ -114,7 +114,8 @@ def check_documents(
     force_domain: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """The `tables` are in view of every paragraph. With `everything`, what is not flagged is looked at too, and takes most of the time.
+    """The `tables` are in view of every paragraph. With `everything`, what is not flagged is
+    looked at too, and takes most of the time.
 
     `force_domain`: the reader says that the documents are of the kind that the model knows.
     """
