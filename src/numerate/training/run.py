@@ -279,7 +279,9 @@ def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     """A finished run is only the answer to what was asked of it."""
     RunFolder(folder).trained()  # of the right types
     stored = read_json(folder / CONFIG) | StoredModel.read(folder).config.record()
-    (stored.get("backbone") or {}).pop("networks", None)  # an option, since version 2
+    if about := stored.get("backbone"):
+        about.pop("networks", None)  # an option, since version 2
+        stored["network"] = None  # a pretrained model has none from scratch
     names = (asked.keys() | asked["training"].keys() | {"backbone"}) - {"training", "cache"}
 
     def options(record: dict[str, Any]) -> dict[str, Any]:
