@@ -9,7 +9,7 @@ PANELS = {
     "Reading": "input_format keep field split_names decimal documents tables follow_links strict",
     "Data": "dataset split limit oov_set verify",
     "Model": "model members models backbone layers heads hidden dropout vocabulary vectors "
-    "truncate plain_mixture",
+    "sight truncate plain_mixture",
     "Training": "epochs batch_size learning_rate halve_after patience clip seed mixed_precision "
     "resume",
     "Pretrained models": "finetune ensemble_size cache trust_remote_code",
