@@ -171,13 +171,38 @@ def test_headers_are_words_and_units() -> None:
     assert len(set(columns.number_rows.tolist())) == 3
 
 
-def test_rows_are_told_by_all_leading_columns_without_numbers() -> None:
+def test_rows_are_told_by_all_leading_columns_of_words() -> None:
     given = table(
         [["Drug", "Phase", "Low"]],
         [["Placebo", "I", "1115"], ["", "III", "1119"], ["Haloperidol", "I", "1111"]],
     )
     rows = [row for _, row, _ in in_words(columns_of_texts([[given]]))]
     assert rows == [["placebo", "i"], ["placebo", "iii"], ["haloperidol", "i"]]
+
+
+def test_an_empty_leading_cell_goes_on_with_the_one_above() -> None:
+    body = [
+        ["Craving", "Own", "baseline", "7"],
+        ["", "", "end", "8"],
+        ["", "Other", "6 months", "9"],
+        ["Sleep", "", "end", "10 mg"],
+    ]
+    numbers = in_words(columns_of_texts([[table([], body)]]))
+    assert [(numeral, row) for numeral, row, _ in numbers] == [
+        ("7", ["craving", "own", "baseline"]),
+        ("8", ["craving", "own", "end"]),
+        ("6", ["craving", "other", "months"]),
+        ("9", ["craving", "other", "months"]),
+        ("10", ["sleep", "end"]),
+    ]
+
+
+def test_marks_of_footnotes_are_no_words() -> None:
+    given = table([["", "Dose^a (mg^2)", "ZAL2^m"]], [["Lactate^b,c", "5", "6"]])
+    assert in_words(columns_of_texts([[given]])) == [
+        ("5", ["lactate"], ["dose", "mg"]),
+        ("6", ["lactate"], ["zal2", "m"]),
+    ]
 
 
 def test_without_a_header_the_first_row_is_one_if_it_has_no_number() -> None:

@@ -26,9 +26,11 @@ MAX_STUB = 3  # leading columns that say what a row is
 
 _DIGIT = re.compile("[0-9０-９]")
 _UNITS = frozenset("%‰°$€£¥")
-# A raised number is a footnote or belongs to a unit, but for a power of ten: `12^1`, `m^2`, `10^6`.
+# A raised number is a footnote or belongs to a unit, but for a power of ten: `12^1`, `m^2`, `10^6`;
+# a raised letter at the beginning of the alphabet, or several, are footnotes.
 _RAISED = re.compile(
     r"(?<!(?<![0-9.,])10)\^[(\[{]?[−–-]?[0-9]{1,2}(?:[,;][0-9]{1,2})*+(?![0-9]|[.,][0-9])"
+    r"|\^[(\[{]?[a-h](?:[,;] ?[a-h])*+(?![A-Za-z0-9])"
 )
 
 
@@ -111,33 +113,36 @@ def row_headers(table: Table, texts: CellTexts) -> list[list[str]]:
     """The words that say what each row of the body is.
 
     They are those of its leading cells, after those of the last row above that has nothing but a
-    heading: `Body weight (kg)`, then `All lambs`. An empty first cell goes on with the one above.
+    heading: `Body weight (kg)`, then `All lambs`. An empty cell goes on with the one above it.
     """
-    stub = _stub(table, texts)
+    width = _stub(table, texts)
     section: list[str] = []
-    first: list[str] = []
+    stub: list[list[str]] = [[]] * width
     headers = []
     for cells in table.body:
         own = texts.words(cells[0]) if cells else []
         if own and all(text in ("", cells[0]) for text in cells[1:]):
-            section, first = own, []
+            section, stub = own, [[]] * width
             headers.append(own)
             continue
-        first = own if cells and cells[0] else first
-        further = [word for text in dict.fromkeys(cells[1:stub]) for word in texts.words(text)]
-        headers.append([*section, *first, *further[: HEADER_WORDS // 2]])
+        for column, text in enumerate(cells[:width]):
+            if text:
+                is_repeated = column and text == cells[column - 1]
+                words = [] if is_repeated else texts.words(text)
+                stub = [*stub[:column], words, *[[]] * (width - column - 1)]
+        further = [word for words in stub[1:] for word in words]
+        headers.append([*section, *stub[0], *further[: HEADER_WORDS // 2]])
     return headers
 
 
 def _stub(table: Table, texts: CellTexts) -> int:
-    """How many columns say what a row is: the first, and those after it without any number."""
-    with_numbers = (
-        column
-        for cells in table.body
-        for column, text in enumerate(cells[1:MAX_STUB], 1)
-        if texts.numbers(text)
-    )
-    return min(with_numbers, default=MAX_STUB)
+    """How many columns say what a row is: the first, and those after it that are mostly words."""
+    for column in range(1, MAX_STUB):
+        filled = [cells[column] for cells in table.body if column < len(cells) and cells[column]]
+        numbers = sum(1 for text in filled if texts.numbers(text))
+        if numbers and 2 * numbers > sum(1 for text in filled if texts.words(text)):
+            return column
+    return MAX_STUB
 
 
 def column_headers(table: Table, texts: CellTexts) -> list[list[str]]:
