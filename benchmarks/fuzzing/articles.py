@@ -11,6 +11,7 @@ from numerate.corpus.tokenizer import tokenize
 from numerate.documents import documents, reader_of
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
+from numerate.sight.table_numbers import columns_of_texts
 
 SAMPLE = Path(__file__).parents[2] / "tests" / "data" / "latexml"
 MAX_ARTICLE = 400_000  # bytes; larger ones only cost time
@@ -130,6 +131,7 @@ class Articles:
                 assert str(document).isprintable(), f"an error of several lines: {document}"
                 continue
             outcome = "read"
+            columns_of_texts([document.tables])
             for paragraph in document.paragraphs:
                 end = 0
                 for token in tokenize(paragraph.text):
