@@ -126,7 +126,8 @@ class ComputeHead(NumeralHead):
         weights = torch.stack(operands, dim=1).double()  # [P, 1 or 2]
         if operation.operands == 1:
             return view.add_up(weights[:, 0])
-        addends = torch.cat([weights, weights.prod(1, keepdim=True)], dim=1)
+        # Not `prod`, whose gradient looks for zeros: a GPU would have to wait for the answer.
+        addends = torch.cat([weights, weights[:, :1] * weights[:, 1:]], dim=1)
         groups = view.of_pairs(view.groups)  # [P, 2]
         size = view.bags + 2  # the last is no group
         found = weights.new_zeros(len(view))
@@ -144,7 +145,7 @@ class ComputeHead(NumeralHead):
         ways = view.standing if view.standing is not None else _find(view, numerals)
         precisions = numerals.precisions.clamp(max=PRECISIONS[-1])
         log_probs = self._of_ways(sums, ways.places, ways.operations, ways.a, ways.b)
-        log_probs = log_probs + sums.precision[ways.places, precisions[ways.places]]
+        log_probs = log_probs + _at(sums.precision, ways.places, precisions[ways.places])
         counts = ways.counts & log_probs.isfinite()
         parts = torch.where(counts, log_probs, 0.0).double().exp() * counts
         return safe_log(parts.new_zeros(len(numerals)).index_add(0, ways.places, parts))
@@ -155,9 +156,10 @@ class ComputeHead(NumeralHead):
         """log p of operations of numbers, before their results are rounded: [K] each → [K]."""
         first, second = self.first_role[operations], self.second_role[operations]
         starts, last = sums.view.starts[places], len(sums.scores) - 1
-        scores = sums.scores[(starts + a).clamp(max=last), first]
-        other = sums.scores[(starts + b).clamp(max=last), second.clamp(min=0)]
-        return sums.operation[places, operations] + scores + torch.where(second < 0, 0.0, other)
+        scores = _at(sums.scores, (starts + a).clamp(max=last), first)
+        other = _at(sums.scores, (starts + b).clamp(max=last), second.clamp(min=0))
+        log_operation = _at(sums.operation, places, operations)
+        return log_operation + scores + torch.where(second < 0, 0.0, other)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         sums = self._sums(context)
@@ -228,6 +230,11 @@ class ComputeHead(NumeralHead):
                 )
             )
         return sources
+
+
+def _at(table: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """Elements of a matrix; unlike indexing, with a gradient that is quick to add up."""
+    return table.flatten().index_select(0, rows * table.shape[1] + columns)
 
 
 def _best(found: np.ndarray) -> np.ndarray:

@@ -351,7 +351,8 @@ class AllAtOnce(Scorer):
         table = queries.new_zeros(texts * self.width + 1, heads * size)
         table = table.index_copy(0, aside, queries.flatten(1))[:-1]
         table = table.view(texts, self.width * heads, size)
-        products = torch.bmm(keys[self.index], table.transpose(1, 2))  # [B, M, Q * H]
+        padded = keys.index_select(0, self.index.flatten()).view(texts, most, size)
+        products = torch.bmm(padded, table.transpose(1, 2))  # [B, M, Q * H]
         text, before = view.for_pairs(view.texts), view.for_pairs(view.before)
         at = (text * most + self.slots) * self.width + before
         return products.view(-1, heads).index_select(0, at)
