@@ -13,7 +13,7 @@ from transformers import Gemma3nForCausalLM, Gemma3nTextConfig
 from numerate.errors import BackboneError
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
-from numerate.pretrained.scorer import Nodes, Scorer
+from numerate.pretrained.scorer import Nodes, Scorer, in_batches
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
 Models = dict[str, PretrainedLM]
@@ -212,3 +212,16 @@ def test_other_output_layers_and_sliding_attention(
     found = lm.score(lm.lay_out([paragraph(text)]))[0]
     lm.scorer.takes_masks = False
     assert_same(lm.score(lm.lay_out([paragraph(text)]))[0], found)
+
+
+def test_what_is_padded_alike_is_of_similar_size() -> None:
+    sizes = [5, 40, 7, 6, 38, 100, 90, 8]
+    batches = list(in_batches(sizes, 200, 10))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(sizes)))
+    assert [[sizes[index] for index in batch] for batch in batches] == [
+        [5, 6, 7, 8],
+        [38, 40],
+        [90, 100],
+    ]
+    assert list(in_batches(sizes, 1, 10)) == [[index] for index in np.argsort(sizes)]
+    assert not list(in_batches([], 1, 1))

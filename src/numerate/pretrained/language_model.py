@@ -19,7 +19,14 @@ from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.layout import Paragraph, Plan, Planner
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.ranking import Ranking
-from numerate.pretrained.scorer import PREFIX_TOKENS, ReadPrefixes, Scorer, Scores, in_batches
+from numerate.pretrained.scorer import (
+    PADDING,
+    PREFIX_TOKENS,
+    ReadPrefixes,
+    Scorer,
+    Scores,
+    in_batches,
+)
 from numerate.pretrained.written_tables import Prefixes, Source, TableWriter
 from numerate.spelling.best_first import Beside
 from numerate.spelling.numeral_tokens import DIGIT, POINT_DIGIT, REACH, NumeralTokens, SpellingTree
@@ -176,10 +183,11 @@ class PretrainedLM:
         """Which windows are read together: those of similar size."""
         sizes = [len(plan.tokens) for plan in plans]
         longest = max((len(plan.before) for plan in plans), default=0)
-        nodes, seen = (most.get(self.scorer.device.type, most["cpu"]) for most in (NODES, SEEN))
+        kind = self.scorer.device.type
+        nodes, seen, waste = (most.get(kind, most["cpu"]) for most in (NODES, SEEN, PADDING))
         return [
             batch[begin : begin + count]
-            for batch in in_batches(sizes, nodes)
+            for batch in in_batches(sizes, nodes, waste)
             for count in [max(1, seen // (longest + max(sizes[index] for index in batch)))]
             for begin in range(0, len(batch), count)
         ]

@@ -6,7 +6,6 @@ cost one pass. What stands before several paragraphs is read once, and its keys 
 shared. Models that cannot be masked so are given every path as a sequence of its own.
 """
 
-import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ from numerate.spelling.token_classes import MASSES, TokenClasses
 
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
 PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a time
-SPREAD = 2.0  # the longest of them is at most so many times as long as the shortest
+PADDING = {"cpu": 256, "cuda": 2048}  # tokens of a batch that are none: another costs as much
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
 # Inner layers know what the last one, bound to say the next token, has let go of.
@@ -138,15 +137,15 @@ class Nodes:
         return seen[:, None]
 
 
-def in_batches(sizes: Sequence[int], room: int, spread: float = math.inf) -> Iterator[list[int]]:
+def in_batches(sizes: Sequence[int], room: int, waste: int) -> Iterator[list[int]]:
     """Which of things that are padded to the same size are taken together: similar ones.
 
-    None is so many times as large as another.
+    There is room for so much, of which so much may be padding.
     """
     batch: list[int] = []
     for index in np.argsort(sizes, kind="stable").tolist():
-        full = (len(batch) + 1) * sizes[index] > room
-        if batch and (full or sizes[index] > spread * sizes[batch[0]]):
+        padding = sum(sizes[index] - sizes[other] for other in batch)
+        if batch and ((len(batch) + 1) * sizes[index] > room or padding > waste):
             yield batch
             batch = []
         batch.append(index)
@@ -360,8 +359,9 @@ class Scorer:
         distinct = sorted({prefix for prefix in prefixes if prefix is not None}, key=len)
         numbers: list[Tensor] = []
         layers: list[tuple[list[Tensor], list[Tensor]]] = []
-        room = PREFIX_TOKENS.get(self.device.type, PREFIX_TOKENS["cpu"])
-        for batch in in_batches([len(prefix) for prefix in distinct], room, SPREAD):
+        kind = self.device.type
+        room, waste = (most.get(kind, most["cpu"]) for most in (PREFIX_TOKENS, PADDING))
+        for batch in in_batches([len(prefix) for prefix in distinct], room, waste):
             some = [distinct[index] for index in batch]
             size = max(map(len, some))
             tokens = np.zeros((len(some), size), dtype=np.int64)
