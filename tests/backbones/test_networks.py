@@ -196,7 +196,8 @@ def turned(vector: Tensor, position: int) -> Tensor:  # [4] → complex [2]
         ({"kind": "transformer", "heads": 3}, "heads: got 3 for hidden size 8, expected a number"),
         ({"kind": "transformer", "heads": 8}, "heads: got 8 for hidden size 8, expected a number"),
         ({"kind": "transformer", "heads": 0}, "heads: got 0, expected 1 or more"),
-        ({"layers": 0}, "layers: got 0, expected 1 or more"),
+        ({"layers": 0}, "layers: got 0, expected 1 to 100"),
+        ({"layers": 10**30}, "layers: got 1000000000000000000000000000000, expected 1 to 100"),
         ({"heads": 2}, "heads: got 2 for an LSTM, which has no attention"),
     ],
 )

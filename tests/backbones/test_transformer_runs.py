@@ -136,7 +136,7 @@ def test_checkpoints_from_before_there_was_a_choice_are_resumed(
     [
         (["--backbone", "gpt"], "unknown backbone 'gpt': expected one of lstm, transformer, hf:P"),
         (["--backbone", "transformer", "--heads", "3"], "heads: got 3 for hidden size 64"),
-        (["--backbone", "transformer", "--layers", "0"], "layers: got 0, expected 1 or more"),
+        (["--backbone", "transformer", "--layers", "0"], "layers: got 0, expected 1 to 100"),
         (["--heads", "2"], "heads: got 2 for an LSTM, which has no attention"),
         (["--backbone", "hf:nowhere", "--layers", "2"], "layers: got 2, but a pretrained backbone"),
         (["--backbone", "transformer", "--finetune", "lora"], "finetune lora: got backbone trans"),

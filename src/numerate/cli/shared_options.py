@@ -26,7 +26,7 @@ class UsualOf:
 
 OF_BACKBONE = {
     "lstm": UsualOf(USUAL.learning_rate, hidden=50, dropout=0.1, layers=1, heads=1),
-    "transformer": UsualOf(0.003, hidden=64, dropout=0.1, layers=2, heads=4),
+    "transformer": UsualOf(0.005, hidden=64, dropout=0.1, layers=2, heads=4),
     f"{PRETRAINED}PATH": UsualOf(0.001, hidden=256, dropout=0.5),
 }
 

@@ -11,6 +11,7 @@ from numerate.heads.base import HeadOptions
 from numerate.heads.registry import check_head_name
 from numerate.sight.columns import check_level
 
+MOST_LAYERS = 100  # a file may say anything
 NETWORKS: dict[str, type[ScratchBackbone]] = {
     "lstm": LSTMBackbone,
     "transformer": TransformerBackbone,
@@ -27,9 +28,10 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         check_choice("network", self.kind, NETWORKS)
-        for name in ("layers", "heads"):
-            if getattr(self, name) < 1:
-                raise RunError(f"{name}: got {getattr(self, name)}, expected 1 or more")
+        if not 1 <= self.layers <= MOST_LAYERS:
+            raise RunError(f"layers: got {self.layers}, expected 1 to {MOST_LAYERS}")
+        if self.heads < 1:
+            raise RunError(f"heads: got {self.heads}, expected 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
