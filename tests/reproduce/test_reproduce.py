@@ -20,6 +20,7 @@ from numerate.analysis.inspect import inspect_runs
 from numerate.cli import learning, shared_options
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
+from numerate.report.exhibit import Exhibit
 from numerate.reproduce import reproduce_command
 from numerate.reproduce.children import exclusive
 from numerate.reproduce.choices import Plan
@@ -30,6 +31,16 @@ from numerate.training.options import TrainingOptions
 MODELS = ("softmax", "mog")
 EPOCHS = 12  # long enough to be interrupted
 TABLES = ("tables.md", "tables.tex", "tables.csv", "metrics.json", "statistics.md")
+
+
+# The command without timing, which is tested once.
+UNTIMED = """
+from numerate.reproduce import reproduce_command
+reproduce_command.expected_seconds = lambda plan, models: dict.fromkeys(models, 1)
+if __name__ == "__main__":
+    from numerate.cli import main
+    main()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +56,12 @@ def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         reproduce_command, "expected_seconds", lambda plan, models: dict.fromkeys(models, 1)
     )
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the figures, most of the time it takes; they are drawn where they are looked at."""
+    monkeypatch.setattr(Exhibit, "save", lambda exhibit, folder: "<svg></svg>")
 
 
 def tiny(cardiac: Path, out: Path, **changes: Any) -> Plan:
@@ -157,6 +174,7 @@ def test_a_second_call_trains_and_evaluates_nothing(
     assert "trained" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_figures_of_an_older_version_are_found_anew(
     done: tuple[Plan, str, str], tmp_path: Path
 ) -> None:
@@ -189,7 +207,7 @@ def test_what_is_inspected_is_added_to_the_report(
 def stop(plan: Plan, call: list[str], model: str, how: signal.Signals) -> tuple[int, list[str]]:
     """Start a command and send it a signal once the model has trained an epoch."""
     checkpoint = plan.run(model) / "checkpoint.safetensors"
-    call = [sys.executable, "-m", "numerate", *call]
+    call = [sys.executable, "-c", UNTIMED, *call]
     environment = {**os.environ, "OMP_NUM_THREADS": str(plan.threads)}  # others round otherwise
     with subprocess.Popen(
         call, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
@@ -205,7 +223,7 @@ def stop(plan: Plan, call: list[str], model: str, how: signal.Signals) -> tuple[
     return process.returncode, lines
 
 
-@pytest.mark.usefixtures("untimed")
+@pytest.mark.usefixtures("untimed", "undrawn")
 def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
     done: tuple[Plan, str, str], tmp_path: Path
 ) -> None:
@@ -219,12 +237,12 @@ def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
     assert not (plan.out / "report.html").exists()
     with exclusive(plan.out):
         pass  # no child holds it any more
-    reproduce(plan)
+    reproduce(replace(plan, processes=1, given_threads=plan.threads))  # others round otherwise
     for name in TABLES:
         assert (plan.out / name).read_bytes() == (finished.out / name).read_bytes()
 
 
-@pytest.mark.usefixtures("untimed")
+@pytest.mark.usefixtures("untimed", "undrawn")
 def test_a_model_that_fails_is_named_and_the_others_go_on(
     done: tuple[Plan, str, str], tmp_path: Path
 ) -> None:

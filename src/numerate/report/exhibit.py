@@ -61,7 +61,7 @@ class Exhibit:
                 )
                 images[format] = stream.getvalue()
                 write_file(folder / f"{self.name}.{format}", images[format])
-                self.figure.set_layout_engine("none")  # all is in its place, in every format
+                self.figure.set_layout_engine(None)  # all is in its place, in every format
         self.figure.set_layout_engine(layout)
         write_file(folder / f"{self.name}.csv", self.table.csv().encode())
         return images["svg"].decode()
