@@ -116,7 +116,7 @@ def computed(numbers: list[tuple[str, int | None, int | None]]) -> set[str]:
             exact += [100 - x] if x <= 100 else []
         elif (row is None and r is None) or (row is not None and (row == r or column == c)):
             exact += [abs(x - y), x + y]
-            exact += [100 * x / y, x / y] if y else []
+            exact += [100 * x / y, x / y, 100 * abs(x - y) / y] if y else []
     return {rounded(value, precision) for value in exact for precision in PRECISIONS}
 
 

@@ -59,6 +59,14 @@ _FRACTION, _TERMS = ("part", "whole"), ("term", "term")
 OPERATIONS = (
     Operation("percentage", _FRACTION, lambda a, b: 100 * a / b, "100 · {a}/{b}", _any, _positive),
     Operation("ratio", _FRACTION, lambda a, b: a / b, "{a}/{b}", _any, _positive),
+    Operation(
+        "change",
+        _FRACTION,
+        lambda a, b: 100 * np.abs(a - b) / b,
+        "100 · |{a} − {b}|/{b}",
+        _any,
+        _positive,
+    ),
     Operation("difference", _TERMS, lambda a, b: np.abs(a - b), "|{a} − {b}|"),
     Operation("sum", _TERMS, lambda a, b: a + b, "{a} + {b}"),
     Operation("complement", ("complement",), lambda a, _: 100 - a, "100 − {a}", _percentage),
