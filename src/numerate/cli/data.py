@@ -21,7 +21,7 @@ def prepare(
     keep: Annotated[
         str | None,
         typer.Option(
-            help="Paragraphs to keep: table-refs, numerals, all.",
+            help="Paragraphs to keep: table-refs, numerals, all; or rows of tables.",
             metavar="RULE",
             show_default="table-refs of articles, numerals of other text",
         ),

@@ -6,7 +6,8 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 PANELS = {
-    "Reading": "input_format keep field split_names decimal documents tables follow_links strict",
+    "Reading": "input_format keep text field split_names decimal documents tables follow_links "
+    "strict",
     "Data": "dataset split limit oov_set verify",
     "Model": "model members models backbone layers heads hidden dropout vocabulary vectors "
     "sight truncate plain_mixture",

@@ -1,4 +1,4 @@
-"""Commands that use a model: predict a number, rank claims, check a text, serve a page."""
+"""Commands that use a model: predict a number, rank claims, fill a table, check, serve."""
 
 from pathlib import Path
 from typing import Annotated
@@ -88,6 +88,40 @@ def rank(
     run, claims, _ = run_and_rest(arguments, here, "numerate rank RUN CLAIM…")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
     rank_claims(source, claims, by=by, format=format)
+
+
+@command
+def fill(
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            help=f"{RUN_OR_CONFIGURED} Table: CSV, TSV, Markdown or HTML, with empty cells.",
+            metavar="[RUN] TABLE",
+        ),
+    ],
+    text: Annotated[
+        Path | None, typer.Option(help="A text about the table.", show_default="none")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the table that was filled before.")
+    ] = False,
+    dataset: MovedDataset = None,
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
+    format: Annotated[
+        str, typer.Option(help="table, csv or json: the cells that were filled.", metavar="NAME")
+    ] = "table",
+) -> None:
+    """Fill the empty numeric cells of a table, and write it beside the original as CSV."""
+    from numerate.plausibility.filling import fill_table
+
+    usage = "numerate fill RUN TABLE"
+    run, tables, _ = run_and_rest(arguments, here, usage)
+    if len(tables) > 1:
+        raise NumerateError(f"got {len(tables)} tables, expected one: {usage}")
+    source = ModelSource(run, dataset, cache, trust_remote_code, device)
+    fill_table(source, Path(tables[0]), text, force=force, format=format)
 
 
 @command

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from numerate.atomic import recover
 from numerate.corpus.integrity import check_files, read_batches, verify
+from numerate.corpus.keep import Keep
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import (
     FORMAT_NAME,
@@ -198,7 +199,12 @@ class Dataset:
 
     @property
     def has_oracle_with_tables(self) -> bool:
-        return bool(self.manifest["options"].get("tables", False))
+        return self.has_oracle and bool(self.manifest["options"].get("tables", False))
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether its paragraphs are rows of tables."""
+        return bool(self.manifest["options"].get("keep") == Keep.ROWS)
 
     def tables(self) -> Iterator[pa.RecordBatch]:
         return read_batches(self.folder, self.manifest["tables"])

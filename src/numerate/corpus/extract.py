@@ -13,6 +13,7 @@ from numerate.corpus.keep import Keep
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import TABLES, paragraph_schema
 from numerate.corpus.sight_file import STAGED, staged_row
+from numerate.corpus.table_rows import rows_of_document
 from numerate.corpus.tokenizer import DEFAULT_RULES, tokenize
 from numerate.documents import documents, reader_of
 from numerate.documents.document import Document, Paragraph, Table
@@ -65,6 +66,8 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
             result.errors.append(document)
             continue
         result.counts["documents_read"] += 1
+        if keep is Keep.ROWS:
+            document = rows_of_document(document, rules.reading)
         # Two names that are no UTF-8 are still two names.
         document.id = document.id.encode("utf-8", "backslashreplace").decode()
         kept = [row for p in document.paragraphs if (row := _row(p, document.id, keep, rules))]

@@ -120,7 +120,8 @@ def prepare(
         raise NumerateError("tables: only for cardiac; of other sources they are read where given")
     else:
         units = Source(Path(source), format, field=field, follow_links=follow_links)
-    rules = Rules(None if keep is None else Keep(keep), reading, built_in, tables)
+    oracle = built_in and keep != Keep.ROWS  # it knows texts
+    rules = Rules(None if keep is None else Keep(keep), reading, oracle, tables)
     options: dict[str, Any] = {
         "source": CARDIAC if built_in else printable(Path(source).name),
         "format": CARDIAC if built_in else format,

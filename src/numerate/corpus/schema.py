@@ -66,5 +66,7 @@ MANIFEST_SHAPE: dict[str, Shape] = {
 
 def paragraph_schema(oracle: bool, with_tables: bool = False) -> pa.Schema:
     """The columns of paragraphs: what the source knows of their probability beside the texts."""
-    schema = PARAGRAPHS.append(ORACLE) if oracle else PARAGRAPHS
+    if not oracle:
+        return PARAGRAPHS
+    schema = PARAGRAPHS.append(ORACLE)
     return schema.append(ORACLE_WITH_TABLES) if with_tables else schema

@@ -24,14 +24,14 @@ LONGEST = 2_000  # tokens around a gap: they are read once for every candidate
 READ_AT_ONCE = 50_000  # tokens
 _OPENING = {"Ps", "Pi", "Sc"}  # brackets, quotation marks, signs of currencies
 Reached = Callable[[int, int], None]  # how many numerals were read, of how many
-_GAP = re.compile(r"_{3,}")
+GAP = re.compile(r"_{3,}")
 _CARRIES_ON = re.compile(rf"[^\W_]|[.,:/’'·∙ {NARROW_SPACES}][0-9]|[-‐‑](?:[0-9]|[A-Z]{{2}})")
 _THOUSANDS = re.compile(rf"[0-9][ {NARROW_SPACES}]\Z")
 
 
 def split_at_gap(text: str) -> tuple[str, str]:
     """What stands before and after the gap `___`; without one, all stands before."""
-    parts = _GAP.split(text)
+    parts = GAP.split(text)
     if len(parts) > 2:
         raise NumerateError(f"text: got {len(parts) - 1} gaps ___, expected at most one")
     return (parts[0], parts[1]) if len(parts) == 2 else (text, "")
