@@ -14,8 +14,8 @@ from numerate.heads.grounded import GroundedHead
 from numerate.numeral_table import NumeralTable
 from numerate.sight.collate import CorpusSight, OwnTokens
 from numerate.sight.columns import SightColumns, join_words
-from numerate.sight.operations import PRECISIONS
-from numerate.sight.view import ReadSight
+from numerate.sight.operations import OPERATIONS, PRECISIONS
+from numerate.sight.view import COPY, ReadSight
 from numerate.testing import check_head
 from numerate.vocabulary import Vocabulary
 
@@ -218,3 +218,32 @@ def test_of_its_own_numerals_a_place_sees_those_before_it(sight: CorpusSight) ->
     view = context(sight).sight.laid_out()
     own = view.of_pairs(view.order) >= 0
     assert (view.add_up((view.visible & own).long()) == view.before).all()
+
+
+@pytest.mark.parametrize("kind", [CopyHead, ComputeHead])
+def test_ways_lead_to_the_numerals_and_have_all_their_probability(
+    kind: type[NumeralHead], sight: CorpusSight
+) -> None:
+    head = randomised(kind(SIZE))
+    places = sight.numeral_places
+    at, numerals = context(sight, places=places), sight.table.batch(sight.own.rows)
+    ways = head.ways(at, numerals)
+    assert ways is not None
+    assert len(ways.places) > 3
+    total = torch.zeros(len(places), dtype=torch.float64)
+    total = total.index_add(0, ways.places, ways.probabilities.detach())
+    torch.testing.assert_close(total, head.log_prob(at, numerals).detach().exp().double())
+    for place, operation, a, b, dropped in zip(
+        *(x.tolist() for x in (ways.places, ways.operations, ways.a, ways.b, ways.dropped)),
+        strict=True,
+    ):
+        seen = numbers_of(sight, places[place])
+        one, other = seen[a][0], seen[b][0]
+        wanted = numerals.texts[place]
+        decimals = len(wanted.partition(".")[2])
+        if operation == COPY:
+            assert wanted == rounded(Decimal(one), decimals)
+            assert dropped == len(one.partition(".")[2]) - decimals
+        else:
+            compute = OPERATIONS[operation].compute
+            assert wanted == rounded(Decimal(str(compute(float(one), float(other)))), decimals)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralBatch, NumeralTable
-from numerate.sight.view import Sight, Source
+from numerate.sight.view import Sight, Source, Ways
 
 Config = dict[str, Any]
 """What JSON can hold of a head: enough to make it again, but for its tensors."""
@@ -215,6 +215,10 @@ class NumeralHead(nn.Module, ABC):
     def sources(self, context: Context) -> list[Source]:
         """Where its probability in one place comes from, as far as that can be told."""
         return []
+
+    def ways(self, context: Context, numerals: NumeralBatch) -> Ways | None:
+        """How each numeral is made of numbers in view; None: it is not."""
+        return None
 
     def knows(self, numerals: NumeralTable) -> np.ndarray:
         """Which numerals have a probability of their own: bool [T]."""

@@ -28,7 +28,7 @@ from numerate.sight.operations import (
     is_computable,
     written,
 )
-from numerate.sight.view import FoundDerivations, Source, View
+from numerate.sight.view import FoundDerivations, Source, View, Ways
 
 
 class _Sums(NamedTuple):
@@ -140,6 +140,13 @@ class ComputeHead(NumeralHead):
         return found / 2 if operation.is_symmetric else found
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
+        ways, parts = self._leading_to(context, numerals)
+        return safe_log(parts.new_zeros(len(numerals)).index_add(0, ways.places, parts))
+
+    def _leading_to(
+        self, context: Context, numerals: NumeralBatch
+    ) -> tuple[FoundDerivations, Tensor]:
+        """How the numerals follow from what is in view, and p of each way: float64 [K]."""
         sums = self._sums(context)
         view = sums.view
         ways = view.standing if view.standing is not None else _find(view, numerals)
@@ -147,8 +154,12 @@ class ComputeHead(NumeralHead):
         log_probs = self._of_ways(sums, ways.places, ways.operations, ways.a, ways.b)
         log_probs = log_probs + _at(sums.precision, ways.places, precisions[ways.places])
         counts = ways.counts & log_probs.isfinite()
-        parts = torch.where(counts, log_probs, 0.0).double().exp() * counts
-        return safe_log(parts.new_zeros(len(numerals)).index_add(0, ways.places, parts))
+        return ways, torch.where(counts, log_probs, 0.0).double().exp() * counts
+
+    def ways(self, context: Context, numerals: NumeralBatch) -> Ways:
+        found, parts = self._leading_to(context, numerals)
+        nothing = torch.zeros_like(found.places)
+        return Ways(found.places, found.operations, found.a, found.b, nothing, parts)
 
     def _of_ways(
         self, sums: _Sums, places: Tensor, operations: Tensor, a: Tensor, b: Tensor

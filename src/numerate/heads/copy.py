@@ -17,12 +17,14 @@ from numerate.heads.base import (
 )
 from numerate.heads.known_numerals import KnownNumerals
 from numerate.numeral_table import KEY_BASE, NumeralBatch, NumeralTable
-from numerate.sight.view import DROPPED, Source, View
+from numerate.sight.view import COPY, DROPPED, Source, View, Ways
 
 NAMED = 32  # sources that are told
 
 
-class _Copies(NamedTuple):
+class Copies(NamedTuple):
+    """What is copied at N places, whatever numeral that makes."""
+
     view: View
     probabilities: Tensor  # float64 [P] of every number that a place sees
     dropped: Tensor  # [N, DROPPED] odds of dropping so many decimals, if the number has them
@@ -62,34 +64,41 @@ class CopyHead(NumeralHead):
         """By itself, none: what it knows depends on the place."""
         return np.zeros(len(numerals), dtype=np.bool_)
 
-    def _copies(self, context: Context) -> _Copies:
+    def copies(self, context: Context) -> Copies:
         view = seen(context)
         return view.once(self, context.hidden, lambda: self._attend(context.hidden, view))
 
-    def _attend(self, hidden: Tensor, view: View) -> _Copies:
+    def _attend(self, hidden: Tensor, view: View) -> Copies:
         with torch.autocast(hidden.device.type, enabled=False):
             hidden = hidden.float()
             weights = self.attention(hidden, view)[:, 0].exp() * view.visible
             total = view.add_up(weights)
             whole = torch.where(total > 0, total, 1.0)
             probabilities = (weights / view.for_pairs(whole)).double()
-            return _Copies(view, probabilities, self.dropped(hidden).softmax(1), safe_log(total))
+            return Copies(view, probabilities, self.dropped(hidden).softmax(1), safe_log(total))
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
-        copies = self._copies(context)
-        view, keys = copies.view, numerals.keys
-        wanted, number = view.for_pairs(keys), view.of_pairs(view.keys)
-        decimals = number % KEY_BASE - wanted % KEY_BASE  # that would be dropped
-        scale = 10 ** decimals.clamp(0, DROPPED - 1)
-        rounded = (number // KEY_BASE + scale // 2) // scale
-        same = (decimals >= 0) & (decimals < DROPPED) & (rounded == wanted // KEY_BASE)
-        # A numeral with too many digits to be rounded is only copied whole.
-        same = torch.where((number < 0) | (wanted < 0), number == wanted, same)
-        decimals = torch.where(number < 0, 0, decimals).clamp(0, DROPPED - 1)
-        parts = copies.probabilities * self._dropping(copies, decimals) * same
+        view, _, parts = self._leading_to(context, numerals)
         return safe_log(view.add_up(parts))
 
-    def _dropping(self, copies: _Copies, decimals: Tensor) -> Tensor:
+    def _leading_to(self, context: Context, numerals: NumeralBatch) -> tuple[View, Tensor, Tensor]:
+        """Decimals that each pair's number drops to be the numeral, and p of that, 0 if it
+        cannot be: [P]."""
+        copies = self.copies(context)
+        view = copies.view
+        same, dropped = is_copy(view.of_pairs(view.keys), view.for_pairs(numerals.keys))
+        return view, dropped, copies.probabilities * self._dropping(copies, dropped) * same
+
+    def ways(self, context: Context, numerals: NumeralBatch) -> Ways:
+        view, dropped, parts = self._leading_to(context, numerals)
+        (found,) = (parts > 0).nonzero(as_tuple=True)
+        places = view.pair_places[found]
+        slots = found - view.starts[places]
+        return Ways(
+            places, torch.full_like(places, COPY), slots, slots, dropped[found], parts[found]
+        )
+
+    def _dropping(self, copies: Copies, decimals: Tensor) -> Tensor:
         """p of dropping so many decimals of each pair's number, of those that it has: [P]."""
         view = copies.view
         has = torch.where(view.keys < 0, 0, view.precisions.clamp(max=DROPPED - 1))
@@ -102,7 +111,7 @@ class CopyHead(NumeralHead):
 
         int64 and float64 [P, DROPPED]; 0 where a number has not so many decimals.
         """
-        copies = self._copies(context)
+        copies = self.copies(context)
         view = copies.view
         keys = view.of_pairs(view.keys)
         units, precisions = keys // KEY_BASE, keys % KEY_BASE
@@ -127,7 +136,7 @@ class CopyHead(NumeralHead):
         return safe_log(found.view(len(view), count)[:, :-1])
 
     def log_evidence(self, context: Context) -> Tensor:
-        mass = self._copies(context).mass
+        mass = self.copies(context).mass
         whole = torch.where(mass.isfinite(), mass, 0.0)
         return torch.where(mass.isfinite(), self.trust * whole, -torch.inf)
 
@@ -153,6 +162,20 @@ class CopyHead(NumeralHead):
             for number, dropped in (divmod(place, DROPPED) for place in order.tolist())
             if probabilities[number, dropped] > 0
         ]
+
+
+def is_copy(numbers: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """Whether numbers are wanted numerals, whole or rounded, and the decimals that this drops.
+
+    Both are given by their keys: [P] each.
+    """
+    decimals = numbers % KEY_BASE - wanted % KEY_BASE  # that would be dropped
+    scale = 10 ** decimals.clamp(0, DROPPED - 1)
+    rounded = (numbers // KEY_BASE + scale // 2) // scale
+    same = (decimals >= 0) & (decimals < DROPPED) & (rounded == wanted // KEY_BASE)
+    # A numeral with too many digits to be rounded is only copied whole.
+    same = torch.where((numbers < 0) | (wanted < 0), numbers == wanted, same)
+    return same, torch.where(numbers < 0, 0, decimals).clamp(0, DROPPED - 1)
 
 
 def columns_of(keys: Tensor, ordered: Tensor, which: Tensor) -> Tensor:

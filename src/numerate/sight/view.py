@@ -24,6 +24,7 @@ DROPPED = 4
 """A copy may drop up to so many decimals, less one."""
 
 FEATURES = 15
+COPY = -1  # instead of an operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,18 @@ class FoundDerivations:
     a: Tensor  # [K] numbers of the place's text
     b: Tensor  # [K]
     counts: Tensor  # bool [K]; the others are there to fill up
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """K ways in which a head makes the numerals at some places of numbers in view."""
+
+    places: Tensor  # [K]
+    operations: Tensor  # [K] of `operations.OPERATIONS`, or `COPY`
+    a: Tensor  # [K] numbers of the place's text
+    b: Tensor  # [K] the same as a, where there is one operand
+    dropped: Tensor  # [K] decimals that a copy drops
+    probabilities: Tensor  # float64 [K] together those of the numerals
 
 
 @dataclass(frozen=True)
