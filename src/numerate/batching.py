@@ -191,6 +191,13 @@ class Corpus:
             taken._see(self.sight.columns.take(paragraphs))
         return taken
 
+    def seeing(self, columns: SightColumns | None) -> "Corpus":
+        """The same with other tables in view; `columns` are of as many paragraphs, and all their
+        numerals are in the table."""
+        seeing = copy.copy(self)
+        seeing._see(columns)
+        return seeing
+
     def numerals_of(self, paragraphs: np.ndarray) -> np.ndarray:
         """Places of the numerals of some paragraphs among all, in their order."""
         return ranges(self.numeral_offsets[paragraphs], self.numeral_offsets[paragraphs + 1])

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
+from numerate.analysis.traced import Traced, trace
 from numerate.backbones.contract import Reading, Tables, exactly
 from numerate.backbones.texts import Texts
 from numerate.batching import Corpus
@@ -20,6 +21,8 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral_table import NumeralTable
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import RunFolder
+from numerate.sight.collate import CorpusSight
+from numerate.sight.columns import SightColumns
 
 Kind = TypeVar("Kind", bound=NumeralHead)
 
@@ -33,6 +36,7 @@ class SharedDataset:
     ranked: np.ndarray  # of its numerals those whose candidates are ranked: [R]
     whole_dev: Corpus
     oov: tuple[int, int]  # words and numerals of the dataset outside the vocabulary
+    dev_in_view: dict[str, Corpus]  # the same paragraphs, by how far a model sees
 
     @property
     def dev(self) -> Corpus:
@@ -75,8 +79,18 @@ class Run:
 
     @cached_property
     def reading(self) -> Reading:
-        """Of the dev split."""
-        return self.model.read(self.shared.dev)
+        """Of the dev split, with what the model has in view."""
+        return self.model.read(self.shared.dev_in_view[self.model.config.sight])
+
+    @property
+    def sight(self) -> CorpusSight | None:
+        """The numbers in view of the dev split, if the model sees any."""
+        return self.reading.corpus.sight
+
+    @cached_property
+    def traced(self) -> Traced:
+        """Where the numerals of the dev split come from, of a model that sees numbers."""
+        return trace(self.model, self.reading)
 
     @property
     def dev_states(self) -> Tensor:
@@ -96,10 +110,11 @@ class Run:
         return self.reading.context[place : place + 1]
 
     def after(self, text: str) -> Context:
-        """After a text of the user's."""
+        """After a text of the user's, with no table in view."""
         before = before_numeral(text)
         tokens = tokenize(before, self.shared.dataset.reading)
-        return self.model.backbone.after(Texts([before], [tokens], self.model.columns([()])))
+        in_view = None if self.model.config.sight == "none" else SightColumns.nothing(1)
+        return self.model.backbone.after(Texts([before], [tokens], in_view))
 
     def table_in(self, context: Context, candidates: NumeralTable) -> Tensor:
         """log p(candidate | a numeral comes): float64 [N, C]."""

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from numerate.analysis.inspected_run import Run, SharedDataset
+from numerate.analysis.tables_in_view import named_columns
 from numerate.atomic import recover
 from numerate.backbones.contract import Targets
 from numerate.batching import Corpus, load_corpora
@@ -21,6 +22,7 @@ from numerate.model.reference import oov_sizes
 from numerate.model.stored import StoredModel
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import RunFolder
+from numerate.sight.columns import LEVELS
 from numerate.vocabulary import Vocabulary
 
 __all__ = ["Run", "open_runs"]
@@ -121,21 +123,29 @@ def _shared(
     device: torch.device,
     limit: int | None,
 ) -> SharedDataset:
-    """The corpora, with no more of the dev split than pretrained models can be asked about."""
-    corpora = load_corpora(dataset, vocabulary)
+    """The corpora, with no more of the dev split than pretrained models can be asked about.
+
+    All are over one table of numerals; each model reads the paragraphs with its own view.
+    """
+    levels = sorted({opened.model.config.sight for opened in models}, key=LEVELS.index)
+    loaded = load_corpora(dataset, vocabulary, levels[-1])  # whose table has all numerals
+    corpora = {name: corpus.seeing(None) for name, corpus in loaded.items()}
     corpora["train"].table.to(device)
     whole = corpora["dev"]
     if limit is None and any(opened.lm for opened in models):
         limit = READ
-    corpora["dev"] = whole.take(some_paragraphs(len(whole), limit))
+    some = some_paragraphs(len(whole), limit)
+    in_view = {level: named_columns(dataset.split("dev"), level) for level in levels}
+    seen = {level: whole.seeing(columns).take(some) for level, columns in in_view.items()}
+    corpora["dev"] = whole.take(some)
     count = len(corpora["dev"].rows)
     if not count:
-        some = "the dev split" if limit is None else f"{len(corpora['dev'])} dev paragraphs"
-        raise DatasetError(f"{dataset.folder}: no numeral in {some} to look at")
+        where = "the dev split" if limit is None else f"{len(corpora['dev'])} dev paragraphs"
+        raise DatasetError(f"{dataset.folder}: no numeral in {where} to look at")
     ranked = np.arange(count)
     if any(opened.model.head.uses_digits for opened in models):
         ranked = _some_numerals(corpora["dev"], whole, RANKED.get(device.type, RANKED["cpu"]))
-    return SharedDataset(dataset, corpora, ranked, whole, oov_sizes(dataset, vocabulary))
+    return SharedDataset(dataset, corpora, ranked, whole, oov_sizes(dataset, vocabulary), seen)
 
 
 def _some_numerals(dev: Corpus, whole: Corpus, most: int) -> np.ndarray:

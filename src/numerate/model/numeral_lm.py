@@ -422,9 +422,12 @@ class NumeralLM(nn.Module):
 
     def mixture_weights(self, context: Context) -> np.ndarray:
         """Of the members of a combination in each place: [N, M]; M is 0 without members."""
+        parts = [np.empty((0, len(self.members)))]
         with exactly():
-            weights: np.ndarray = self.head.mixture_weights(context).double().cpu().numpy()
-        return weights
+            for begin in range(0, len(context), NUMERALS):
+                some = self.head.mixture_weights(context[begin : begin + NUMERALS])
+                parts.append(some.double().cpu().numpy())
+        return np.concatenate(parts)
 
     # What people ask
 

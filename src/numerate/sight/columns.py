@@ -56,7 +56,7 @@ class SightColumns:
     bags: np.ndarray  # int32 [G, HEADER_WORDS] words; −1: no more; stored, int16 if that will do
     view_offsets: np.ndarray  # int64 [P + 1]
     views: np.ndarray  # int32 [V] the tables that each paragraph has in view
-    tables: tuple[Table | EarlierParagraph, ...] | None = None  # the K themselves, if at hand
+    tables: Sequence[Table | EarlierParagraph] | None = None  # the K themselves, if at hand
     rules: ReadingRules | None = None  # by which their numbers were read, where they are at hand
     sources: np.ndarray | None = None
     """int32 [K] of a split: which of its tables it is; −1 − p: paragraph p, read as a table."""
