@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
+from tests.trials import TABLE, TEXT
 
 import numerate
 from numerate.corpus.prepare import prepare
@@ -61,6 +62,13 @@ def address(listener: socket.socket) -> str:
 @pytest.fixture(scope="session")
 def serving() -> Serving:
     return serve
+
+
+@pytest.fixture(scope="session")
+def seeing(grounded: dict[str, NumeralLM]) -> Iterator[httpx.Client]:
+    """A server whose model sees tables, and was started with one."""
+    with serve(grounded["tables"], examples=[TEXT], tables=[TABLE], force_domain=True) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

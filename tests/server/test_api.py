@@ -48,6 +48,7 @@ def test_every_numeral_of_a_text_is_checked(client: httpx.Client, model: Numeral
         }
         assert more == {**finding.record(), "interval": list(finding.interval), **words}
         details = ("percentile", "interval", "likely", "reason", "explanation", "sign", "power")
+        details += ("sources",)
         assert {**more, **dict.fromkeys(details)} == said
 
 

@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents.document import Table
 from numerate.plausibility.findings import Findings, Glance
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
@@ -26,12 +28,14 @@ class Fake:
     members = ()
     usual_alarms = 0.01
     tokens = staticmethod(tokenize)
+    config = SimpleNamespace(sight="none")
 
     def __init__(self, act: Callable[[str], Any] = lambda text: None) -> None:
         self.checker = self
         self.act = act
 
-    def glance(self, text: str, alarms: float) -> Findings[Glance]:
+    def glance(self, text: str, alarms: float, tables: list[Table]) -> Findings[Glance]:
+        assert not tables
         self.act(text)
         return Findings([], 0)
 

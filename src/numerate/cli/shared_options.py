@@ -103,6 +103,15 @@ RUN_OR_CONFIGURED = "Run: folder of a trained run, or hf:PATH; by default the co
 Run = Annotated[
     str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")
 ]
+Tables = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--table",
+        help="A table that the model sees: CSV, TSV, Markdown or HTML; once for each.",
+        metavar="FILE",
+        show_default="none",
+    ),
+]
 MovedDataset = Annotated[
     Path | None,
     typer.Option(

@@ -19,6 +19,7 @@ from numerate.cli.shared_options import (
     MovedDataset,
     OutputFormat,
     Run,
+    Tables,
     TrustRemoteCode,
 )
 from numerate.configuration import OWN_FILE
@@ -47,6 +48,7 @@ def predict(
             help="Also draw the distribution: .png, .svg or .pdf.", show_default="no picture"
         ),
     ] = None,
+    table: Tables = None,
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
@@ -61,7 +63,15 @@ def predict(
     if len(texts) > 1:
         raise NumerateError(f"got {len(texts)} texts, expected one, in quotation marks: {usage}")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
-    predict_numeral(source, texts[0], top=top, interval=interval, plot=plot, format=format)
+    predict_numeral(
+        source,
+        texts[0],
+        table or [],
+        top=top,
+        interval=interval,
+        plot=plot,
+        format=format,
+    )
 
 
 @command
@@ -76,6 +86,7 @@ def rank(
     by: Annotated[
         str, typer.Option(help="Probability of: numerals, or the whole sentence.", metavar="WAY")
     ] = "numerals",
+    table: Tables = None,
     dataset: MovedDataset = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
@@ -87,7 +98,7 @@ def rank(
 
     run, claims, _ = run_and_rest(arguments, here, "numerate rank RUN CLAIM…")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
-    rank_claims(source, claims, by=by, format=format)
+    rank_claims(source, claims, table or [], by=by, format=format)
 
 
 @command
@@ -154,6 +165,7 @@ def check(
     colour: Annotated[
         bool | None, typer.Option(help="Colours.", show_default="where there is a terminal")
     ] = None,
+    table: Tables = None,
     force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     cache: Cache = None,
@@ -168,6 +180,7 @@ def check(
     status = check_files(
         ModelSource(run, dataset, cache, trust_remote_code, device),
         files,
+        table or [],
         alarms=first_given(alarms, configured.alarms, ALARMS),
         input_format=input_format,
         field=field,
@@ -220,6 +233,7 @@ def serve(
             show_default="none",
         ),
     ] = None,
+    table: Tables = None,
     force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     cache: Cache = None,
@@ -233,4 +247,11 @@ def serve(
     if run is None:
         raise NumerateError(f"no run: expected numerate serve RUN, or run = … in {OWN_FILE}")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
-    serve_run(source, host=host, port=port, token=token, force_domain=force_domain)
+    serve_run(
+        source,
+        host=host,
+        port=port,
+        token=token,
+        tables=table or [],
+        force_domain=force_domain,
+    )

@@ -4,7 +4,8 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,26 @@ from rich.table import Table
 
 from numerate.atomic import write_file
 from numerate.documents import STANDARD_INPUT
+from numerate.documents.document import Table as DocumentTable
 from numerate.documents.reader import decode
 from numerate.errors import NumerateError, check_choice, printable
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.rank import Ranking
 from numerate.notices import plain_console
+from numerate.plausibility.given_tables import check_given, read_given
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
+from numerate.sight.view import Source
 
 NAMED = 3  # of the most probable numerals, in an answer of one line
+TOLD = 0.005  # the least probable source
 
 
 def predict_numeral(
     source: ModelSource,
     text: str,
+    tables: Sequence[Path] = (),
     *,
     top: int,
     interval: float,
@@ -35,20 +41,22 @@ def predict_numeral(
 ) -> None:
     check_choice("format", format, ("table", "json"))
     refuse_file(text, "predict")
-    if text == STANDARD_INPUT:
-        if plot is not None:
-            raise NumerateError("--plot draws one distribution: got a text a line from -")
-        _predict_lines(source.load(), top=top, level=interval, format=format)
-        return
+    if text == STANDARD_INPUT and plot is not None:
+        raise NumerateError("--plot draws one distribution: got a text a line from -")
+    given = read_given(tables)
     model = source.load()
-    found = _predict(model, text)
+    check_given(model, given)
+    if text == STANDARD_INPUT:
+        _predict_lines(model, given, top=top, level=interval, format=format)
+        return
+    found = _predict(model, text, given)
     record = _prediction(found, top, interval)
     if plot is not None:
         draw(found, plot)
     if format == "json":
         _print_json(model, text, record)
     else:
-        _print_prediction(record)
+        _print_prediction(record, found.sources[:top])
 
 
 def refuse_file(text: str, command: str) -> None:
@@ -67,14 +75,16 @@ def lines_of_input() -> Iterator[tuple[str, str]]:
         yield where, decode(line, where).strip()
 
 
-def _predict_lines(model: NumeralLM, *, top: int, level: float, format: str) -> None:
+def _predict_lines(
+    model: NumeralLM, tables: Sequence[DocumentTable], *, top: int, level: float, format: str
+) -> None:
     """One answer a line; an empty line has an empty answer, so that both stay side by side."""
     for where, text in lines_of_input():
         if not text:
             print(flush=True)
             continue
         try:
-            record = _prediction(_predict(model, text), top, level)
+            record = _prediction(_predict(model, text, tables), top, level)
         except NumerateError as error:
             raise NumerateError(f"{where}: {error}") from None
         if format == "json":
@@ -84,10 +94,11 @@ def _predict_lines(model: NumeralLM, *, top: int, level: float, format: str) -> 
             print(f"{_place_on_line(record)}; most likely {likely}", flush=True)
 
 
-def _predict(model: NumeralLM, text: str) -> NumeralDistribution:
+def _predict(model: NumeralLM, text: str, tables: Sequence[DocumentTable]) -> NumeralDistribution:
     """A gap over a pretrained model takes a minute: who waits is told how far it is."""
     with PassProgress("numerals") as progress:
-        return model.predict(text, report=lambda *reached: progress("predicting", *reached))
+        report = partial(progress, "predicting")
+        return model.predict(text, tables, report=report)
 
 
 def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str, Any]:
@@ -97,6 +108,7 @@ def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str,
         "level": level,
         "interval": found.interval(level),
         "shares": found.mixture_weights,
+        "sources": [source.record() for source in found.sources],
         "unnamed": found.unnamed,
         "unresolved": found.unresolved,
     }
@@ -113,7 +125,7 @@ def _place_on_line(record: dict[str, Any]) -> str:
     return f"median {record['median']:.9g}, {level} between {low:.9g} and {high:.9g}"
 
 
-def _print_prediction(record: dict[str, Any]) -> None:
+def _print_prediction(record: dict[str, Any], sources: Sequence[Source]) -> None:
     console = plain_console(highlight=False)
     table = Table("numeral", "probability")
     table.columns[1].justify = "right"
@@ -121,6 +133,11 @@ def _print_prediction(record: dict[str, Any]) -> None:
         table.add_row(entry["numeral"], f"{entry['probability']:.4f}")
     console.print(table)
     console.print(_place_on_line(record))
+    told = [source for source in sources if source.probability >= TOLD]
+    if told:
+        console.print("from numbers in view:")
+        for source in told:
+            console.print(f"  {printable(str(source))}", markup=False)
     if record["shares"]:
         weights = ", ".join(f"{name} {part:.1%}" for name, part in record["shares"].items())
         console.print(f"mixture weights: {weights}")
@@ -140,13 +157,23 @@ def draw(found: NumeralDistribution, path: Path) -> None:
     write_file(path, stream.getvalue())
 
 
-def rank_claims(source: ModelSource, claims: list[str], *, by: str, format: str) -> None:
+def rank_claims(
+    source: ModelSource,
+    claims: list[str],
+    tables: Sequence[Path] = (),
+    *,
+    by: str,
+    format: str,
+) -> None:
     check_choice("format", format, ("table", "json"))
     for claim in claims:
         refuse_file(claim, "rank")
     if claims == [STANDARD_INPUT]:
         claims = [line for _, line in lines_of_input() if line]
-    ranking = source.load().rank(claims, by)
+    given = read_given(tables)
+    model = source.load()
+    check_given(model, given)
+    ranking = model.rank(claims, by, tables=given)
     if format == "json":
         print(json.dumps(ranking.record(), ensure_ascii=False))
     else:

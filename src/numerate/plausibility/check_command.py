@@ -1,6 +1,7 @@
 """`numerate check` and `check-benchmark`."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from numerate.plausibility.checking.check import check_documents, without_ignore
 from numerate.plausibility.checking.formats import as_csv, as_json, print_report
 from numerate.plausibility.checking.html_page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
+from numerate.plausibility.given_tables import check_given, read_given
 from numerate.plausibility.slips import KINDS
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
@@ -24,6 +26,7 @@ from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 def check_files(
     source: ModelSource,
     files: list[str],
+    tables: Sequence[Path] = (),
     *,
     alarms: float,
     input_format: str,
@@ -49,7 +52,9 @@ def check_files(
             read = read_file(file, input_format, field)
             documents += read
             chosen += [project] * len(read)
+    given = read_given(tables)
     model = source.load()
+    check_given(model, given)
     model.checker.calibration.check_alarms(
         alarms
     )  # done now, what is not done yet has its own progress
@@ -58,6 +63,7 @@ def check_files(
             model,
             documents,
             alarms,
+            tables=given,
             everything=everything,
             force_domain=force_domain,
             progress=progress,

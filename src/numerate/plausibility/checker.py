@@ -212,10 +212,11 @@ class Checker:
         reading = passage.reading
         token = reading.tokens[reading.positions[index]]
         sign, power = reading.signs_and_powers[index]
-        sources: list[Source] = []
+        context = reading.context[index : index + 1]
         if expected is None:
-            context = reading.context[index : index + 1]
             expected = look_closer(self.model, context, token.text)
+        sources: list[Source] = []
+        if plausibility <= alarms:
             some = self.model.sources(context, reading.tokens)
             sources = [source for source in some[:SOURCES] if source.probability >= LIKELY]
         start, end, written = passage.place(token)

@@ -41,10 +41,10 @@ class Finding:
     flagged: bool
     sign: int = 1  # of the number as a reader takes it, −1 in `−0.5`
     power: int = 0  # and its power of ten, −16 in `2.2e-16`
-    sources: tuple[Source, ...] = ()  # of what was expected, where it was looked at closely
+    sources: tuple[Source, ...] = ()  # of what was expected instead, where it is flagged
 
     def record(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"sources": [source.record() for source in self.sources]}
 
 
 def name_some(written: Sequence[str]) -> str:

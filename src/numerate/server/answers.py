@@ -1,8 +1,10 @@
 """Answers of the API: what `numerate.plausibility` says, in the words of the messages."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
@@ -16,11 +18,16 @@ from numerate.server.bars import linear_bars, log_bars
 
 
 def checked(
-    model: NumeralLM, asked: messages.CheckRequest, *, force_domain: bool = False
+    model: NumeralLM,
+    asked: messages.CheckRequest,
+    tables: Sequence[Table] = (),
+    *,
+    force_domain: bool = False,
 ) -> messages.CheckAnswer:
     checker = model.checker
     look = checker.assess if asked.details else checker.glance
-    findings = look(asked.text, checker.usual_alarms if asked.alarms is None else asked.alarms)
+    alarms = checker.usual_alarms if asked.alarms is None else asked.alarms
+    findings = look(asked.text, alarms, tables)
     fit = replace(findings.domain, forced=force_domain)
     reason = None if fit.calibrated else misfit("This text", fit)
     return messages.CheckAnswer(
@@ -36,21 +43,25 @@ def _checked(finding: Finding | Glance, fit: Fit) -> messages.Checked:
     if isinstance(finding, Finding):
         words["explanation"] = explain(finding, fit)
         words["reason"] = None if level == "plausible" else finding.reason
+        return messages.Checked.model_validate(finding.record() | words)
     return messages.Checked.model_validate(asdict(finding) | words)
 
 
 def predicted(
-    model: NumeralLM, asked: messages.PredictRequest, longest: int
+    model: NumeralLM,
+    asked: messages.PredictRequest,
+    longest: int,
+    tables: Sequence[Table] = (),
 ) -> messages.PredictAnswer:
     """`longest` is how many tokens may stand around a gap."""
     if (asked.start is None) != (asked.end is None):
         raise NumerateError("start and end: expected both or neither")
     if asked.start is None or asked.end is None:
-        distribution = model.predict(asked.text, longest=longest)
+        distribution = model.predict(asked.text, tables, longest=longest)
         written = None
     else:
         numeral = _numeral_at(model, asked.text, asked.start, asked.end)
-        judged = model.checker.judge_at(asked.text, asked.start)
+        judged = model.checker.judge_at(asked.text, asked.start, tables)
         if judged is None:
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
         distribution, reason = judged
@@ -72,6 +83,10 @@ def predicted(
         shares=[
             messages.Share(strategy=name, share=share)
             for name, share in distribution.mixture_weights.items()
+        ],
+        sources=[
+            messages.Source.model_validate(source.record())
+            for source in distribution.sources[: asked.count]
         ],
     )
 
@@ -98,6 +113,8 @@ def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -
     )
 
 
-def ranked(model: NumeralLM, asked: messages.RankRequest) -> messages.RankAnswer:
-    ranking = model.rank(asked.claims, asked.by)
+def ranked(
+    model: NumeralLM, asked: messages.RankRequest, tables: Sequence[Table] = ()
+) -> messages.RankAnswer:
+    ranking = model.rank(asked.claims, asked.by, tables=tables)
     return messages.RankAnswer.model_validate(ranking)

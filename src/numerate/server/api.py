@@ -9,14 +9,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import numerate
+from numerate.documents.document import Table
 from numerate.model.numeral_lm import NumeralLM
 from numerate.server import messages
 from numerate.server.answers import checked, predicted, ranked
+from numerate.server.asked_tables import AskedTables
 from numerate.server.guard import Access, Guard
 from numerate.server.limits import Limits
 from numerate.server.pages import page_routes
 from numerate.server.problems import answer_problems
 from numerate.server.workers import Workers
+from numerate.sight.columns import sees_tables
 
 Result = TypeVar("Result")
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -30,16 +33,19 @@ def create_app(
     *,
     name: str,
     examples: Sequence[str] = (),
+    tables: Sequence[Table] = (),
     limits: Limits | None = None,
     access: Access | None = None,
     force_domain: bool = False,
 ) -> ASGIApp:
-    """The application for one loaded run; `examples` are texts to try.
+    """The application for one loaded run; `examples` are texts to try, and `tables` are in view
+    where a request gives none.
 
     `force_domain`: all texts are taken for the kind that the model was trained on.
     """
     limits = limits or Limits()
     workers = Workers(limits)
+    given = AskedTables(model, limits, tables)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -73,6 +79,8 @@ def create_app(
             name=name,
             strategy=model.name,
             members=list(model.members),
+            sees_tables=sees_tables(model.config.sight),
+            tables=[messages.TableAnswer.model_validate(table) for table in given.usual],
             limits=messages.LimitsAnswer.model_validate(limits),
             examples=list(examples),
         )
@@ -81,19 +89,40 @@ def create_app(
     async def check(asked: messages.CheckRequest, request: Request) -> messages.CheckAnswer:
         """How plausible every numeral of a text is where it stands."""
         limits.check([asked.text], model.tokens)
-        return await compute(request, lambda: checked(model, asked, force_domain=force_domain))
+        given.check(asked.tables)
+
+        def answer() -> messages.CheckAnswer:
+            return checked(model, asked, given.read(asked.tables), force_domain=force_domain)
+
+        return await compute(request, answer)
 
     @app.post("/v1/predict")
     async def predict(asked: messages.PredictRequest, request: Request) -> messages.PredictAnswer:
         """The distribution over the numeral at one place of a text."""
         limits.check([asked.text], model.tokens)
-        return await compute(request, lambda: predicted(model, asked, limits.gap_tokens))
+        given.check(asked.tables)
+
+        def answer() -> messages.PredictAnswer:
+            return predicted(model, asked, limits.gap_tokens, given.read(asked.tables))
+
+        return await compute(request, answer)
 
     @app.post("/v1/rank")
     async def rank(asked: messages.RankRequest, request: Request) -> messages.RankAnswer:
         """Claims in the order of how probable they are."""
         limits.check(asked.claims, model.tokens)
-        return await compute(request, lambda: ranked(model, asked))
+        given.check(asked.tables)
+        return await compute(request, lambda: ranked(model, asked, given.read(asked.tables)))
+
+    @app.post("/v1/tables")
+    async def tables_of(asked: messages.TablesRequest, request: Request) -> messages.TablesAnswer:
+        """The tables of a text by their cells."""
+        given.check([asked.text])
+
+        def answer() -> messages.TablesAnswer:
+            return messages.TablesAnswer.model_validate({"tables": given.shown([asked.text])})
+
+        return await compute(request, answer)
 
     answer_problems(app)
     app.router.routes.extend(page_routes())

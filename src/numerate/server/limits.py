@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from numerate.corpus.tokenizer import Token
 from numerate.server.problems import RefusedError
+from numerate.sight.collate import MOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,10 @@ class Limits:
     numerals: int = 1_000  # of all texts in a request
     gap_tokens: int = 500  # around a gap, read once for every candidate
     claims: int = 100  # that are ranked together
-    body_bytes: int = 256 * 1024  # twelve for a character, the longest way JSON can write one
+    tables: int = 20  # in view
+    table_characters: int = 100_000  # of all of them
+    table_numbers: int = MOST  # of all of them: more are not seen
+    body_bytes: int = 1536 * 1024  # twelve for a character, the longest way JSON can write one
     seconds: float = 10.0  # for the body of a request to arrive, and again for its answer
     head_seconds: float = 10.0  # for its head to arrive, and for its answer to be read
     idle_seconds: int = 5  # between two requests, when nothing comes
@@ -33,6 +37,15 @@ class Limits:
         _at_most(self.characters, sum(map(len, texts)), "characters")
         numerals = sum(token.is_numeral for text in texts for token in tokens(text))
         _at_most(self.numerals, numerals, "numerals")
+
+    def check_tables(self, count: int, characters: int) -> None:
+        """Refuse tables that are too many or too long, before they are read."""
+        _at_most(self.tables, count, "tables")
+        _at_most(self.table_characters, characters, "characters in tables")
+
+    def check_numbers(self, count: int) -> None:
+        """Refuse tables with more numbers than are seen, once they have been read."""
+        _at_most(self.table_numbers, count, "numbers in tables")
 
 
 FOR_LARGE_MODELS = Limits(seconds=60.0, gap_tokens=100)

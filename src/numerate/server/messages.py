@@ -29,6 +29,25 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
+class Cells(Asked):
+    """A table by its cells; a cell that spans others is repeated in each."""
+
+    label: Text = Field("", description="What it is called: Table 2.", examples=["Table 2"])
+    caption: Text = ""
+    header: list[list[Text]] = Field([], description="Rows that say what the columns are.")
+    body: list[list[Text]] = Field(description="The other rows.")
+
+
+Tables = Annotated[
+    list[Text | Cells] | None,
+    Field(
+        description="Tables that the model has in view, as text (CSV, TSV, Markdown or HTML) or by "
+        "their cells. By default those that the server was started with.",
+        examples=[["Measure,Placebo,Treated\nAge,57.3,61.5"]],
+    ),
+]
+
+
 class Given(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
@@ -41,6 +60,7 @@ class CheckRequest(Asked):
         "finest that a small dev split allows.",
     )
     details: bool = Field(False, description="Also what was expected instead, which takes longer.")
+    tables: Tables = None
 
 
 class PredictRequest(Asked):
@@ -56,6 +76,7 @@ class PredictRequest(Asked):
     end: int | None = Field(None, ge=0, description="One past its last character.")
     count: int = Field(10, ge=1, le=50, description="How many of the most probable numerals.")
     level: float = Field(LEVEL, gt=0, lt=1, description="Probability of the plausible range.")
+    tables: Tables = None
 
 
 class RankRequest(Asked):
@@ -66,6 +87,14 @@ class RankRequest(Asked):
     )
     by: Literal["numerals", "sentence"] = Field(
         "numerals", description="Order by the numerals alone, or by the whole text."
+    )
+    tables: Tables = None
+
+
+class TablesRequest(Asked):
+    text: Text = Field(
+        description="Tables as CSV, TSV, Markdown or HTML.",
+        examples=["Measure,Placebo,Treated\nAge,57.3,61.5"],
     )
 
 
@@ -79,6 +108,34 @@ class Range(Given):
     level: float = Field(description="Probability of a number in the range.")
     low: float
     high: float
+
+
+class SeenNumber(Given):
+    """A number in view: in a table, or in the text."""
+
+    text: str
+    start: int | None = Field(description="Where it begins in the text, if it stands there.")
+    end: int | None
+    table: int | None = Field(
+        description="Which table, from 0: those of the request, then those within the text."
+    )
+    row: int | None = Field(description="Of the body, from 0; -1, -2: of the header, upwards.")
+    column: int | None
+    label: str = Field(description="What the table is called.")
+    row_header: str
+    column_header: str
+
+
+class Source(Given):
+    """A part of the probability, and the numbers it comes from."""
+
+    numeral: str
+    probability: float
+    words: str = Field(description="All of it as people read it: Table 2, Age, Placebo: 51 (0.63).")
+    reason: str = Field(description="Where it stands, or how it follows: 100 · 12/48.")
+    kind: str | None = Field(description="Name of the operation; null: a copy, perhaps rounded.")
+    operation: str | None = Field(description="With its numbers: 100 · 12/48; null: a copy.")
+    numbers: list[SeenNumber]
 
 
 class Checked(Given):
@@ -104,6 +161,9 @@ class Checked(Given):
     explanation: str | None = Field(None, description="All of this as a sentence or two.")
     sign: int | None = Field(None, description="Of the number as people read it: 1 or -1.")
     power: int | None = Field(None, description="Its power of ten: -16 in 2.2e-16.")
+    sources: list[Source] | None = Field(
+        None, description="Of what was expected instead, where it is flagged."
+    )
 
 
 class Trait(Given):
@@ -167,6 +227,9 @@ class PredictAnswer(Given):
     written: Written | None = Field(description="The numeral at `start`, where one was asked for.")
     bars: NumberLine = Field(description="The distribution, to be drawn.")
     shares: list[Share] = Field(description="For a combination; empty for other models.")
+    sources: list[Source] = Field(
+        description="Where its probability comes from, as far as from numbers in view, best first."
+    )
 
 
 class Contribution(Given):
@@ -192,9 +255,23 @@ class RankAnswer(Given):
     claims: list[Ranked] = Field(description="The most probable claim first.")
 
 
+class TableAnswer(Given):
+    label: str
+    caption: str
+    header: list[list[str]]
+    body: list[list[str]]
+
+
+class TablesAnswer(Given):
+    tables: list[TableAnswer]
+
+
 class LimitsAnswer(Given):
     characters: int
     numerals: int
+    tables: int
+    table_characters: int
+    table_numbers: int
     gap_tokens: int
     claims: int
     body_bytes: int
@@ -205,6 +282,8 @@ class ModelAnswer(Given):
     name: str = Field(description="Of the run.")
     strategy: str = Field(description="One of the models of numerate train.")
     members: list[str] = Field(description="Strategies of a combination; empty for other models.")
+    sees_tables: bool = Field(description="Whether requests may give tables.")
+    tables: list[TableAnswer] = Field(description="In view where a request gives none.")
     limits: LimitsAnswer = Field(description="Of one request.")
     examples: list[str] = Field(description="Texts to try.")
 

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from numerate.documents.document import Table
     from numerate.server.guard import Access
     from numerate.server.limits import Limits
 
@@ -40,16 +41,22 @@ def serve(
     host: str,
     port: int,
     token: str | None = None,
+    tables: Sequence[Path] = (),
     force_domain: bool = False,
 ) -> None:
-    """Serve a run or hf:PATH until SIGTERM or Ctrl-C; what was asked before is still answered."""
+    """Serve a run or hf:PATH until SIGTERM or Ctrl-C; what was asked before is still answered.
+
+    The `tables` are in view where a request gives none.
+    """
     check_extra()
+    from numerate.plausibility.given_tables import read_given
     from numerate.server.guard import Access
 
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
+    given = read_given(tables)
     with bind(host, port) as listener:
-        _serve(source, listener, access, force_domain)
+        _serve(source, listener, access, given, force_domain)
 
 
 def check_extra() -> None:
@@ -91,17 +98,23 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def _serve(
-    source: ModelSource, listener: socket.socket, access: "Access", force_domain: bool
+    source: ModelSource,
+    listener: socket.socket,
+    access: "Access",
+    tables: "list[Table]",
+    force_domain: bool,
 ) -> None:
     import torch
     import uvicorn
 
+    from numerate.plausibility.given_tables import check_given
     from numerate.pretrained.backbone import parse_reference
     from numerate.server.api import create_app
     from numerate.server.guard import LOG
     from numerate.server.limits import FOR_LARGE_MODELS, Limits
 
     model = source.load()
+    check_given(model, tables)
     run = source.run
     limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
@@ -114,6 +127,7 @@ def _serve(
         model,
         name=model.name if parse_reference(str(run)) else Path(run).resolve().name,
         examples=examples,
+        tables=tables,
         limits=limits,
         access=access,
         force_domain=force_domain,

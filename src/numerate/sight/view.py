@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -55,7 +55,7 @@ class SeenNumber:
             return f"paragraph {self.paragraph + 1}"
         if self.table is None:
             return "text"
-        names = (self.label or f"table {self.table + 1}", self.row_header, self.column_header)
+        names = (self.label or f"Table {self.table + 1}", self.row_header, self.column_header)
         return ", ".join(filter(None, names))
 
 
@@ -75,6 +75,10 @@ class Source:
         (number,) = self.numbers
         rounded = f", of {number.text}" if number.text != self.numeral else ""
         return f"{number.place}: {self.numeral}{rounded} ({self.probability:.2f})"
+
+    def record(self) -> dict[str, Any]:
+        """As plain values, and in words."""
+        return {"words": str(self), "reason": self.reason, **asdict(self)}
 
     @property
     def reason(self) -> str:

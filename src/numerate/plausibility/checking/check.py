@@ -12,6 +12,7 @@ from numerate.plausibility.domain import Fit
 from numerate.plausibility.findings import Finding, Findings, Glance
 from numerate.plausibility.wording import explain, level_of, misfit
 from numerate.pretrained.store import Progress
+from numerate.sight.view import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,21 @@ class Checked:
             **finding.record(),
             "start": place.start,
             "end": place.end,
+            "sources": [self._source(source) for source in finding.sources],
             "reason": None if level == "plausible" else finding.reason,
             "level": level,
             "calibrated": self.domain.calibrated,
             "explanation": explain(finding, self.domain),
         }
+
+    def _source(self, source: Source) -> dict[str, Any]:
+        """With the places of numbers in the text as findings have theirs."""
+        record = source.record()
+        for number in record["numbers"]:
+            if number["start"] is not None:
+                place = self.document.source.place(number["start"], number["end"])
+                number |= {"paragraph": place.paragraph, "start": place.start, "end": place.end}
+        return record
 
 
 @dataclass(frozen=True, slots=True)

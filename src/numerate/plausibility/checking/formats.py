@@ -38,6 +38,7 @@ COLUMNS = (
     "level",
     "calibrated",
     "explanation",
+    "sources",
 )
 AROUND = 160  # characters shown on either side of a numeral, if its sentence is that long
 _BORDER = re.compile(r"[.!?]\s+(?=[A-Z0-9(])")
@@ -74,6 +75,7 @@ def as_csv(report: Report, *, everything: bool = False) -> str:
     for checked, finding in report.findings(everything=everything):
         low, high = finding.interval
         record = checked.record(finding) | {"low": low, "high": high}
+        record["sources"] = "; ".join(map(str, finding.sources))
         rows.append([record[column] for column in COLUMNS])
     return csv_text(rows).rstrip("\n")
 
@@ -98,6 +100,8 @@ def print_report(
                 console.print(Padding.indent(Text(explain(finding, checked.domain)), 2))
                 if verbose:
                     console.print(Padding.indent(Text(figures(finding), style="dim"), 2))
+                    for source in finding.sources:
+                        console.print(Padding.indent(Text(printable(str(source)), style="dim"), 2))
             console.print()
     numerals = "numeral" if report.numerals == 1 else "numerals"
     counts = f"{report.flagged} of {report.numerals:,} {numerals} flagged"

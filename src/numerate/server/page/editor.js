@@ -11,6 +11,7 @@ export class Editor {
     this.text = area.value;
     this.findings = [];
     this.selected = null;
+    this.sources = new Set(); // where the numbers of a chosen source begin
     area.addEventListener("input", () => {
       this.#follow();
       onText(this.text);
@@ -44,6 +45,13 @@ export class Editor {
     this.layer.querySelector("[data-selected]")?.scrollIntoView({ block: "nearest" });
   }
 
+  /** Mark the numerals that begin at some places. */
+  markSources(starts) {
+    this.sources = new Set(starts);
+    this.#draw();
+    this.layer.querySelector("[data-chosen]")?.scrollIntoView({ block: "nearest" });
+  }
+
   /** Write another numeral in the place of one; Ctrl+Z takes it back. */
   replace(finding, numeral) {
     const { start } = finding;
@@ -60,6 +68,7 @@ export class Editor {
   }
 
   #follow() {
+    this.sources.clear();
     this.findings = moved(this.findings, this.text, this.area.value);
     if (this.selected) {
       const [selected] = moved([this.selected], this.text, this.area.value);
@@ -82,6 +91,7 @@ export class Editor {
       mark.textContent = this.text.slice(finding.start, finding.end);
       mark.dataset.level = finding.level;
       if (this.selected?.start === finding.start) mark.dataset.selected = "";
+      if (this.sources.has(finding.start)) mark.dataset.chosen = "";
       parts.push(mark);
       position = finding.end;
     }

@@ -3,14 +3,20 @@
 import { ApiError, ask, useToken } from "./api.js";
 import { Editor } from "./editor.js";
 import { countLine, listNumerals } from "./numerals.js";
-import { sendable, toPoint, toUnits } from "./offsets.js";
-import { Panel } from "./panel.js";
+import { sendable, toPoint, toUnits, unitOffsets } from "./offsets.js";
+import { Panel, shownSources } from "./panel.js";
+import { Tables } from "./tables.js";
 
 const PAUSE = 200; // milliseconds without a keystroke before the text is checked
 const find = (id) => document.getElementById(id);
 
 const editor = new Editor(find("text"), find("marks"), { onText: checkSoon, onPick: pick });
-const panel = new Panel(find("panel"), { onReplace: replace, onClose: close });
+const panel = new Panel(find("panel"), { onReplace: replace, onClose: close, onSource: showSource });
+const tables = new Tables(find("tables"), {
+  read: async (text) => (await ask("tables", { text: sendable(text) })).tables,
+  onChange: checkText,
+  onCell: showSource,
+});
 
 let limits = { characters: Infinity };
 let examples = [];
@@ -58,7 +64,8 @@ async function checkText() {
     return;
   }
   try {
-    const answer = await ask("check", { text: sendable(text) }, check.signal);
+    const asked = { text: sendable(text), ...inView() };
+    const answer = await ask("check", asked, check.signal);
     say("");
     sayMisfit(answer.domain.misfit ?? "");
     editor.show(toUnits(answer.numerals, text));
@@ -69,6 +76,11 @@ async function checkText() {
   } catch (error) {
     failed(error, checkText);
   }
+}
+
+/** The tables as the server takes them, if the model sees any. */
+function inView() {
+  return find("tables").hidden ? {} : { tables: tables.tables };
 }
 
 /** One clear line; what may pass by itself is tried again. */
@@ -108,21 +120,40 @@ function refresh() {
 async function predict(finding) {
   prediction.abort();
   const before = editor.text.slice(0, finding.end);
-  if (known.key === before) {
-    panel.show(finding, known.answer);
+  const key = `${tables.version} ${before}`;
+  if (known.key === key) {
+    show(finding, known.answer);
     return;
   }
   prediction = new AbortController();
   if (!panel.isOpen) panel.show(finding, null);
   try {
     const [start, end] = [toPoint(before, finding.start), toPoint(before, finding.end)];
-    const answer = await ask("predict", { text: sendable(before), start, end }, prediction.signal);
-    known = { key: before, answer };
-    panel.show(finding, answer);
+    const asked = { text: sendable(before), start, end, ...inView() };
+    const answer = await ask("predict", asked, prediction.signal);
+    known = { key, answer };
+    show(finding, answer);
   } catch (error) {
     if (error instanceof ApiError && error.status !== 401) panel.fail(error.message);
     else failed(error, () => predict(finding));
   }
+}
+
+function show(finding, answer) {
+  panel.show(finding, answer);
+  tables.mark(shownSources(answer), null);
+  editor.markSources([]);
+}
+
+/** Where a source of the open prediction stands: in the tables, in the text; again: no more. */
+function showSource(index) {
+  const sources = shownSources(panel.prediction);
+  const chosen = index === tables.chosen ? null : index;
+  const units = unitOffsets(editor.text);
+  const starts = (sources[chosen]?.numbers ?? []).flatMap(({ start }) => start ?? []);
+  editor.markSources(starts.map((start) => units[start]));
+  tables.mark(sources, chosen);
+  panel.choose(chosen);
 }
 
 function replace(finding, numeral) {
@@ -136,6 +167,8 @@ function close() {
   const index = editor.findings.findIndex(({ start }) => start === editor.selected?.start);
   prediction.abort();
   panel.close();
+  tables.mark([], null);
+  editor.markSources([]);
   editor.select(null);
   list();
   if (!inside) return;
@@ -180,6 +213,8 @@ async function start() {
     examples = about.examples;
     find("model").textContent = about.name === about.strategy ? about.name : `${about.name}, ${about.strategy}`;
     find("example").hidden = examples.length < 2;
+    find("tables").hidden = !about.sees_tables;
+    if (!tables.version) tables.use(about.tables);
     say("");
     if (editor.text || !examples.length) checkText();
     else showExample();

@@ -9,15 +9,26 @@ const STRATEGIES = {
   "d-rnn": "digit by digit",
   mog: "number line",
   lm: "language model",
+  copy: "copied",
+  compute: "computed",
 };
 const OTHERS = 8; // numerals to choose from
+const SOURCES = 6; // that are named
+const LEAST = 0.02; // the probability of the least of them
 const WIDE = 10; // a range over so many times its lower end is read best on a logarithmic line
 
+/** The sources that matter. */
+export function shownSources(prediction) {
+  const sources = prediction?.sources ?? [];
+  return sources.filter(({ probability }) => probability >= LEAST).slice(0, SOURCES);
+}
+
 export class Panel {
-  constructor(root, { onReplace, onClose }) {
+  constructor(root, { onReplace, onClose, onSource }) {
     this.root = root;
     this.onReplace = onReplace;
     this.onClose = onClose;
+    this.onSource = onSource;
     this.kind = null; // what the reader chose; until then, what fits
     root.addEventListener("keydown", (event) => {
       if (event.key === "Escape") onClose();
@@ -45,11 +56,26 @@ export class Panel {
     this.root.replaceChildren(
       this.#head(),
       ...(prediction
-        ? [this.#oddness(), this.#line(), this.#others(), this.#facts(), this.#shares()]
+        ? [
+            this.#oddness(),
+            this.#line(),
+            this.#others(),
+            this.#sources(),
+            this.#facts(),
+            this.#shares(),
+          ]
         : [element("p", { className: "waiting" }, "Asking the model …")]),
     );
     this.#drawLine();
     if (focused !== false) (document.getElementById(focused) ?? this.root).focus();
+  }
+
+  /** One of the sources is shown where it stands; null: none is. */
+  choose(index) {
+    for (const [place, button] of this.root.querySelectorAll(".sources button").entries()) {
+      button.setAttribute("aria-pressed", String(place === index));
+      if (place === index) button.scrollIntoView({ block: "nearest" });
+    }
   }
 
   fail(message) {
@@ -159,6 +185,35 @@ export class Panel {
       "section",
       { className: "others" },
       element("h3", {}, "Write instead"),
+      element("ul", {}, ...buttons),
+    );
+  }
+
+  #sources() {
+    const sources = shownSources(this.prediction);
+    if (!sources.length) return "";
+    const buttons = sources.map(({ numeral, reason, probability }, index) =>
+      element(
+        "li",
+        {},
+        element(
+          "button",
+          {
+            type: "button",
+            id: `source-${index}`,
+            aria: { pressed: "false" },
+            onclick: () => this.onSource(index),
+          },
+          element("b", {}, numeral),
+          element("span", {}, reason === "text" ? "written before" : reason),
+          element("small", {}, percent(probability)),
+        ),
+      ),
+    );
+    return element(
+      "section",
+      { className: "sources" },
+      element("h3", {}, "From numbers in view"),
       element("ul", {}, ...buttons),
     );
   }
