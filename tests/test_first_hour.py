@@ -41,7 +41,9 @@ def lines() -> Iterator[list[str]]:
 
 COMMANDS = [words[1:] for words in lines() if words[0] == "numerate"]
 DEMO = [
-    words for words in COMMANDS if words[0] == "reproduce" or words[:2] == ["prepare", "cardiac"]
+    words
+    for words in COMMANDS
+    if words[0] == "reproduce" or (words[0] == "prepare" and "demo/cardiac" in words)
 ]
 SMALLER = {  # what is said last, holds
     "prepare cardiac": ["--documents", "120", "--processes", "1"],

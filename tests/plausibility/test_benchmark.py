@@ -124,13 +124,15 @@ def test_it_reads_a_few_paragraphs_at_a_time(
     choices: Any = {"softmax": models["softmax"], "limit": 8}
     whole = run_benchmark(lm, opened, **choices).record()
     portions: list[int] = []
-    read = NumeralLM.read_texts
+    read = NumeralLM.read_in_view
 
-    def counted(model: NumeralLM, texts: Sequence[str], **choices: Any) -> list[TextReading]:
+    def counted(
+        model: NumeralLM, texts: Sequence[str], columns: None, **choices: Any
+    ) -> list[TextReading]:
         portions.append(len(texts))
-        return read(model, texts, **choices)
+        return read(model, texts, columns, **choices)
 
-    monkeypatch.setattr(NumeralLM, "read_texts", counted)
+    monkeypatch.setattr(NumeralLM, "read_in_view", counted)
     monkeypatch.setattr(LSTMBackbone, "texts_at_once", 3)
     parts = run_benchmark(lm, opened, **choices).record()
     assert max(portions) == 3

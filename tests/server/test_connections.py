@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents.document import Table
 from numerate.plausibility.findings import Findings, Glance
 from numerate.server.limits import Limits
 
@@ -32,7 +33,7 @@ class Fake:
         self.begun = threading.Semaphore(0)
         self.go_on = threading.Event()
 
-    def glance(self, text: str, alarms: float) -> Findings[Glance]:
+    def glance(self, text: str, alarms: float, tables: list[Table]) -> Findings[Glance]:
         self.begun.release()
         self.go_on.wait(20)
         return Findings([], 0)

@@ -90,14 +90,14 @@ def test_every_answer_has_the_security_headers(client: httpx.Client) -> None:
 
 
 def test_too_long_bodies_are_refused_whether_they_say_so_or_not(client: httpx.Client) -> None:
-    body = b'{"text": "' + b"x" * 1_000_000 + b'"}'
+    body = b'{"text": "' + b"x" * 2_000_000 + b'"}'
     chunks = (body[start : start + 10_000] for start in range(0, len(body), 10_000))
     for content in (body, chunks):  # with a length; in chunks, without one
         answer = client.post(
             "/v1/check", content=content, headers={"content-type": "application/json"}
         )
         assert answer.status_code == 413
-        assert "expected at most 262,144 bytes" in answer.json()["error"]
+        assert "expected at most 1,572,864 bytes" in answer.json()["error"]
     assert check(client).status_code == 200
 
 

@@ -9,13 +9,19 @@ import pytest
 from tests.trials import TABLE, TEXT
 
 from numerate.batching import load_corpora
-from numerate.corpus.dataset import Dataset
+from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.documents import read_file
 from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.model.numeral_lm import NumeralLM
+from numerate.plausibility.benchmark import run_benchmark
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.passages import read_corpus, read_passages
+from numerate.plausibility.passages import (
+    columns_of_split,
+    read_corpus,
+    read_passages,
+    read_texts,
+)
 from numerate.plausibility.wording import explain
 from numerate.sight.view import SeenNumber, Source, merged
 
@@ -112,6 +118,26 @@ def test_a_document_is_read_as_the_dataset_has_it(
         assert len(readings) == len(parts)
         for reading, log_probs in zip(readings, parts, strict=True):
             np.testing.assert_allclose(reading.log_probs, log_probs, atol=1e-4)
+
+
+@pytest.mark.parametrize("sight", ["tables", "document"])
+def test_a_benchmark_reads_a_split_with_what_it_has_in_view(
+    grounded: dict[str, NumeralLM], trials: Path, sight: str
+) -> None:
+    model = grounded[sight]
+    dataset = Dataset.open(trials / "data")
+    dev = load_corpora(dataset, model.vocabulary, sight)["dev"]
+    texts = dataset.split("dev").read(["text"])["text"].to_pylist()
+    columns = columns_of_split(model, dataset.split("dev"))
+    readings = list(read_texts(model, texts, columns))
+    for reading, expected in zip(readings, read_corpus(model, dev), strict=True):
+        np.testing.assert_allclose(reading.log_probs, expected.log_probs, atol=1e-4)
+    sources = [s for r in readings[:2] for s in model.sources(r.context[-1:], r.tokens)]
+    assert "Table 1, Women, Placebo" in {source.reason for source in sources}
+    result = run_benchmark(model, dataset, split="dev", limit=4)
+    assert result.numerals == sum(
+        len(readings[i].positions) for i in some_paragraphs(len(texts), 4)
+    )
 
 
 @pytest.mark.parametrize("sight", ["tables", "document"])

@@ -17,7 +17,7 @@ from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.assess import first_sight, log_probs_of
 from numerate.plausibility.grid import Written
-from numerate.plausibility.passages import read_texts
+from numerate.plausibility.passages import columns_of_split, read_texts
 from numerate.plausibility.slips import KINDS, corrupt
 
 FALSE_ALARMS = 0.01
@@ -189,8 +189,10 @@ def run_benchmark(
 
     `limit` takes so many paragraphs only, always the same.
     """
-    columns = dataset.split(split).read(["text", "document"])
-    columns = columns.take(some_paragraphs(len(columns), limit))
+    whole = dataset.split(split)
+    columns = whole.read(["text", "document"])
+    chosen = some_paragraphs(len(columns), limit)
+    columns = columns.take(chosen)
     texts = columns["text"].to_pylist()
     written = [[t.text for t in model.tokens(text) if t.is_numeral] for text in texts]
     numerals = [numeral for some in written for numeral in some]
@@ -199,9 +201,13 @@ def run_benchmark(
     ids = np.unique(np.array(columns["document"].to_pylist(), dtype=object), return_inverse=True)[1]
     documents = np.repeat(ids, [len(some) for some in written])
     errors = make_errors(numerals, documents, seed)
-    readings = read_texts(model, texts)
+
+    def readings(of: NumeralLM) -> Iterable[TextReading]:
+        in_view = columns_of_split(of, whole)
+        return read_texts(of, texts, None if in_view is None else in_view.take(chosen))
+
     ways = model.checker.strangeness, AtFirstSight(model)
-    found, sight = detect_each(ways, readings, numerals, errors)
+    found, sight = detect_each(ways, readings(model), numerals, errors)
     detectors = {
         model.name: qualities(found, errors),
         f"{model.name} at first sight": qualities(sight, errors),
@@ -211,8 +217,7 @@ def run_benchmark(
     far = Scores(distance(numerals), distances)
     detectors["distance from the median"] = qualities(far, errors)
     if softmax is not None:
-        theirs = read_texts(softmax, texts)
-        surprisals = detect(BySurprisal(softmax), theirs, numerals, errors)
+        surprisals = detect(BySurprisal(softmax), readings(softmax), numerals, errors)
         detectors[f"surprisal of {softmax.name}"] = qualities(surprisals, errors)
     flagged = model.checker.calibration.plausibility(found.right) <= alarms
     return BenchmarkResult(split, seed, len(numerals), float(flagged.mean()), detectors)

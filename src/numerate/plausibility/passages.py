@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from numerate.backbones.texts import paragraphs_of
-from numerate.batching import Corpus
+from numerate.batching import Corpus, columns_in_view
+from numerate.corpus.dataset import Split
 from numerate.corpus.document_sight import KeptParagraph, sight_of_document
 from numerate.corpus.tokenizer import Token
 from numerate.documents.document import Document, Paragraph, Table
@@ -73,10 +74,31 @@ def columns_of(
     return found if level == "tables" else found.with_views(sight.document_views)
 
 
-def read_texts(model: NumeralLM, texts: Sequence[str]) -> Iterator[TextReading]:
-    """One after another."""
+def columns_of_split(model: NumeralLM, split: Split) -> SightColumns | None:
+    """What the paragraphs of a split have in view, and the tables themselves."""
+    columns = columns_in_view(split, model.config.sight)
+    if columns is None or columns.sources is None:
+        return columns
+    tables, texts = split.tables(), split.read(["text"])["text"].to_pylist()
+    sources: list[Table | EarlierParagraph] = []
+    for source in columns.sources.tolist():
+        earlier = -1 - source
+        sources.append(
+            EarlierParagraph(earlier, texts[earlier], model.tokens(texts[earlier]))
+            if source < 0
+            else tables[source]
+        )
+    return replace(columns, tables=tuple(sources), rules=model.reference.reading)
+
+
+def read_texts(
+    model: NumeralLM, texts: Sequence[str], columns: SightColumns | None
+) -> Iterator[TextReading]:
+    """One after another, each with what it has in view."""
+    everything = np.arange(len(texts))
     for part in _parts(model, len(texts)):
-        yield from model.read_texts(texts[part], going_on=True)
+        in_view = None if columns is None else columns.take(everything[part])
+        yield from model.read_in_view(texts[part], in_view, going_on=True)
 
 
 def read_corpus(model: NumeralLM, corpus: Corpus) -> Iterator[TextReading]:
