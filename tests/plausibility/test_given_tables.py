@@ -135,3 +135,11 @@ def test_numbers_that_are_too_many_to_see_are_told(
     status, _, err = numerate(capsys, "predict", run, "Mean age was", "--table", str(path))
     assert status == 0
     assert err == "numerate: tables: 176 of 1,200 numbers are out of view, the last ones\n"
+
+
+def test_serve_refuses_a_table_before_anything_is_loaded(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "none.csv"
+    status, _, err = numerate(capsys, "serve", "nowhere", "--port", "0", "--table", str(path))
+    assert (status, err) == (2, f"numerate: {path}: no such file\n")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -247,15 +246,3 @@ def test_the_page_of_a_model_without_sight_has_no_tables(
     expect(page.locator("#model")).not_to_be_empty()
     expect(page.locator("#tables")).to_be_hidden()
     page.close()
-
-
-def test_serve_refuses_a_table_before_anything_is_loaded(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    from tests.plausibility.test_command import numerate
-
-    status, _, err = numerate(
-        capsys, "serve", "nowhere", "--port", "0", "--table", str(tmp_path / "none.csv")
-    )
-    assert status == 2
-    assert err == f"numerate: {tmp_path / 'none.csv'}: no such file\n"

@@ -63,13 +63,21 @@ class Results:
 
     def matching(self, values: np.ndarray, precisions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which numerals [N] are which results, rounded: indices of both, by numeral."""
-        half = 0.5 * 10.0 ** -precisions.astype(np.float64)
-        near = np.abs(self.values - values[:, None]) <= half[:, None] * (1 + 1e-6) + 1e-9
-        near &= (precisions <= PRECISIONS[-1])[:, None]
-        numerals, results = np.nonzero(near)
-        wanted = units(values[numerals], precisions[numerals])
-        same = units(self.values[results], precisions[numerals]) == wanted
-        return numerals[same], results[same]
+        none = np.zeros(0, dtype=np.int64)
+        numerals, results = [none], [none]
+        for precision in np.intersect1d(precisions, PRECISIONS).tolist():
+            mine = np.flatnonzero(precisions == precision)
+            written = units(values[mine], precision)
+            mine = mine[np.argsort(written, kind="stable")]
+            written.sort()
+            computed = units(self.values, precision)  # [R]
+            first, end = (np.searchsorted(written, computed, side) for side in ("left", "right"))
+            hits = np.flatnonzero(end > first)
+            numerals.append(mine[ranges(first[hits], end[hits])])
+            results.append(np.repeat(hits, (end - first)[hits]))
+        which, ways = np.concatenate(numerals), np.concatenate(results)
+        order = np.lexsort((ways, which))
+        return which[order], ways[order]
 
 
 def groups_of(
