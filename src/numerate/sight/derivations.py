@@ -65,8 +65,9 @@ class Results:
         """Which numerals [N] are which results, rounded: indices of both, by numeral."""
         none = np.zeros(0, dtype=np.int64)
         numerals, results = [none], [none]
+        possible = values <= self.values.max(initial=0.0) + 1  # others may have too many units
         for precision in np.intersect1d(precisions, PRECISIONS).tolist():
-            mine = np.flatnonzero(precisions == precision)
+            mine = np.flatnonzero(possible & (precisions == precision))
             written = units(values[mine], precision)
             mine = mine[np.argsort(written, kind="stable")]
             written.sort()
