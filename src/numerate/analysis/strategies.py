@@ -5,13 +5,17 @@ from matplotlib.figure import Figure
 
 from numerate.analysis.contexts import Context, dev_contexts
 from numerate.analysis.inspected_run import Run
+from numerate.backbones.contract import exactly
+from numerate.heads.base import NumeralHead
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import colour_of, look, new_figure
+from numerate.sight.view import merged
 from numerate.tables import ResultTable
 
 EXAMPLES = 6  # sentences per member
 NUMERALS = 20  # numerals per member
 LEAST_OCCURRENCES = 5
+_SIDE_BY_SIDE = 4  # panels
 _AROUND = 70  # characters of a sentence on either side of the numeral
 
 
@@ -19,7 +23,8 @@ def strategy_shares(run: Run) -> Exhibit:
     """Dev examples and numerals with the highest share of each member of a combination.
 
     The share is the member weight α of the context, before the numeral is seen: what the paper
-    calls the selection probability. Examples are from different documents.
+    calls the selection probability. Examples are from different documents; of members that make
+    numerals of numbers in view, with the likeliest source of the numeral that stands there.
     """
     heads = run.model.head.members_by_name()
     members = list(heads)
@@ -31,7 +36,8 @@ def strategy_shares(run: Run) -> Exhibit:
     rows: list[tuple[Cell, ...]] = [
         (texts[index], int(counts[index]), *means[index].tolist()) for index in frequent
     ]
-    examples = _examples(run, members, shares)
+    examples = _examples(run, heads, shares)
+    columns = ["member", "share", "sentence", *(["source"] if run.model.head.uses_sight else [])]
     average = ", ".join(
         f"{member} {100 * share:.0f} %"
         for member, share in zip(members, shares.mean(0), strict=True)
@@ -53,7 +59,7 @@ def strategy_shares(run: Run) -> Exhibit:
         (
             ResultTable(
                 f"Dev examples with the highest share of each member of {run.label}",
-                ["member", "share", "sentence"],
+                columns,
                 examples,
             ),
             ResultTable(
@@ -74,12 +80,12 @@ def _by_numeral(run: Run, shares: np.ndarray) -> tuple[list[str], np.ndarray, np
     return [run.shared.dev.table.texts[row] for row in rows], counts, sums / counts[:, None]
 
 
-def _examples(run: Run, members: list[str], shares: np.ndarray) -> list[list[str]]:
+def _examples(run: Run, heads: dict[str, NumeralHead], shares: np.ndarray) -> list[list[str]]:
     ids = run.shared.dataset.split("dev").read(["document"])["document"].to_pylist()
     dev = run.shared.dev
     paragraphs = np.repeat(dev.sources, dev.lengths)[dev.is_numeral]  # [N]
     found = []
-    for index, member in enumerate(members):
+    for index, (member, head) in enumerate(heads.items()):
         places: dict[str, int] = {}  # by document
         for place in np.argsort(-shares[:, index], kind="stable").tolist():
             places.setdefault(ids[paragraphs[place]], place)
@@ -87,10 +93,22 @@ def _examples(run: Run, members: list[str], shares: np.ndarray) -> list[list[str
                 break
         contexts = dev_contexts(run.shared.dataset, dev, list(places.values()))
         found += [
-            [member, f"{100 * shares[place, index]:.1f} %", _marked(context)]
+            [
+                member,
+                f"{100 * shares[place, index]:.1f} %",
+                _marked(context),
+                *([_source(run, head, context)] if run.model.head.uses_sight else []),
+            ]
             for place, context in zip(places.values(), contexts, strict=True)
         ]
     return found
+
+
+def _source(run: Run, head: NumeralHead, context: Context) -> str:
+    """What a member most likely made the numeral of that stands in a context."""
+    with exactly():
+        sources = merged(head.sources(context.place(run)))
+    return next((found.wording for found in sources if found.numeral == context.truth), "–")
 
 
 def _marked(context: Context) -> str:
@@ -109,9 +127,12 @@ def _draw(
 ) -> Figure:
     with look():
         tallest = max(len(chosen) for chosen in top.values())
-        figure = new_figure(0.6 + 0.125 * max(4, tallest))
-        panels = figure.subplots(1, len(colours), squeeze=False, sharex=True)[0]
-        for index, (axes, member) in enumerate(zip(panels, colours, strict=True)):
+        lines = -(-len(colours) // _SIDE_BY_SIDE)
+        figure = new_figure(0.35 + lines * (0.25 + 0.125 * max(4, tallest)))
+        panels = figure.subplots(lines, -(-len(colours) // lines), squeeze=False, sharex=True)
+        for axes in panels.flat[len(colours) :]:
+            axes.set_visible(False)
+        for index, (axes, member) in enumerate(zip(panels.flat, colours, strict=False)):
             chosen = top[member]
             shares = 100 * means[chosen, index]
             axes.barh(range(len(chosen)), shares, 0.7, color=colours[member])
@@ -119,6 +140,7 @@ def _draw(
             axes.set_ylim(tallest - 0.4, -0.6)
             axes.tick_params(axis="y", length=0, labelsize=5.5)
             axes.set(title=member, xlim=(0, 100))
+            axes.tick_params(axis="x", labelbottom=True)
             axes.grid(axis="y", visible=False)
         figure.supxlabel("average share (%)", fontsize=7)
         figure.supylabel("numeral", fontsize=7)

@@ -70,11 +70,16 @@ class Source:
     operation: str | None = None  # with the numbers in it; None: a copy
 
     def __str__(self) -> str:
+        return f"{self.wording} ({self.probability:.2f})"
+
+    @property
+    def wording(self) -> str:
+        """All but the probability: `Table 2, Age, Placebo: 51`, or `100 · 12/48 = 25`."""
         if self.operation is not None:
-            return f"{self.operation} = {self.numeral} ({self.probability:.2f})"
+            return f"{self.operation} = {self.numeral}"
         (number,) = self.numbers
         rounded = f", of {number.text}" if number.text != self.numeral else ""
-        return f"{number.place}: {self.numeral}{rounded} ({self.probability:.2f})"
+        return f"{number.place}: {self.numeral}{rounded}"
 
     def record(self) -> dict[str, Any]:
         """As plain values, and in words."""
