@@ -26,11 +26,16 @@ def test_every_function_is_shown_in_an_example() -> None:
 
 
 def test_the_examples_run(
-    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folders: dict[str, Path],
+    grounded_runs: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(inspect, "_exhibits", lambda *_: iter(()))  # examples draw each by itself
-    (tmp_path / "runs").symlink_to(folders["mog"].parent)
+    (tmp_path / "runs").mkdir()
+    for name, folder in (folders | {"grounded": grounded_runs["tables"]}).items():
+        (tmp_path / "runs" / name).symlink_to(folder)
     (tmp_path / "numbers.txt").write_text("\n".join(str(2**n) for n in range(100)))
     names: dict[str, Any] = {}
     for example in EXAMPLES:
@@ -38,5 +43,6 @@ def test_the_examples_run(
         exhibit = names.get("exhibit")
         assert exhibit is None or (isinstance(exhibit, Exhibit) and exhibit.table.rows)
     assert len(names["near"]) == 3  # tables of the digit RNN
+    assert names["likeliest"][0].startswith("Table 1, ")
     assert names["report"].exists()
     assert (tmp_path / "figures" / "calibration.svg").exists()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from numerate.analysis.traced import SOURCES, Traced
 from numerate.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
 from numerate.heads.compute import ComputeHead
 from numerate.heads.copy import CopyHead
@@ -247,3 +248,23 @@ def test_ways_lead_to_the_numerals_and_have_all_their_probability(
         else:
             compute = OPERATIONS[operation].compute
             assert wanted == rounded(Decimal(str(compute(float(one), float(other)))), decimals)
+
+
+def test_where_a_numeral_could_be_from_is_a_fact_of_the_data(sight: CorpusSight) -> None:
+    nothing = np.zeros((len(sight.own.rows), len(SOURCES)))
+    found = Traced(sight, nothing, nothing[:, 0]).standing.tolist()
+    expected = []
+    for place, row in zip(sight.numeral_places.tolist(), sight.own.rows.tolist(), strict=True):
+        text, seen = sight.table.texts[row], numbers_of(sight, place)
+        cells = [number for number in seen if number[1] is not None]
+        own = [number for number in seen if number[1] is None]
+        truths = [
+            any(cell == text for cell, _, _ in cells),
+            text in copied(cells),
+            text in copied(own),
+            text in computed(seen),
+            True,
+        ]
+        expected.append(truths.index(True))
+    assert found == expected
+    assert set(found) >= {0, 1, 3, 4}

@@ -16,6 +16,7 @@ from numerate.analysis.errors_by_magnitude import errors_by_magnitude
 from numerate.analysis.inspected_run import Run
 from numerate.analysis.learnt_digits import learnt_digits
 from numerate.analysis.next_numeral import next_numeral
+from numerate.analysis.number_sources import number_sources
 from numerate.analysis.numeral_embeddings import numeral_similarities
 from numerate.analysis.probability_transform import calibration
 from numerate.analysis.runs import open_runs
@@ -27,6 +28,7 @@ from numerate.analysis.sections import (
     runs_section,
 )
 from numerate.analysis.strategies import strategy_shares
+from numerate.analysis.table_attention import attention_over_table, picked_places
 from numerate.analysis.training_curves import training_curves
 from numerate.atomic import write_file
 from numerate.errors import NumerateError
@@ -147,6 +149,10 @@ def _exhibits(
     yield "Embeddings", _digit_embeddings(runs)
     yield "Next numeral", _predictions(runs, contexts)
     yield "Strategy use", _strategies(runs)
+    seeing = [run for run in runs if run.model.head.uses_sight]
+    yield "Where numbers come from", _sources(seeing)
+    for run in seeing:
+        yield "Where numbers come from", _attention(run)
     yield "Significant digits", _digits(runs)
     yield "Gaussian components", _components(runs, contexts)
     yield "Training and errors", map(training_curves, [runs])
@@ -174,6 +180,17 @@ def _strategies(runs: Sequence[Run]) -> Iterator[Exhibit]:
     if not combinations:
         raise NothingToShowError("strategy use: no combination among the runs")
     yield from map(strategy_shares, combinations)
+
+
+def _sources(runs: Sequence[Run]) -> Iterator[Exhibit]:
+    if not runs:
+        raise NothingToShowError("where numbers come from: no run that sees any (grounded)")
+    yield from map(number_sources, runs)
+
+
+def _attention(run: Run) -> Iterator[Exhibit]:
+    for number, place in enumerate(picked_places(run), 1):
+        yield attention_over_table(run, place, name=f"table-attention-{run.slug}-{number}")
 
 
 def _digits(runs: Sequence[Run]) -> Iterator[Exhibit]:

@@ -145,9 +145,14 @@ def _add(
 
 
 def _kinds_of_copies(sight: CorpusSight, numbers: np.ndarray, dropped: np.ndarray) -> np.ndarray:
-    """Of numbers of the corpus: [K]. An earlier paragraph, read as a table, is text."""
+    """Of numbers of the corpus: [K]."""
+    return np.where(in_text(sight, numbers), _TEXT, np.where(dropped > 0, _ROUNDED, _TABLE))
+
+
+def in_text(sight: CorpusSight, numbers: np.ndarray) -> np.ndarray:
+    """Which numbers stand in text, not in tables; an earlier paragraph, read as one, is text."""
     tables = sight.number_tables[numbers]
-    is_text = tables < 0
+    found: np.ndarray = tables < 0
     if sight.columns.sources is not None and len(sight.columns.sources):
-        is_text |= sight.columns.sources[tables] < 0
-    return np.where(is_text, _TEXT, np.where(dropped > 0, _ROUNDED, _TABLE))
+        found |= sight.columns.sources[tables] < 0
+    return found
