@@ -6,18 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.trials import TABLE, TEXT
 
+import numerate
 from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.texts import Texts
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
+from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.evaluate_command import evaluate_runs
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Settings, open_model
 from numerate.numeral_table import NumeralTable
+from numerate.plausibility.passages import read_passages
+from numerate.plausibility.source import ModelSource
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM, prefixes_of
 from numerate.pretrained.store import Store
@@ -257,3 +262,53 @@ def test_what_is_left_out_is_told_once(lm: PretrainedLM, reports: Path, capsys) 
     assert prefixes is not None
     rows, numbers = prefixes.left_out
     assert f"{rows:,} rows with {numbers:,} numbers" in told
+
+
+def test_a_run_is_asked_with_tables_and_names_its_sources(run: RunResult, cache: Path) -> None:
+    model = numerate.load(run.folder, cache=cache, device="cpu")
+    found = model.predict("Mean age was", [TABLE])
+    assert found.sources
+    copies = [source for source in found.sources if source.kind is None]
+    total = sum(source.probability for source in copies)
+    assert total == pytest.approx(found.mixture_weights["copy"], abs=1e-5)
+    assert "Table 2, Age (years), Placebo" in {source.reason for source in copies}
+    findings = model.checker.assess(TEXT, 0.5, [TABLE])
+    for finding in findings:
+        judged = model.checker.judge_at(TEXT, finding.start, [TABLE])
+        assert judged is not None
+        assert -judged[0].log_prob(finding.numeral) == pytest.approx(finding.surprisal, abs=0.02)
+
+
+def test_a_model_as_it_comes_is_asked_with_tables(
+    tiny_models: dict[str, Path], cache: Path
+) -> None:
+    reference = f"hf:{tiny_models['single']}"
+    blind = numerate.load(reference, cache=cache, device="cpu")
+    with pytest.raises(NumerateError, match="unknown value of sight 'far'"):
+        numerate.load(reference, cache=cache, sight="far")
+    with pytest.raises(NumerateError, match=r"got tables for .*, which sees as it was trained to"):
+        numerate.load(cache, sight="tables")
+    with pytest.raises(NumerateError, match="sees none; expected a model with tables in sight"):
+        blind.predict("Mean age was", [TABLE])
+    model = ModelSource(reference, cache=cache, device="cpu").load(with_tables=True)
+    without = model.predict("Mean age was").log_prob("57.3")
+    assert without == pytest.approx(blind.predict("Mean age was").log_prob("57.3"), abs=1e-4)
+    found = model.predict("Mean age was", [TABLE])
+    assert abs(found.log_prob("57.3") - without) > 1e-3
+    assert found.sources == []
+
+
+@pytest.mark.parametrize("sight", ["tables", "document"])
+def test_paragraphs_of_a_document_are_read_before_those_after_them(
+    tiny_models: dict[str, Path], cache: Path, sight: str
+) -> None:
+    reference = f"hf:{tiny_models['single']}"
+    model = numerate.load(reference, cache=cache, device="cpu", sight=sight)
+    told, asked = "Age was 57.3 years.", "Mean age was 57.3 years."
+
+    def last(text: str) -> np.ndarray:
+        (passages,) = read_passages(model, read_text(text))
+        return passages[-1].reading.log_probs
+
+    differ = np.abs(last(f"{told}\n\n{asked}") - last(asked)).max() > 1e-3
+    assert differ == (sight == "document")

@@ -44,7 +44,7 @@ def predict_numeral(
     if text == STANDARD_INPUT and plot is not None:
         raise NumerateError("--plot draws one distribution: got a text a line from -")
     given = read_given(tables)
-    model = source.load()
+    model = source.load(with_tables=bool(given))
     check_given(model, given)
     if text == STANDARD_INPUT:
         _predict_lines(model, given, top=top, level=interval, format=format)
@@ -171,7 +171,7 @@ def rank_claims(
     if claims == [STANDARD_INPUT]:
         claims = [line for _, line in lines_of_input() if line]
     given = read_given(tables)
-    model = source.load()
+    model = source.load(with_tables=bool(given))
     check_given(model, given)
     ranking = model.rank(claims, by, tables=given)
     if format == "json":

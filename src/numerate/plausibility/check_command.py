@@ -53,7 +53,7 @@ def check_files(
             documents += read
             chosen += [project] * len(read)
     given = read_given(tables)
-    model = source.load()
+    model = source.load(with_tables=bool(given))
     check_given(model, given)
     model.checker.calibration.check_alarms(
         alarms

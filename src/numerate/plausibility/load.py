@@ -21,12 +21,14 @@ from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.findings import Finding, Findings
 from numerate.plausibility.passages import read_corpus
+from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.store import Progress, default_cache
 from numerate.progress import PassProgress
 from numerate.records import Say, cached, misfit
 from numerate.runs.folder import REFERENCE, VOCABULARY, WEIGHTS, calibration_file
+from numerate.sight.columns import check_level
 
 START = "start.json"
 PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
@@ -48,6 +50,7 @@ def load(
     device: str | None = None,
     cache: str | Path | None = None,
     trust_remote_code: bool = False,
+    sight: str | None = None,
     say: Say = notices.say,
 ) -> NumeralLM:
     """Open a trained run, or `hf:PATH`, a pretrained language model.
@@ -56,7 +59,8 @@ def load(
     dataset is now, if it has moved. A pretrained model has none of its own: without `dataset`
     it predicts and ranks, but cannot check. What a pretrained model says of a dataset is kept in
     `cache`; code that comes with one is run only if it is trusted. `device` is where it computes,
-    by default the best there is; `say` is told what takes time.
+    by default the best there is; `sight` how far a pretrained model as it comes sees, "tables" for
+    those that it is given (runs see as they were trained to); `say` is told what takes time.
 
     Examples:
         >>> import numerate
@@ -64,7 +68,11 @@ def load(
         >>> lm.predict("Left ventricular ejection fraction is")
         NumeralDistribution(median ..., 90 % in ...–...)
     """
-    settings = Settings(Path(cache) if cache else None, None, trust_remote_code)
+    if sight is not None:
+        check_level(sight)
+        if parse_reference(str(path)) is None:
+            raise NumerateError(f"sight: got {sight} for {path}, which sees as it was trained to")
+    settings = Settings(Path(cache) if cache else None, None, trust_remote_code, sight=sight)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()
 

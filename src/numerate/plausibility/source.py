@@ -23,15 +23,19 @@ class ModelSource:
     trust_remote_code: bool = False
     device: str | None = None  # None: the best there is
 
-    def load(self) -> "NumeralLM":
+    def load(self, *, with_tables: bool = False) -> "NumeralLM":
+        """A pretrained model as it comes sees tables where any are given."""
         from numerate.plausibility.load import load
+        from numerate.pretrained.backbone import parse_reference
 
+        is_bare = parse_reference(self.run) is not None
         return load(
             self.run,
             self.dataset,
             cache=self.cache,
             trust_remote_code=self.trust_remote_code,
             device=self.device,
+            sight="tables" if with_tables and is_bare else None,
         )
 
     def example_texts(self, count: int = 5) -> list[str]:

@@ -113,7 +113,7 @@ def _serve(
     from numerate.server.guard import LOG
     from numerate.server.limits import FOR_LARGE_MODELS, Limits
 
-    model = source.load()
+    model = source.load(with_tables=bool(tables))
     check_given(model, tables)
     run = source.run
     limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
