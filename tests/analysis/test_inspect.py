@@ -116,7 +116,6 @@ def test_one_run_shows_what_it_has_and_says_what_not(
     inspect_runs([folders["h-softmax"]], out, say=heard.append)
     assert heard == [
         "left out: strategy use: no combination among the runs",
-        "left out: where numbers come from: no run that sees any (grounded)",
         "left out: significant digits under a model: no d-rnn among the runs",
         "left out: Gaussian components: neither mog nor combination among the runs",
         "left out: calibration: no run with a distribution on the number line (mog)",

@@ -149,9 +149,8 @@ def _exhibits(
     yield "Embeddings", _digit_embeddings(runs)
     yield "Next numeral", _predictions(runs, contexts)
     yield "Strategy use", _strategies(runs)
-    seeing = [run for run in runs if run.model.head.uses_sight]
-    yield "Where numbers come from", _sources(seeing)
-    for run in seeing:
+    for run in (run for run in runs if run.model.head.uses_sight):
+        yield "Where numbers come from", map(number_sources, [run])
         yield "Where numbers come from", _attention(run)
     yield "Significant digits", _digits(runs)
     yield "Gaussian components", _components(runs, contexts)
@@ -180,12 +179,6 @@ def _strategies(runs: Sequence[Run]) -> Iterator[Exhibit]:
     if not combinations:
         raise NothingToShowError("strategy use: no combination among the runs")
     yield from map(strategy_shares, combinations)
-
-
-def _sources(runs: Sequence[Run]) -> Iterator[Exhibit]:
-    if not runs:
-        raise NothingToShowError("where numbers come from: no run that sees any (grounded)")
-    yield from map(number_sources, runs)
 
 
 def _attention(run: Run) -> Iterator[Exhibit]:
