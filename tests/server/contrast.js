@@ -18,7 +18,7 @@
   const result = {};
   const words =
       "h1, h2, h3, #model, label, textarea, #count, #key, footer p, button, dt, dd, legend, small," +
-      "li > span:first-child";
+      "li > span:first-child, th, td, figcaption, #tables p, .sources span";
   for (const e of document.querySelectorAll(words)) {
     if (!e.getClientRects().length) continue;
     result[`text ${e.tagName} ${e.id || e.textContent.slice(0, 20)}`] =

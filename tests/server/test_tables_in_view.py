@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -178,6 +179,19 @@ def test_a_click_on_a_source_shows_its_cell_and_a_cell_its_source(page: Page) ->
     page.keyboard.press("Escape")
     expect(page.locator("#panel")).to_be_hidden()
     assert page.locator("[data-source]").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_of_tables_and_sources(page: Page, scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    write(page, AGE)
+    page.click("#table-add")
+    page.locator("#numerals button", has_text="573").click()
+    page.locator(".sources button").first.click()
+    page.mouse.move(0, 0)
+    ratios = page.evaluate(Path(__file__).with_name("contrast.js").read_text())
+    assert {"text TD 57.3", "text FIGCAPTION Table 2 Patients at "} <= ratios.keys()
+    assert {name: ratio for name, ratio in ratios.items() if ratio < 1} == {}
 
 
 def test_numbers_of_the_text_are_sources_too(page: Page) -> None:
