@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from numerate.heads.base import Context
-from numerate.sight.view import FEATURES, View
+from numerate.sight.features import FEATURES
+from numerate.sight.view import View
 
 KEY_SIZE = 64  # at most
 REACH = 12.0

@@ -23,6 +23,7 @@ from numerate.sight.derivations import (
     groups_of,
     results_of,
 )
+from numerate.sight.features import features_of
 from numerate.sight.operations import is_computable, written
 from numerate.sight.view import (
     AllAtOnce,
@@ -346,6 +347,11 @@ class CorpusSight:
         return np.concatenate([[0], np.cumsum(counts)])
 
     @cached_property
+    def features(self) -> np.ndarray:
+        """Of all pairs, in the order of `pair_offsets`: uint8 [P, FEATURES]."""
+        return features_of(self)
+
+    @cached_property
     def derivation_offsets(self) -> np.ndarray:
         """Where those of each place begin."""
         counts = np.bincount(self.derivations.places, minlength=len(self.place_texts))
@@ -459,13 +465,7 @@ class CorpusSight:
             return self.table.on_device(name).index_select(0, seen.rows)
 
         row_bags, column_bags = column("row_bags"), column("column_bags")
-        named = self.on_device("overlap_offsets").index_select(0, places)
-        named = named.index_select(0, pair_places)
-        overlaps = self.on_device("overlaps")
-        by_pair = [
-            _take(overlaps, named + bags.index_select(0, numbers))
-            for bags in (row_bags, column_bags)
-        ]
+        known = pair_starts.index_select(0, places).index_select(0, pair_places) + slots
         return View(
             keys=numeral("keys"),
             values=numeral("values"),
@@ -482,7 +482,7 @@ class CorpusSight:
             pair_places=pair_places,
             pair_numbers=numbers,
             pair_counts=are_pairs,
-            overlaps=torch.cat(by_pair, dim=1),
+            known=_take(self.on_device("features"), known),
             bags=room.most_bags,
             standing=None,
             scorer=self._scorer(seen, starts, sizes, pair_places, slots),
@@ -499,10 +499,10 @@ class CorpusSight:
     ) -> Scorer:
         if seen.texts.device.type == "cpu" and not seen.room.padded:
             numbers = F.pad(sizes.cumsum(0), (1, 0))
-            return TextByText.of(seen.place_texts, seen.columns, numbers, (pair_places, slots))
+            return TextByText.of(seen.place_texts, numbers, (pair_places, slots))
         within = torch.arange(seen.room.most, device=starts.device)
         index = torch.where(within < sizes[:, None], starts[:, None] + within, 0)
-        return AllAtOnce(index, seen.room.width, slots, seen.counts, seen.columns)
+        return AllAtOnce(index, seen.room.width, slots, seen.counts)
 
 
 def _gather(starts: Tensor, ends: Tensor, room: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from numerate.corpus.tokenizer import Token
+from numerate.sight.features import SCALE
 
 if TYPE_CHECKING:
     from numerate.sight.collate import CorpusSight
@@ -180,7 +181,7 @@ class View:
     pair_places: Tensor  # [P]
     pair_numbers: Tensor  # [P]
     pair_counts: Tensor | None  # bool [P]; the others are there to fill up; None: there are none
-    overlaps: Tensor  # [P, 4] of row and column with the words just before, and near
+    known: Tensor  # uint8 [P, FEATURES] what is known of a pair without learning: `features.py`
     bags: int  # more than any bag of a text
     standing: FoundDerivations | None  # of the numerals that are asked about in training
     scorer: "Scorer"
@@ -211,48 +212,16 @@ class View:
         return pairs.new_zeros(len(self), *pairs.shape[1:]).index_add(0, self.pair_places, pairs)
 
     @cached_property
+    def features(self) -> Tensor:
+        """What is known of the pairs without learning: float32 [P, FEATURES]."""
+        return self.known.float() / SCALE * self.visible[:, None]
+
+    @cached_property
     def visible(self) -> Tensor:
         """Which pairs count, and are of a number that was read: bool [P]."""
         everything = torch.ones_like(self.pair_places, dtype=torch.bool)
         counts = everything if self.pair_counts is None else self.pair_counts
         return counts if self.read is None else counts & self.of_pairs(self.read)
-
-    @cached_property
-    def features(self) -> Tensor:
-        """What is to be known of a number at a place without any learning: [P, FEATURES].
-
-        Where it stands, whether its headers were just named, and how it stands to what was
-        written last: tables are read along their rows and columns.
-        """
-        keys, order = self.of_pairs(self.keys), self.of_pairs(self.order)
-        rows, columns = self.of_pairs(self.row_bags), self.of_pairs(self.column_bags)
-        own, visible = order >= 0, self.visible
-        distance = (self.for_pairs(self.before) - order).clamp(min=1)
-        in_table = visible & ~own
-        found = [own, 1.0 / distance * own, (distance == 1) & own]
-        for back in (1, 2):
-            is_last = own & (distance == back) & visible
-            last = self.add_up(torch.where(is_last, keys + 1, 0))  # 0: there is none
-            same = in_table & (keys + 1 == self.for_pairs(last))
-            found += [same, self._shares(same, rows), self._shares(same, columns)]
-            if back == 1:
-                found.append(F.pad(same[:-1], (1, 0)) & in_table)
-        written = self._first_written < self.for_pairs(self.before)
-        found.append(in_table & written)
-        named = torch.stack([part.to(self.vectors.dtype) for part in found], dim=1)
-        return torch.cat([named, self.overlaps.to(named.dtype)], dim=1) * visible[:, None]
-
-    def _shares(self, same: Tensor, bags: Tensor) -> Tensor:
-        """Whether a number shares a row or column with one of those: bool [P]."""
-        index = self.pair_places * self.bags + bags
-        hits = torch.zeros(len(self) * self.bags, dtype=torch.float32, device=index.device)
-        hits = hits.index_add(0, index, same.float())
-        return (hits.index_select(0, index) > 0) & ~same & (bags > 0)
-
-    @cached_property
-    def _first_written(self) -> Tensor:
-        """The first of the text's own numerals that is the same as a pair's number: [P]."""
-        return self.of_pairs(self.scorer.first_written(self))
 
 
 class Scorer(ABC):
@@ -261,24 +230,6 @@ class Scorer(ABC):
     @abstractmethod
     def products(self, view: View, queries: Tensor, keys: Tensor) -> Tensor:
         """Of a place's queries with its numbers' keys: [N, H, d], [E, d] → [P, H]."""
-
-    def first_written(self, view: View) -> Tensor:
-        """The first own numeral with the key of each number, of its text: [E]."""
-        texts = self.number_texts(view)
-        order = torch.where(view.order >= 0, view.order, 1 << 30)
-        # Equal keys of a text side by side: sorted by key, then, stably, by text.
-        by_key = torch.argsort(view.keys, stable=True)
-        by_both = by_key[torch.argsort(texts[by_key], stable=True)]
-        key, text = view.keys[by_both], texts[by_both]
-        new = torch.ones_like(key, dtype=torch.bool)
-        new[1:] = (key[1:] != key[:-1]) | (text[1:] != text[:-1])
-        group = new.cumsum(0) - 1
-        least = torch.full_like(order, 1 << 30).scatter_reduce(0, group, order[by_both], "amin")
-        return torch.empty_like(order).index_copy(0, by_both, least[group])
-
-    @abstractmethod
-    def number_texts(self, view: View) -> Tensor:
-        """The text of each number: [E]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,15 +240,11 @@ class TextByText(Scorer):
     places: list[int]  # [B + 1] where those of each text begin among them
     numbers: list[int]  # [B + 1] where its numbers begin
     index: Tensor  # [P] where each pair is, if all numbers of a text had all places of it
-    texts: Tensor  # [E]
 
     def products(self, view: View, queries: Tensor, keys: Tensor) -> Tensor:
         sorted_queries = queries.index_select(0, self.order)
         found: Tensor = _Products.apply(sorted_queries, keys, self)  # type: ignore[no-untyped-call]
         return found.index_select(0, self.index)
-
-    def number_texts(self, view: View) -> Tensor:
-        return self.texts
 
     def blocks(self, heads: int) -> Iterator[tuple[slice, slice, slice, int]]:
         """Of each text: rows of queries, of keys and of products, and columns of the latter."""
@@ -311,9 +258,7 @@ class TextByText(Scorer):
             done += size
 
     @staticmethod
-    def of(
-        place_texts: Tensor, texts: Tensor, numbers: Tensor, pairs: tuple[Tensor, Tensor]
-    ) -> "TextByText":
+    def of(place_texts: Tensor, numbers: Tensor, pairs: tuple[Tensor, Tensor]) -> "TextByText":
         """`numbers` [B + 1] are where those of each text begin; `pairs`: places and slots."""
         order = torch.argsort(place_texts, stable=True)
         counts = torch.bincount(place_texts, minlength=len(numbers) - 1)
@@ -325,7 +270,7 @@ class TextByText(Scorer):
         of_place, slots = pairs
         text = place_texts[of_place]
         index = begin[text] + slots * counts[text] + rank[of_place]
-        return TextByText(order, places.tolist(), numbers.tolist(), index, texts)
+        return TextByText(order, places.tolist(), numbers.tolist(), index)
 
 
 class _Products(torch.autograd.Function):
@@ -362,7 +307,6 @@ class AllAtOnce(Scorer):
     width: int  # Q, more than the own numerals before any place
     slots: Tensor  # [P] which of its text's numbers
     counts: Tensor | None  # bool [N]; the others are there to fill up
-    texts: Tensor  # [E]
 
     def products(self, view: View, queries: Tensor, keys: Tensor) -> Tensor:
         _, heads, size = queries.shape
@@ -378,9 +322,6 @@ class AllAtOnce(Scorer):
         text, before = view.for_pairs(view.texts), view.for_pairs(view.before)
         at = (text * most + self.slots) * self.width + before
         return products.view(-1, heads).index_select(0, at)
-
-    def number_texts(self, view: View) -> Tensor:
-        return self.texts
 
 
 @dataclass(frozen=True, slots=True)
