@@ -23,6 +23,7 @@ from numerate.sight.view import merged
 from numerate.tables import ResultTable
 
 LEAST_NUMBERS = 6  # of a table that is picked: in a smaller one there is little to choose
+RANKS = (0.0, 0.5, 0.9)  # of the numerals that are picked, the most surely copied first
 ROWS, COLUMNS = 8, 4  # of a table that are drawn, its headers apart
 SOURCES = 5  # that are told in words
 TOLD = 0.01  # probabilities from here on are written into their cells
@@ -49,30 +50,30 @@ class _Looked:
 
 
 def picked_places(run: Run) -> list[int]:
-    """Two numerals of the dev split that stand in a table in view.
+    """Three numerals of the dev split that stand in a table in view, as far as there are.
 
-    Of all such, the one that is copied with the highest probability, and the median, or who comes
-    next: a table with few numbers is no test, and one table is drawn once.
+    Of all such, the one that is copied from there with the highest probability, the median, and
+    one that nine tenths are above, or who comes next: a table with few numbers is no test, and
+    one table is drawn once.
     """
     if not sees_tables(run.model.config.sight) or not run.heads_of(CopyHead):
         raise NothingToShowError(f"attention over a table: {run.label} sees none")
     traced = run.traced
     (possible,) = np.nonzero(traced.standing == STANDINGS.index("in a table"))
-    order = possible[np.argsort(-traced.copied[possible], kind="stable")].tolist()
-    first = _first(run, order)
-    if first is None:
+    order = possible[np.argsort(-traced.from_tables[possible], kind="stable")].tolist()
+    found: dict[int, int] = {}  # by table
+    for rank in RANKS:
+        for place in order[int(rank * len(order)) :]:
+            table = _standing_in(run, place)
+            if table is not None and table not in found:
+                found[table] = place
+                break
+    if not found:
         raise NothingToShowError(
             f"attention over a table: no numeral of {run.shared.extent} stands in a table of "
             f"{LEAST_NUMBERS} numbers or more"
         )
-    second = _first(run, order[len(order) // 2 :], but=_standing_in(run, first))
-    return [first] if second is None else [first, second]
-
-
-def _first(run: Run, places: Sequence[int], but: int | None = None) -> int | None:
-    """The first of them that can be drawn, not in a table that is drawn already."""
-    standing = ((place, _standing_in(run, place)) for place in places)
-    return next((place for place, table in standing if table not in (None, but)), None)
+    return list(found.values())
 
 
 def attention_over_table(run: Run, place: int, *, name: str | None = None) -> Exhibit:

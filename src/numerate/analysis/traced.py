@@ -38,7 +38,7 @@ class Traced:
 
     sight: CorpusSight
     shares: np.ndarray  # [N, SOURCES] p(source | the numeral)
-    copied: np.ndarray  # [N] p of the numeral by copies alone
+    from_tables: np.ndarray  # [N] p of the numeral by copies from tables alone
 
     @cached_property
     def standing(self) -> np.ndarray:
@@ -82,66 +82,47 @@ class Traced:
 def trace(model: NumeralLM, reading: Reading) -> Traced:
     """Ask every member of a combination how it makes each numeral of what is in view.
 
-    A member has written a numeral with probability weight · p(numeral by it) / p(numeral), and of
-    that each of its ways has the part that it has of p(numeral by it).
+    By Bayes' rule, a numeral is from a source with probability Σ weight · p(numeral from the source
+    by the member) / p(numeral), the sum over the members.
     """
     corpus, sight = reading.corpus, reading.corpus.sight
     assert sight is not None, "the model sees numbers"
-    members = model.head.members_by_name()
     shares = np.zeros((len(corpus.rows), len(SOURCES)))
-    copied = np.zeros(len(corpus.rows))
+    from_tables = np.zeros(len(corpus.rows))
     with exactly():
         for begin in range(0, len(corpus.rows), BLOCK):
             cut = slice(begin, begin + BLOCK)
             context, numerals = reading.context[cut], corpus.table.batch(corpus.rows[cut])
-            count = len(numerals)
-            weights = model.head.mixture_weights(context).double().log().cpu().numpy()
-            joint = np.empty((count, len(members)))
-            ways_of: dict[int, Ways] = {}
-            for index, member in enumerate(members.values()):
+            weights = model.head.mixture_weights(context).double().log().cpu().numpy()  # [n, M]
+            joint = []  # log p(member, source, numeral) of each member: [n, SOURCES]
+            for index, member in enumerate(model.head.members_by_name().values()):
                 ways = member.ways(context, numerals)
+                by_source = np.full((len(numerals), len(SOURCES)), -np.inf)
                 if ways is None:
-                    log_probs = member.log_prob(context, numerals).double().cpu().numpy()
+                    by_source[:, _OTHERS] = member.log_prob(context, numerals).double().cpu()
                 else:
-                    ways_of[index] = ways
-                    total = _by_place(ways, count)
-                    log_probs = np.log(total, out=np.full(count, -np.inf), where=total > 0)
-                joint[:, index] = weights[:, index] + log_probs
-            joint = np.exp(joint - joint.max(1, keepdims=True))
-            responsible = joint / joint.sum(1, keepdims=True)  # [n, M]
-            places = sight.numeral_places[cut]
-            for index in range(len(members)):
-                if index not in ways_of:
-                    shares[cut, _OTHERS] += responsible[:, index]
-                    continue
-                _add(shares[cut], sight, places, ways_of[index], responsible[:, index])
-                is_copied = (ways_of[index].operations == COPY).any()
-                copied[cut] += _by_place(ways_of[index], count) if is_copied else 0.0
-    return Traced(sight, shares, copied)
+                    found = _by_source(sight, sight.numeral_places[cut], ways)
+                    np.log(found, out=by_source, where=found > 0)
+                    from_tables[cut] += found[:, [_TABLE, _ROUNDED]].sum(1)
+                joint.append(weights[:, [index]] + by_source)
+            together = np.logaddexp.reduce(joint)
+            odds = np.exp(together - together.max(1, keepdims=True))
+            shares[cut] = odds / odds.sum(1, keepdims=True)
+    return Traced(sight, shares, from_tables)
 
 
-def _by_place(ways: Ways, count: int) -> np.ndarray:
-    """The sum of their probabilities in each place: [n]."""
-    probabilities = ways.probabilities.cpu().numpy()
-    return np.bincount(ways.places.cpu().numpy(), probabilities, minlength=count)
-
-
-def _add(
-    shares: np.ndarray, sight: CorpusSight, places: np.ndarray, ways: Ways, responsible: np.ndarray
-) -> None:
-    """What a member has written [n], to the sources of its ways: [n, SOURCES]."""
-    total = _by_place(ways, len(places))
-    at, operations, a, dropped = (
-        part.cpu().numpy() for part in (ways.places, ways.operations, ways.a, ways.dropped)
+def _by_source(sight: CorpusSight, places: np.ndarray, ways: Ways) -> np.ndarray:
+    """The sum of their probabilities in each place, by source: [n, SOURCES]."""
+    at, operations, a, dropped, probabilities = (
+        part.cpu().numpy()
+        for part in (ways.places, ways.operations, ways.a, ways.dropped, ways.probabilities)
     )
     numbers = sight.offsets[sight.place_texts[places[at]]] + a
-    kinds = np.where(
-        operations == COPY,
-        _kinds_of_copies(sight, numbers, dropped),
-        _FIRST_OPERATION + operations,
-    )
-    parts = ways.probabilities.cpu().numpy() / np.where(total > 0, total, 1.0)[at]
-    np.add.at(shares, (at, kinds), responsible[at] * parts)
+    copies = _kinds_of_copies(sight, numbers, dropped)
+    kinds = np.where(operations == COPY, copies, _FIRST_OPERATION + operations)
+    found = np.zeros((len(places), len(SOURCES)))
+    np.add.at(found, (at, kinds), probabilities)
+    return found
 
 
 def _kinds_of_copies(sight: CorpusSight, numbers: np.ndarray, dropped: np.ndarray) -> np.ndarray:
