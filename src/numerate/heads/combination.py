@@ -130,11 +130,10 @@ class CombinationHead(NumeralHead):
     def next_numeral(self, context: Context) -> NextNumeral:
         with torch.no_grad():
             weights = self.mixture_weights(context)[0].double().cpu().numpy()
-        heads = [head for head, weight in zip(self._heads(), weights, strict=True) if weight > 0]
+        speaking = weights != 0  # what is no number is told of by those who then speak
+        heads = [head for head, speaks in zip(self._heads(), speaking, strict=True) if speaks]
         members = [head.next_numeral(context) for head in heads]
-        return Blend(
-            weights[weights > 0], members, lambda texts: log_prob_row(self, context, texts)
-        )
+        return Blend(weights[speaking], members, lambda texts: log_prob_row(self, context, texts))
 
     def sources(self, context: Context) -> list[Source]:
         with torch.no_grad():
