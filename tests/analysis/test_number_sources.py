@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.pretrained.conftest import save
 
 from numerate.analysis.contexts import Context
 from numerate.analysis.inspect import inspect_runs
@@ -23,9 +24,11 @@ from numerate.analysis.traced import SOURCES, STANDINGS
 from numerate.batching import load_corpora
 from numerate.documents.document import Table
 from numerate.heads.copy import CopyHead
+from numerate.model.opening import Settings
 from numerate.report.exhibit import NothingToShowError
 from numerate.report.look import look
 from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice
 from numerate.training.run import train
 
 LIMIT = 8  # of the dev paragraphs
@@ -220,3 +223,31 @@ def test_the_report_has_a_section_on_sources(folders: dict[str, Path], tmp_path:
     drawn = [name for name in figures if name.startswith(("number-sources", "table-attention"))]
     assert section.count('<svg role="img" aria-label=') == len(drawn) >= 3
     assert "currentColor" in section
+
+
+def test_a_run_over_a_pretrained_model_is_traced_beside_one_from_scratch(
+    folders: dict[str, Path], trials: Path, tmp_path: Path
+) -> None:
+    """Of its tables, it may not have read all: its window is short."""
+    choice = BackboneChoice(save(tmp_path / "Small", "single"), cache=tmp_path / "cache")
+    train(
+        trials / "data",
+        tmp_path / "over",
+        model="grounded",
+        vocabulary=100,
+        hidden=8,
+        backbone=choice,
+        options=TrainingOptions(epochs=1, batch_size=10),
+        device="cpu",
+    )
+    given = [tmp_path / "over", folders["tables"]]
+    settings = Settings(cache=tmp_path / "cache")
+    over, scratch = open_runs(given, device="cpu", limit=4, settings=settings)
+    np.testing.assert_allclose(over.traced.shares.sum(1), 1)
+    np.testing.assert_array_equal(over.traced.standing, scratch.traced.standing)
+    whole = over.dev_log_probs()
+    weights = over.model.mixture_weights(over.reading.context)
+    weight = weights[:, over.model.members.index("copy")]
+    expected = weight * over.traced.from_tables / np.exp(whole)
+    np.testing.assert_allclose(over.traced.shares[:, :2].sum(1), expected, atol=1e-5)
+    assert attention_over_table(over, picked_places(over)[0]).table.rows

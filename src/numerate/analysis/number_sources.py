@@ -59,7 +59,7 @@ def number_sources(run: Run) -> Exhibit:
         "the model has it, by the probability that each member wrote the numeral, given the "
         "numeral, and within copy and compute by the ways they came to it. Thin bars: what the "
         f"data says, the first that is true of a numeral, of {view}: it stands there letter for "
-        "letter, rounded to fewer decimals, earlier in the text, follows from two numbers by an "
+        "letter, rounded to fewer decimals, earlier in the text, follows from numbers there by an "
         "operation, or none of these. At the bottom, the model's sources of those that could be "
         "copied, and of the others.",
         _draw(kinds, traced.shares, standing),

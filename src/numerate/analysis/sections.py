@@ -107,6 +107,7 @@ def _options(run: Run) -> dict[str, Any]:
         "hidden": record.hidden,
         "dropout": record.dropout,
         "truncate": run.model.config.options.truncate,
+        "sight": run.model.config.sight,
     }
     if record.backbone is not None:
         about = record.backbone
