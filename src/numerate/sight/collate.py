@@ -62,9 +62,8 @@ class Room:
     most: int  # M, numbers of a text
     most_bags: int  # of a text
     width: int  # Q, places of a text
-    derivations: int  # K
     pairs: int  # P, of a place and a number it sees
-    padded: bool = False
+    derivations: int | None  # K, in a padded batch; None: as many as there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +103,7 @@ class CorpusSight:
     ) -> None:
         self.columns, self.own, self.table, self.vocabulary = columns, own, table, vocabulary
         self._moved: dict[tuple[torch.device, str], Tensor] = {}
+        self._last: tuple[int, Results] | None = None
         self._lay_out_numbers()
 
     def __len__(self) -> int:
@@ -215,7 +215,7 @@ class CorpusSight:
         """Of the numerals that stand in a text; places are those of the corpus."""
         first, last = self.own.numeral_offsets[text : text + 2]
         rows = self.own.rows[first:last]
-        results = self.results(text)
+        results = self._results_of(text)
         which, ways = results.matching(self.table.values[rows], self.table.precisions[rows])
         seen = results.visible(which, ways)
         which, ways = which[seen], ways[seen]
@@ -227,7 +227,12 @@ class CorpusSight:
         )
 
     def results(self, text: int) -> Results:
-        """All that can be computed from the numbers of a text."""
+        """All that can be computed from the numbers of a text; the last one asked for is cached."""
+        if self._last is None or self._last[0] != text:
+            self._last = text, self._results_of(text)
+        return self._last[1]
+
+    def _results_of(self, text: int) -> Results:
         numbers = slice(*self.offsets[text : text + 2])
         rows = self.rows[numbers]
         return results_of(
@@ -321,23 +326,24 @@ class CorpusSight:
 
     def room(self, texts: np.ndarray, *, padded: bool = False) -> Room:
         """What a batch of texts needs; padded, one of a few sizes."""
-        sizes = self._sizes[:, texts]  # [5, B]
+        sizes = self._sizes[:, texts]  # [4, B]
         totals, most = sizes.sum(1), sizes[:3].max(1, initial=1)
+        derivations = None
         if padded:
             totals = _enough(self._sizes.mean(1) * len(texts) * 1.25, totals)
             most = _enough(np.array([256, 64, 32]), most)
-        numbers, bags, _, derivations, pairs = map(int, totals)
+            ways = np.diff(self.derivation_offsets[self.place_offsets])
+            mean = np.array([ways.mean() * len(texts) * 1.25])
+            derivations = int(_enough(mean, ways[texts].sum(keepdims=True))[0])
+        numbers, bags, _, pairs = map(int, totals)
         most_numbers, most_bags, width = map(int, most)
-        return Room(
-            numbers, bags, most_numbers, most_bags, width, derivations, pairs, padded=padded
-        )
+        return Room(numbers, bags, most_numbers, most_bags, width, pairs, derivations)
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        """Numbers, bags, places, derivations and pairs of each text: int64 [5, P]."""
-        derivations = self.derivation_offsets[self.place_offsets]
+        """Numbers, bags, places and pairs of each text: int64 [4, P]."""
         pairs = self.pair_offsets[self.place_offsets]
-        columns = (self.offsets, self.bag_offsets, self.place_offsets, derivations, pairs)
+        columns = (self.offsets, self.bag_offsets, self.place_offsets, pairs)
         return np.stack([np.diff(column) for column in columns])
 
     @cached_property
@@ -419,8 +425,10 @@ class CorpusSight:
     def batch(self, seen: SeenNumbers, vectors: Tensor, read: Tensor | None = None) -> BatchSight:
         """The numbers of a batch with their vectors [E, D]; `read` [E] which there are."""
         place_offsets = self.on_device("derivation_offsets")
+        starts, ends = place_offsets[seen.places], place_offsets[seen.places + 1]
+        room = seen.room.derivations
         which, at, counts = _gather(
-            place_offsets[seen.places], place_offsets[seen.places + 1], seen.room.derivations
+            starts, ends, int((ends - starts).sum()) if room is None else room
         )
         if seen.counts is not None:
             counts = counts & seen.counts[at]
@@ -497,7 +505,7 @@ class CorpusSight:
         pair_places: Tensor,
         slots: Tensor,
     ) -> Scorer:
-        if seen.texts.device.type == "cpu" and not seen.room.padded:
+        if seen.texts.device.type == "cpu" and seen.room.derivations is None:
             numbers = F.pad(sizes.cumsum(0), (1, 0))
             return TextByText.of(seen.place_texts, numbers, (pair_places, slots))
         within = torch.arange(seen.room.most, device=starts.device)
