@@ -13,6 +13,7 @@ from transformers import Gemma3nForCausalLM, Gemma3nTextConfig
 from numerate.errors import BackboneError
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
+from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.scorer import Nodes, Scorer, in_batches
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
@@ -47,6 +48,15 @@ def test_batches_and_single_paragraphs_agree(kind: str, language_models: Models)
     paragraphs = [paragraph(text) for text in TEXTS]
     for some, together in zip(paragraphs, lm.score(lm.lay_out(paragraphs)), strict=True):
         assert_same(lm.score(lm.lay_out([some]))[0], together)
+
+
+def test_prefixes_are_read_in_the_order_they_are_given(language_models: Models) -> None:
+    """Not in that of their places in memory, which would make sums differ between two runs."""
+    lm = language_models["single"]
+    tokens, no_numbers = np.arange(3), np.zeros(0, dtype=np.int64)
+    prefixes = [Prefix(tokens, 1, no_numbers, 0) for _ in range(20)]
+    for given in (prefixes, prefixes[::-1]):
+        assert list(lm.scorer.read_prefixes([*given, None, *given]).places) == given
 
 
 def test_logits_in_chunks_are_the_same(language_models: Models, monkeypatch) -> None:

@@ -356,7 +356,7 @@ class Scorer:
         """Each once, those of similar length together; nothing is masked, so it is fast."""
         from transformers import DynamicCache
 
-        distinct = sorted({prefix for prefix in prefixes if prefix is not None}, key=len)
+        distinct = sorted(dict.fromkeys(p for p in prefixes if p is not None), key=len)
         numbers: list[Tensor] = []
         layers: list[tuple[list[Tensor], list[Tensor]]] = []
         kind = self.device.type
