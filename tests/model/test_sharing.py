@@ -90,6 +90,7 @@ def test_the_card_has_the_facts_of_the_run(home: Path, shared: tuple[NumeralLM, 
     assert f"Trained on {len(documents)} documents of `cardiac`" in card
     assert record["dataset"]["content_hash"] in card
     assert "| seed | 7 |" in card
+    assert "| sight | none |" in card
     assert f"| members | {', '.join(model.members)} |" in card
     assert "Of this model: CC-BY-4.0." in card
     if record.get("backbone"):

@@ -154,6 +154,7 @@ def _options(model: "NumeralLM", record: TrainedConfig, environment: dict[str, A
     shown = {
         "model": record.model,
         "members": ", ".join(model.members) or None,
+        "sight": model.config.sight,
         **record.network_options,
         "hidden": record.hidden,
         "dropout": record.dropout,
