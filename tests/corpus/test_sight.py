@@ -242,6 +242,12 @@ def test_the_nearest_paragraphs_stay_in_view() -> None:
     assert sight.counts["numbers_out_of_view"] == 1500
 
 
+def test_a_table_referred_to_twice_is_in_view_once() -> None:
+    sight = sight_of_document([table("a", 2)], [paragraph(1, "a", "a")], DEFAULT_RULES)
+    assert sight.columns.views.tolist() == [0]
+    assert sight.document_views == [[0]]
+
+
 def test_no_more_is_in_view_than_there_is_room_for() -> None:
     tables = [table("a", MAX_NUMBERS), table("b", 5), table("c", 1)]
     paragraphs = [paragraph(1, "b"), paragraph(1, "a", "b")]

@@ -49,7 +49,8 @@ def sight_of_document(
     document_views = []
     numbers = sum(sizes)  # what a paragraph could have in view
     for place, paragraph in enumerate(paragraphs, len(tables)):
-        referred = [index for id in paragraph.tables for index in named.get(id, [])]
+        ids = dict.fromkeys(paragraph.tables)
+        referred = [index for id in ids for index in named.get(id, [])]
         all_referred.update(referred)
         builder.add_view(within_view(referred, builder.sizes))
         others = (index for index in with_numbers if index not in referred)
