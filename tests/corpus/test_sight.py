@@ -242,6 +242,13 @@ def test_the_nearest_paragraphs_stay_in_view() -> None:
     assert sight.counts["numbers_out_of_view"] == 1500
 
 
+def test_numbers_of_a_paragraph_that_has_too_many_are_counted() -> None:
+    paragraphs = [paragraph(MAX_NUMBERS + 3), paragraph(1), paragraph(1)]
+    sight = sight_of_document([], paragraphs, DEFAULT_RULES)
+    assert sight.document_views == [[], [0], [1]]
+    assert sight.counts["numbers_out_of_view"] == 3 + (MAX_NUMBERS + 3)
+
+
 def test_a_table_referred_to_twice_is_in_view_once() -> None:
     sight = sight_of_document([table("a", 2)], [paragraph(1, "a", "a")], DEFAULT_RULES)
     assert sight.columns.views.tolist() == [0]

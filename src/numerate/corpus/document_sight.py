@@ -60,7 +60,7 @@ def sight_of_document(
         before = [index for index in seen if index < len(tables)]
         document_views.append([*before, *sorted(seen[len(before) :])])
         counts["numbers_out_of_view"] += numbers - sum(builder.sizes[index] for index in seen)
-        numbers += builder.sizes[place] if place < len(builder.sizes) else 0
+        numbers += len(paragraph.numerals)  # also of those that are too many for a table
     counts["tables_referred"] = len(all_referred)
     return DocumentSight(builder.finish(), document_views, len(tables), counts)
 
