@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,7 +216,7 @@ def test_every_flipped_bit_is_told(out: Path) -> None:
 
 
 def sealed_anew(split: Split, **changes: Any) -> Split:
-    return Split(split.name, split.folder, split.summary | changes)
+    return replace(split, summary=split.summary | changes)
 
 
 def test_sight_of_other_paragraphs_is_refused(out: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from numerate import load, prepare, train
 from numerate.cli import main
-from numerate.corpus.dataset import Dataset
+from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.table_rows import row_lines, without_row
 from numerate.documents.document import Table
-from numerate.errors import NumerateError
+from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.filling import empty_cells, fill
 from numerate.plausibility.source import ModelSource
@@ -111,6 +111,10 @@ def documents_of_tables(dataset: Dataset) -> list[str]:
 def test_rows_that_show_each_other_are_no_data(rows: Path, tmp_path: Path) -> None:
     with pytest.raises(NumerateError, match="sight: got document for rows of tables"):
         train(rows, tmp_path / "run", model="grounded", vocabulary=60, sight="document")
+    assert not (tmp_path / "run").exists()
+    for name in SPLITS:  # whoever asks for it
+        with pytest.raises(DatasetError, match="sight: got document for rows of tables"):
+            Dataset.open(rows).split(name).sight("document")
 
 
 def test_empty_cells_are_those_where_a_number_is_missing(model: NumeralLM) -> None:

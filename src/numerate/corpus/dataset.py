@@ -56,6 +56,7 @@ class Split:
     name: str
     folder: Path
     summary: dict[str, Any]
+    has_rows: bool = False  # its paragraphs are rows of tables
 
     def __repr__(self) -> str:
         return f"Split({self.name} of {self.folder}: {_extent(self.summary)})"
@@ -85,6 +86,10 @@ class Split:
         check_level(level)
         if level in ("none", "paragraph"):
             return SightColumns.nothing(self.summary["paragraphs"])
+        if level == "document" and self.has_rows:
+            # A row is left out of the table that its own line sees, and of no other.
+            got = "sight: got document for rows of tables, each of which the others show"
+            raise DatasetError(f"{got}: {self.folder}")
         self._check_sight()
         about = self.summary["sight"]
         columns = read_sight(self.folder / about["file"], about["sha256"], level)
@@ -186,7 +191,7 @@ class Dataset:
     def split(self, name: str) -> Split:
         if name not in SPLITS:
             raise DatasetError(f"unknown split: got {name!r}, expected one of {SPLITS}")
-        return Split(name, self.folder, self.manifest["splits"][name])
+        return Split(name, self.folder, self.manifest["splits"][name], self.has_rows)
 
     @property
     def reading(self) -> ReadingRules:

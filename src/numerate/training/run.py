@@ -92,10 +92,6 @@ def train(
     if members and not issubclass(head_class(model), CombinationHead):
         raise NumerateError(f"members: got {', '.join(members)} for {model}, which combines none")
     opened = Dataset.open(dataset, verified=True)
-    if opened.has_rows and seeing == "document":
-        raise NumerateError(
-            f"sight: got document for rows of tables, each of which the others show: {dataset}"
-        )
     folder = Path(out)
     check_place(folder, resume=resume, force=force)
     accelerator = _accelerator(device, options)
