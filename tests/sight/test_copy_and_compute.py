@@ -1,5 +1,6 @@
 """What is in view has all the probability, by enumeration; all ways to ask agree."""
 
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
 
@@ -15,8 +16,9 @@ from numerate.heads.copy import CopyHead
 from numerate.heads.grounded import GroundedHead
 from numerate.numeral_table import NumeralTable
 from numerate.sight.collate import CorpusSight
+from numerate.sight.derivations import BACK, groups_of, results_of
 from numerate.sight.operations import OPERATIONS, PRECISIONS
-from numerate.sight.view import COPY, ReadSight
+from numerate.sight.view import COPY, AllAtOnce, BatchSight, ReadSight, ranks
 from numerate.testing import check_head
 
 SIZE = 6
@@ -128,6 +130,37 @@ def test_a_batch_in_training_is_the_same_as_reading(kind, padded, sight: CorpusS
     laid_out = Context(read.hidden, batch.with_vectors(vectors[batch.found]))
     found, expected = head.log_prob(laid_out, numerals), head.log_prob(read, numerals)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [CopyHead, ComputeHead])
+def test_a_place_may_be_asked_about_with_different_states(kind, sight: CorpusSight) -> None:
+    """On a GPU all products of a text are one: the second question must not answer the first."""
+    head = randomised(kind(SIZE))
+    places = np.array([4, 4, 2, 4])
+    asked = context(sight, places=places)
+    hidden = torch.tanh(torch.randn(4, SIZE, generator=torch.Generator().manual_seed(5)))
+    asked = Context(hidden, asked.sight)
+    numerals = sight.table.batch(np.full(4, sight.own.rows[1]))
+    alone = sight.table.batch(sight.own.rows[1:2])
+    expected = [head.log_prob(asked[index : index + 1], alone) for index in range(4)]
+    view = asked.sight.laid_out()
+    _, counts, rank = ranks(view.texts, 1)
+    numbers = torch.arange(len(view.keys))[None]  # of the one text
+    at_once = AllAtOnce(numbers, rank, int(counts.max()), view.pair_numbers, None)
+    found = head.log_prob(
+        Context(hidden, BatchSight(replace(view, scorer=at_once, _made={}))), numerals
+    )
+    torch.testing.assert_close(found, torch.cat(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_a_long_list_of_numerals_is_computed_with_near_ones() -> None:
+    count = 3000
+    order, nowhere = np.arange(count), np.zeros(count, dtype=np.int64)
+    values = np.arange(1.0, count + 1)
+    groups = groups_of(nowhere, nowhere, order, np.ones(count, dtype=np.bool_))
+    found = results_of(values, nowhere, groups, order)
+    assert len(found) < 6 * 64 * count
+    assert (np.abs(found.a - found.b) < BACK).all()
 
 
 def test_a_combination_leaves_out_who_has_nothing_to_say(sight: CorpusSight) -> None:

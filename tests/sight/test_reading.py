@@ -52,6 +52,26 @@ def test_what_is_read_is_what_is_trained(model: NumeralLM, corpora: dict[str, Co
     assert padded.item() == pytest.approx(expected, rel=1e-5)
 
 
+def test_a_batch_without_numerals_may_have_tables_in_view(
+    model: NumeralLM, corpora: dict[str, Corpus]
+) -> None:
+    train = corpora["train"]
+    assert train.sight is not None
+    words = Corpus.of_columns(
+        train.vocabulary,
+        train.table,
+        words=np.array([2, 3, 2]),
+        is_numeral=np.zeros(3, dtype=np.bool_),
+        rows=np.zeros(0, dtype=np.int64),
+        lengths=np.array([2, 1]),
+    )
+    words._types, words._codes = ["a", "b"], np.array([0, 1, 0])
+    words._see(train.sight.columns.take(np.array([0, 1])))
+    loss = model.train()(words.collate(np.array([0, 1])))
+    loss.backward()
+    assert loss.isfinite()
+
+
 def test_padding_changes_no_gradient(model: NumeralLM, corpora: dict[str, Corpus]) -> None:
     train = corpora["train"]
     found = []

@@ -50,7 +50,7 @@ def number_sources(run: Run) -> Exhibit:
         for name, members in named.items()
     ]
     columns = ("kinds", "kind", "numerals", *SOURCES, *STANDINGS)
-    own = run.sight is not None and bool(run.sight.in_tables.any())
+    own = run.sight is not None and bool(run.sight.numbers_in_tables.any())
     view = "the tables in view and the text before each" if own else "the text before each"
     return Exhibit(
         f"number-sources-{run.slug}",

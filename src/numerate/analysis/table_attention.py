@@ -141,7 +141,7 @@ def _standing_in(run: Run, place: int) -> int | None:
     """The table of enough numbers in view that a numeral stands in, letter for letter."""
     sight = run.traced.sight
     text = sight.place_texts[sight.numeral_places[place]]
-    numbers = np.arange(sight.offsets[text], sight.offsets[text] + sight.in_tables[text])
+    numbers = np.arange(sight.offsets[text], sight.offsets[text] + sight.numbers_in_tables[text])
     there = numbers[sight.rows[numbers] == sight.own.rows[place]]
     for table in np.unique(sight.number_tables[there]).tolist():
         of_table = sight.number_tables[numbers] == table

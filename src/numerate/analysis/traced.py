@@ -52,7 +52,7 @@ class Traced:
             some = places[begin : begin + BLOCK]
             texts = sight.place_texts[some]
             starts = sight.offsets[texts]
-            counts = sight.in_tables[texts] + sight.before[some]
+            counts = sight.numbers_in_tables[texts] + sight.before[some]
             numbers = ranges(starts, starts + counts)
             owners = np.repeat(np.arange(begin, begin + len(some)), counts)
             same, dropped = is_copy(

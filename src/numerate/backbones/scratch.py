@@ -85,7 +85,8 @@ class ScratchBackbone(Backbone):
 
     def log_prob(self, batch: Batch, head: NumeralHead) -> Tensor:
         hidden = self.hidden(batch)
-        return self.words.log_prob(hidden, batch, head, self._in_view(batch, hidden))
+        in_view = self._in_view(batch, hidden) if head.uses_sight else None
+        return self.words.log_prob(hidden, batch, head, in_view)
 
     def contexts(self, batch: Batch) -> Context:
         hidden = self.hidden(batch)
@@ -94,7 +95,7 @@ class ScratchBackbone(Backbone):
 
     def _in_view(self, batch: Batch, hidden: Tensor) -> Sight | None:
         """What the numerals of a batch have in view."""
-        if self.sight is None or batch.sight is None:
+        if self.sight is None or batch.sight is None or batch.numerals is None:
             return None
         return batch.sight.with_vectors(self._vectors(batch.sight, hidden))
 

@@ -60,4 +60,5 @@ def usual_members(*, with_digits: bool) -> tuple[str, ...]:
 def members_with_sight() -> tuple[str, ...]:
     """Those that know numbers in view: what a grounded combination has besides."""
     names = plugins.own_names(plugins.HEADS)
-    return tuple(sorted(name for name in names if head_class(name).needs_sight))[::-1]
+    kinds = {name: head_class(name) for name in names}
+    return tuple(name for name in sorted(kinds, reverse=True) if kinds[name].needs_sight)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from numerate.corpus.tokenizer import Token
 from numerate.server.problems import RefusedError
-from numerate.sight.collate import MOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class Limits:
     claims: int = 100  # that are ranked together
     tables: int = 20  # in view
     table_characters: int = 100_000  # of all of them
-    table_numbers: int = MOST  # of all of them: more are not seen
+    table_numbers: int = 1024  # of all of them: more would take too long
     body_bytes: int = 1536 * 1024  # twelve for a character, the longest way JSON can write one
     seconds: float = 10.0  # for the body of a request to arrive, and again for its answer
     head_seconds: float = 10.0  # for its head to arrive, and for its answer to be read

@@ -34,10 +34,10 @@ from numerate.sight.view import (
     SeenNumber,
     TextByText,
     View,
+    ranks,
 )
 from numerate.vocabulary import Vocabulary
 
-MOST = 1024  # numbers of tables in view of a text
 JUST_BEFORE, NEAR = 8, 32  # words before a place in which those of headers are looked for
 
 
@@ -121,11 +121,7 @@ class CorpusSight:
         owners = view_texts[view_of]
         in_tables = np.bincount(owners, minlength=len(texts))
         local = np.arange(len(entries)) - np.repeat(_starts(in_tables), in_tables)
-        kept = local < MOST
-        self.left_out = int((~kept).sum())
-        entries, view_of, owners, local = (x[kept] for x in (entries, view_of, owners, local))
-        in_tables = np.minimum(in_tables, MOST)
-        self.in_tables = in_tables  # [P] numbers of tables that each text sees
+        self.numbers_in_tables = in_tables  # [P] that each text sees
         own_counts = np.diff(own.numeral_offsets)
         self.offsets = np.concatenate([[0], np.cumsum(in_tables + own_counts)])  # [P + 1]
         at = self.offsets[owners] + local
@@ -164,7 +160,6 @@ class CorpusSight:
         self.number_texts = np.repeat(texts, np.diff(self.offsets))
         self.number_tables = np.full(count, -1, dtype=np.int64)
         self.number_tables[at] = columns.views[view_of] if len(entries) else 0
-        self.numbers_in_tables = in_tables  # [P]
         # Places: the numerals of each text, then its end.
         self.place_offsets = own.numeral_offsets + np.arange(len(texts) + 1)
         self.place_texts = np.repeat(texts, own_counts + 1)
@@ -284,7 +279,7 @@ class CorpusSight:
     def overlaps(self) -> np.ndarray:
         """How much of each bag stands just before each place, and near it: float16 [·, 2]."""
         words = {word: index for index, word in enumerate(self.columns.words)}
-        types = np.array([words.get(type.lower(), -1) for type in self.own.types] or [-1])
+        types = np.array([words.get(type, -1) for type in self.own.types] or [-1])
         tokens = types[self.own.codes] if len(self.own.codes) else np.zeros(0, dtype=np.int64)
         weights = np.append(self._weights(), 0.0)
         parts = []
@@ -349,7 +344,7 @@ class CorpusSight:
     @cached_property
     def pair_offsets(self) -> np.ndarray:
         """Where the pairs of each place begin, were they all side by side."""
-        counts = self.in_tables[self.place_texts] + self.before
+        counts = self.numbers_in_tables[self.place_texts] + self.before
         return np.concatenate([[0], np.cumsum(counts)])
 
     @cached_property
@@ -472,15 +467,12 @@ class CorpusSight:
         def numeral(name: str) -> Tensor:
             return self.table.on_device(name).index_select(0, seen.rows)
 
-        row_bags, column_bags = column("row_bags"), column("column_bags")
         known = pair_starts.index_select(0, places).index_select(0, pair_places) + slots
         return View(
             keys=numeral("keys"),
             values=numeral("values"),
             precisions=numeral("precisions"),
             order=seen.order,
-            row_bags=row_bags,
-            column_bags=column_bags,
             groups=column("groups"),
             vectors=vectors,
             read=read,
@@ -510,7 +502,13 @@ class CorpusSight:
             return TextByText.of(seen.place_texts, numbers, (pair_places, slots))
         within = torch.arange(seen.room.most, device=starts.device)
         index = torch.where(within < sizes[:, None], starts[:, None] + within, 0)
-        return AllAtOnce(index, seen.room.width, slots, seen.counts)
+        if seen.room.derivations is None:
+            _, counts, rank = ranks(seen.place_texts, len(seen.texts))
+            width = int(counts.max()) if len(counts) else 1
+            return AllAtOnce(index, rank, width, slots, None)
+        # In training every numeral is asked about once: the others before it are its rank.
+        rank = self.on_device("before").index_select(0, seen.places)
+        return AllAtOnce(index, rank, seen.room.width, slots, seen.counts)
 
 
 def _gather(starts: Tensor, ends: Tensor, room: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -538,11 +536,9 @@ def _take(column: Tensor, rows: Tensor) -> Tensor:
 
 
 def _enough(least: np.ndarray, needed: Sequence[int] | np.ndarray) -> np.ndarray:
-    """The least sizes times a power of two, such that all are enough."""
-    factor = 1
-    while (np.ceil(least * factor) < needed).any():
-        factor *= 2
-    sizes: np.ndarray = np.ceil(least * factor)
+    """The least sizes, each times a power of two, such that they are enough."""
+    needs = np.maximum(np.asarray(needed) / np.maximum(least, 1.0), 1.0)
+    sizes: np.ndarray = np.ceil(np.maximum(least, 1.0)) * 2.0 ** np.ceil(np.log2(needs))
     return sizes
 
 

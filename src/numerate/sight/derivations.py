@@ -136,11 +136,12 @@ def _pairs(groups: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarra
         members = members[np.argsort(group[members], kind="stable")]
         _, starts, counts = np.unique(group[members], return_index=True, return_counts=True)
         begin = np.repeat(starts, counts)  # of each member's group
-        size = np.repeat(counts, counts)
-        left.append(np.repeat(members, size))
-        right.append(members[ranges(begin, begin + size)])
+        end = begin + np.repeat(counts, counts)
+        # Of the text, those that are near: a long one has too many others.
+        own, place = order[members] >= 0, np.arange(len(members))
+        begin = np.where(own, np.maximum(begin, place - BACK + 1), begin)
+        end = np.where(own, np.minimum(end, place + BACK), end)
+        left.append(np.repeat(members, end - begin))
+        right.append(members[ranges(begin, end)])
     a, b = np.concatenate(left), np.concatenate(right)
-    own = (order[a] >= 0) & (order[b] >= 0)
-    far = own & (np.abs(order[a] - order[b]) >= BACK)
-    wanted = (a != b) & ~far
-    return a[wanted], b[wanted]
+    return a[a != b], b[a != b]

@@ -170,8 +170,6 @@ class View:
     values: Tensor  # float64 [E]
     precisions: Tensor  # [E]
     order: Tensor  # [E] which of the text's own numerals it is; −1: in a table
-    row_bags: Tensor  # [E]
-    column_bags: Tensor  # [E]
     groups: Tensor  # [E, 2] see `derivations.groups_of`
     vectors: Tensor  # [E, D]
     read: Tensor | None  # bool [E] which a language model's window had room for; None: all
@@ -260,17 +258,27 @@ class TextByText(Scorer):
     @staticmethod
     def of(place_texts: Tensor, numbers: Tensor, pairs: tuple[Tensor, Tensor]) -> "TextByText":
         """`numbers` [B + 1] are where those of each text begin; `pairs`: places and slots."""
-        order = torch.argsort(place_texts, stable=True)
-        counts = torch.bincount(place_texts, minlength=len(numbers) - 1)
+        order, counts, rank = ranks(place_texts, len(numbers) - 1)
         places = F.pad(counts.cumsum(0), (1, 0))
         sizes = counts * numbers.diff()
         begin = sizes.cumsum(0) - sizes  # of each text's products
-        rank = torch.empty_like(order)
-        rank[order] = torch.arange(len(order)) - places[place_texts[order]]
         of_place, slots = pairs
         text = place_texts[of_place]
         index = begin[text] + slots * counts[text] + rank[of_place]
         return TextByText(order, places.tolist(), numbers.tolist(), index)
+
+
+def ranks(texts: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Places [N] text by text, how many each of so many texts has, and which of them each is.
+
+    A place may be asked about several times: each time counts.
+    """
+    order = torch.argsort(texts, stable=True)
+    counts = torch.bincount(texts, minlength=count)
+    starts = counts.cumsum(0) - counts
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(len(order), device=order.device) - starts[texts[order]]
+    return order, counts, rank
 
 
 class _Products(torch.autograd.Function):
@@ -304,14 +312,15 @@ class AllAtOnce(Scorer):
     """On a GPU: texts are padded to one size, which no value there decides."""
 
     index: Tensor  # [B, M] numbers of each text
-    width: int  # Q, more than the own numerals before any place
+    rank: Tensor  # [N] of each place among those of its text
+    width: int  # Q, more than any rank
     slots: Tensor  # [P] which of its text's numbers
     counts: Tensor | None  # bool [N]; the others are there to fill up
 
     def products(self, view: View, queries: Tensor, keys: Tensor) -> Tensor:
         _, heads, size = queries.shape
         texts, most = self.index.shape
-        rows = view.texts * self.width + view.before
+        rows = view.texts * self.width + self.rank
         # What fills up would stand where another place stands: it is put aside.
         aside = rows if self.counts is None else torch.where(self.counts, rows, texts * self.width)
         table = queries.new_zeros(texts * self.width + 1, heads * size)
@@ -319,8 +328,8 @@ class AllAtOnce(Scorer):
         table = table.view(texts, self.width * heads, size)
         padded = keys.index_select(0, self.index.flatten()).view(texts, most, size)
         products = torch.bmm(padded, table.transpose(1, 2))  # [B, M, Q * H]
-        text, before = view.for_pairs(view.texts), view.for_pairs(view.before)
-        at = (text * most + self.slots) * self.width + before
+        text, rank = view.for_pairs(view.texts), view.for_pairs(self.rank)
+        at = (text * most + self.slots) * self.width + rank
         return products.view(-1, heads).index_select(0, at)
 
 
