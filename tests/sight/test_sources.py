@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.trials import TABLE, TEXT
 
+from numerate.backbones.tables_in_view import named_columns
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.documents import read_file
@@ -16,12 +17,7 @@ from numerate.errors import NumerateError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.benchmark import run_benchmark
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.passages import (
-    columns_of_split,
-    read_corpus,
-    read_passages,
-    read_texts,
-)
+from numerate.plausibility.passages import read_corpus, read_passages, read_texts
 from numerate.plausibility.wording import explain
 from numerate.sight.view import SeenNumber, Source, merged
 
@@ -128,12 +124,16 @@ def test_a_benchmark_reads_a_split_with_what_it_has_in_view(
     dataset = Dataset.open(trials / "data")
     dev = load_corpora(dataset, model.vocabulary, sight)["dev"]
     texts = dataset.split("dev").read(["text"])["text"].to_pylist()
-    columns = columns_of_split(model, dataset.split("dev"))
+    columns = named_columns(dataset, "dev", sight)
     readings = list(read_texts(model, texts, columns))
     for reading, expected in zip(readings, read_corpus(model, dev), strict=True):
         np.testing.assert_allclose(reading.log_probs, expected.log_probs, atol=1e-4)
     sources = [s for r in readings[:2] for s in model.sources(r.context[-1:], r.tokens)]
     assert "Table 1, Women, Placebo" in {source.reason for source in sources}
+    if sight == "document":  # of two paragraphs a document, the first is earlier
+        shown = [s for r in readings for s in model.sources(r.context[-1:], r.tokens)]
+        earlier = {number.paragraph for source in shown for number in source.numbers}
+        assert earlier == {None, 0}
     result = run_benchmark(model, dataset, split="dev", limit=4)
     assert result.numerals == sum(
         len(readings[i].positions) for i in some_paragraphs(len(texts), 4)

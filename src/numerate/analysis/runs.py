@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from numerate.analysis.inspected_run import Run, SharedDataset
-from numerate.analysis.tables_in_view import named_columns
 from numerate.atomic import recover
 from numerate.backbones.contract import Targets
+from numerate.backbones.tables_in_view import named_columns
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
 from numerate.errors import DatasetError, NumerateError, RunError
@@ -135,7 +135,7 @@ def _shared(
     if limit is None and any(opened.lm for opened in models):
         limit = READ
     some = some_paragraphs(len(whole), limit)
-    in_view = {level: named_columns(dataset.split("dev"), level) for level in levels}
+    in_view = {level: named_columns(dataset, "dev", level) for level in levels}
     seen = {level: whole.seeing(columns).take(some) for level, columns in in_view.items()}
     corpora["dev"] = whole.take(some)
     count = len(corpora["dev"].rows)

@@ -197,16 +197,17 @@ class CausalBackbone(Backbone):
         """What stands before texts of the user's."""
         if self.sight not in WRITTEN or columns is None or columns.tables is None:
             return None
+        used, views = np.unique(columns.views, return_inverse=True)
         sources = [
             Paragraph.of(source.text, source.tokens)
             if isinstance(source, EarlierParagraph)
             else source
-            for source in columns.tables
+            for source in map(columns.tables.__getitem__, used.tolist())
         ]
         found = prefixes_in_view(
             self.lm,
             sources,
-            columns.views,
+            views,
             columns.view_offsets,
             paragraphs,
             columns.rules or DEFAULT_RULES,

@@ -12,12 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from numerate.backbones.tables_in_view import named_columns
 from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.assess import first_sight, log_probs_of
 from numerate.plausibility.grid import Written
-from numerate.plausibility.passages import columns_of_split, read_texts
+from numerate.plausibility.passages import read_texts
 from numerate.plausibility.slips import KINDS, corrupt
 
 FALSE_ALARMS = 0.01
@@ -189,8 +190,7 @@ def run_benchmark(
 
     `limit` takes so many paragraphs only, always the same.
     """
-    whole = dataset.split(split)
-    columns = whole.read(["text", "document"])
+    columns = dataset.split(split).read(["text", "document"])
     chosen = some_paragraphs(len(columns), limit)
     columns = columns.take(chosen)
     texts = columns["text"].to_pylist()
@@ -203,7 +203,7 @@ def run_benchmark(
     errors = make_errors(numerals, documents, seed)
 
     def readings(of: NumeralLM) -> Iterable[TextReading]:
-        in_view = columns_of_split(of, whole)
+        in_view = named_columns(dataset, split, of.config.sight)
         return read_texts(of, texts, None if in_view is None else in_view.take(chosen))
 
     ways = model.checker.strangeness, AtFirstSight(model)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from numerate.backbones.texts import paragraphs_of
-from numerate.batching import Corpus, columns_in_view
-from numerate.corpus.dataset import Split
+from numerate.batching import Corpus
 from numerate.corpus.document_sight import KeptParagraph, sight_of_document
 from numerate.corpus.tokenizer import Token
 from numerate.documents.document import Document, Paragraph, Table
@@ -72,23 +71,6 @@ def columns_of(
     sight = sight_of_document(everything, kept, rules)
     found = replace(sight.columns, tables=(*everything, *earlier[:-1]), rules=rules)
     return found if level == "tables" else found.with_views(sight.document_views)
-
-
-def columns_of_split(model: NumeralLM, split: Split) -> SightColumns | None:
-    """What the paragraphs of a split have in view, and the tables themselves."""
-    columns = columns_in_view(split, model.config.sight)
-    if columns is None or columns.sources is None:
-        return columns
-    tables, texts = split.tables(), split.read(["text"])["text"].to_pylist()
-    sources: list[Table | EarlierParagraph] = []
-    for source in columns.sources.tolist():
-        earlier = -1 - source
-        sources.append(
-            EarlierParagraph(earlier, texts[earlier], model.tokens(texts[earlier]))
-            if source < 0
-            else tables[source]
-        )
-    return replace(columns, tables=tuple(sources), rules=model.reference.reading)
 
 
 def read_texts(

@@ -6,19 +6,21 @@ from functools import cached_property
 from typing import overload
 
 from numerate.batching import columns_in_view
-from numerate.corpus.dataset import Split
+from numerate.corpus.dataset import Dataset, Split
 from numerate.documents.document import Table
 from numerate.pretrained.language_model import read_paragraphs
 from numerate.pretrained.layout import Paragraph
-from numerate.sight.columns import EarlierParagraph, SightColumns, sees_tables
+from numerate.sight.columns import EarlierParagraph, SightColumns
 
 
-def named_columns(split: Split, sight: str) -> SightColumns | None:
+def named_columns(dataset: Dataset, split: str, sight: str) -> SightColumns | None:
     """The numbers in view of a split's paragraphs, and the tables they stand in."""
-    columns = columns_in_view(split, sight)
-    if columns is None or columns.sources is None or not sees_tables(sight):
+    of = dataset.split(split)
+    columns = columns_in_view(of, sight)
+    if columns is None or columns.sources is None:
         return columns
-    return replace(columns, tables=TablesInView(split, columns.sources.tolist()))
+    tables = TablesInView(of, columns.sources.tolist())
+    return replace(columns, tables=tables, rules=dataset.reading)
 
 
 class TablesInView(Sequence[Table | EarlierParagraph]):
@@ -44,8 +46,7 @@ class TablesInView(Sequence[Table | EarlierParagraph]):
             return self._tables[source]
         row = -1 - source
         paragraph = self._paragraphs[row]
-        first = self._documents.index(self._documents[row])
-        return EarlierParagraph(row - first, paragraph.text, paragraph.tokens())
+        return EarlierParagraph(self._places[row], paragraph.text, paragraph.tokens())
 
     @cached_property
     def _tables(self) -> list[Table]:
@@ -56,6 +57,8 @@ class TablesInView(Sequence[Table | EarlierParagraph]):
         return read_paragraphs(self._split)
 
     @cached_property
-    def _documents(self) -> list[str]:
-        documents: list[str] = self._split.read(["document"])["document"].to_pylist()
-        return documents
+    def _places(self) -> list[int]:
+        """Of each paragraph, which one of its document it is."""
+        firsts: dict[str, int] = {}
+        documents = self._split.read(["document"])["document"].to_pylist()
+        return [row - firsts.setdefault(of, row) for row, of in enumerate(documents)]
