@@ -128,6 +128,19 @@ def bags(columns: SightColumns, table: int) -> list[list[str]]:
     return [[columns.words[code] for code in bag if code >= 0] for bag in some.tolist()]
 
 
+def test_a_table_within_a_text_does_not_see_itself(tmp_path: Path) -> None:
+    text = "Ages of {n}.\n\n|a|b|\n|-|-|\n|x|6{n}|\n\nAs in Table 2, 5.\n\n|a|b|\n|-|-|\n|y|7{n}|"
+    files = {f"{n}.md": text.format(n=n).encode() for n in range(10, 22)}
+    prepare(write_folder(tmp_path / "notes", files), tmp_path / "out", seed=1)
+    columns = Dataset.open(tmp_path / "out").split("train").sight("document")
+    for first in range(0, len(columns), 4):
+        one, other = in_view(columns, first)
+        n = one[0][1:]
+        assert in_view(columns, first + 1) == [other, [n]]
+        assert in_view(columns, first + 2) == [other, one, [n], one]
+        assert in_view(columns, first + 3) == [one, [n], one, ["2", "5"]]
+
+
 def test_it_is_mapped_into_memory(whole: Path) -> None:
     columns = Dataset.open(whole).split("train").sight("document")
     for array in (columns.number_numerals, columns.bags, columns.views, columns.view_offsets):
@@ -232,8 +245,8 @@ def table(name: str, numbers: int) -> Table:
     return Table(name, "", "", [], [[""] + ["1"] * numbers])
 
 
-def paragraph(numbers: int, *tables: str) -> KeptParagraph:
-    return KeptParagraph(["1"] * numbers, range(numbers), tables)
+def paragraph(numbers: int, *tables: str, holds: tuple[str, ...] = ()) -> KeptParagraph:
+    return KeptParagraph(["1"] * numbers, range(numbers), tables, holds)
 
 
 def test_the_nearest_paragraphs_stay_in_view() -> None:
@@ -248,6 +261,14 @@ def test_numbers_of_a_paragraph_that_has_too_many_are_counted() -> None:
     sight = sight_of_document([], paragraphs, DEFAULT_RULES)
     assert sight.document_views == [[], [0], [1]]
     assert sight.counts["numbers_out_of_view"] == 3 + (MAX_NUMBERS + 3)
+
+
+def test_what_a_paragraph_holds_is_neither_in_its_view_nor_lacking() -> None:
+    tables = [table("a", 2), table("b", 3)]
+    sight = sight_of_document(tables, [paragraph(2, "a", holds=("a",))], DEFAULT_RULES)
+    assert sight.document_views == [[1]]
+    assert not len(sight.columns.views)
+    assert sight.counts["numbers_out_of_view"] == 0
 
 
 def test_a_table_referred_to_twice_is_in_view_once() -> None:

@@ -235,4 +235,5 @@ def test_a_text_brings_its_own_tables() -> None:
         ("#2",),
         (),
     ]
+    assert [p.holds for p in document.paragraphs] == [(), (), ("#1",), ("#2",), (), ()]
     assert document.tables_of(document.paragraphs[4])[0].body == [["3", "Table 1"]]

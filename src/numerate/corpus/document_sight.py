@@ -18,6 +18,7 @@ class KeptParagraph:
     tokens: Sequence[str]
     numerals: Sequence[int]  # their positions
     tables: Sequence[str]  # ids of the tables it refers to
+    holds: Sequence[str] = ()  # ids of the tables that are part of its text, which it does not see
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class DocumentSight:
     """T tables of a document, then its paragraphs but the last, read as tables."""
 
     columns: SightColumns  # in view: the tables that a paragraph refers to
-    document_views: list[list[int]]  # in view of each: all tables, and the paragraphs before it
+    document_views: list[list[int]]  # in view of each: all other tables, and earlier paragraphs
     tables: int  # T
     counts: Counter[str]
 
@@ -50,16 +51,20 @@ def sight_of_document(
     numbers = sum(sizes)  # what a paragraph could have in view
     for place, paragraph in enumerate(paragraphs, len(tables)):
         ids = dict.fromkeys(paragraph.tables)
-        referred = [index for id in ids for index in named.get(id, [])]
+        own = {index for id in paragraph.holds for index in named.get(id, [])}
+        referred = [index for id in ids for index in named.get(id, []) if index not in own]
+        told = {*referred, *own}
         all_referred.update(referred)
         builder.add_view(within_view(referred, builder.sizes))
-        others = (index for index in with_numbers if index not in referred)
+        others = (index for index in with_numbers if index not in told)
         # Where not all fit, the nearest paragraphs do; they stand in their order.
         earlier = range(place - 1, len(tables) - 1, -1)
         seen = within_view(chain(referred, others, earlier), builder.sizes)
         before = [index for index in seen if index < len(tables)]
         document_views.append([*before, *sorted(seen[len(before) :])])
-        counts["numbers_out_of_view"] += numbers - sum(builder.sizes[index] for index in seen)
+        counts["numbers_out_of_view"] += numbers - sum(
+            builder.sizes[index] for index in (*seen, *own)
+        )
         numbers += len(paragraph.numerals)  # also of those that are too many for a table
     counts["tables_referred"] = len(all_referred)
     return DocumentSight(builder.finish(), document_views, len(tables), counts)

@@ -70,7 +70,13 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
             document = rows_of_document(document, rules.reading)
         # Two names that are no UTF-8 are still two names.
         document.id = document.id.encode("utf-8", "backslashreplace").decode()
-        kept = [row for p in document.paragraphs if (row := _row(p, document.id, keep, rules))]
+        kept, paragraphs = [], []
+        for paragraph in document.paragraphs:
+            if row := _row(paragraph, document.id, keep, rules):
+                kept.append(row)
+                paragraphs.append(
+                    KeptParagraph(row["tokens"], row["numerals"], row["tables"], paragraph.holds)
+                )
         result.counts["paragraphs_read"] += len(document.paragraphs)
         if keep.expects_numerals(document) and not any(row["numerals"] for row in kept):
             result.counts["documents_without_numerals"] += 1
@@ -78,7 +84,6 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
             continue
         rows.extend(kept)
         tables.extend(_table_row(table, document) for table in document.tables)
-        paragraphs = [KeptParagraph(row["tokens"], row["numerals"], row["tables"]) for row in kept]
         sight = sight_of_document(document.tables, paragraphs, rules.reading)
         sights.append(staged_row(document.id, sight))
         result.table_counts.append(sight.counts)

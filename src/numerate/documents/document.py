@@ -19,6 +19,7 @@ class Paragraph:
 
     given: str | Callable[[], str]  # as it stands in the source; or what reads it, once wanted
     tables: tuple[str, ...] = ()  # ids of the tables it refers to, known or not
+    holds: tuple[str, ...] = ()  # ids of the tables that are part of its text
     log_probs: Sequence[float] | None = None  # exact, per token and end, where the source knows
     log_probs_with_tables: Sequence[float] | None = None  # the same with its tables in sight
     at: int = 0  # where it begins in the text that its document was given, if it was

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Table
@@ -20,13 +21,19 @@ _LABEL = re.compile(r"[\W_]*(Table\s+[A-Z]?[0-9]+[A-Za-z]?)\b[\s.:—–*_-]*(.*
 
 
 def pipe_tables(text: str) -> Iterator[Table]:
-    """All tables of a text. What a row has beyond the others stays; short rows are filled up.
+    """All tables of a text. What a row has beyond the others stays; short rows are filled up."""
+    return (table for _, table in placed_tables(text))
+
+
+def placed_tables(text: str) -> Iterator[tuple[int, Table]]:
+    """The same, each after where it begins.
 
     A text with more bars than a table may have cells is not looked through.
     """
     if not 2 <= text.count("|") <= MAX_AREA:
         return
     lines = text.splitlines()
+    starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
     number, index, fence = 0, 0, ""
     while index < len(lines):
         line = lines[index]
@@ -38,7 +45,7 @@ def pipe_tables(text: str) -> Iterator[Table]:
             while end < len(lines) and "|" in lines[end] and not _FENCE.match(lines[end]):
                 end += 1
             number += 1
-            yield _table(lines, index, end, number)
+            yield starts[index], _table(lines, index, end, number)
             index = end
             continue
         index += 1

@@ -1,13 +1,14 @@
 """Plain text: blank lines separate paragraphs."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
 from numerate.documents import lines
 from numerate.documents.document import Document, Paragraph
-from numerate.documents.pipe_tables import pipe_tables, tables_named
+from numerate.documents.pipe_tables import placed_tables, tables_named
 from numerate.documents.reader import Reader, Unit, decode
 from numerate.errors import DocumentError
 
@@ -38,11 +39,14 @@ class TextReader(Reader):
 
 def read_text(text: str, name: str = "text") -> Document:
     """Text as it stands in a file, or as somebody typed it, and the tables of Markdown in it."""
-    paragraphs, tables = list(text_paragraphs(text)), list(pipe_tables(text))
+    paragraphs, placed = list(text_paragraphs(text)), list(placed_tables(text))
+    begins, tables = [at for at, _ in placed], [table for _, table in placed]
     if tables:
         for paragraph in paragraphs:
-            given = paragraph.as_given
-            if next(pipe_tables(given), None) is None:  # what a table says is not about it
+            given, start = paragraph.as_given, paragraph.at
+            inside = slice(bisect_left(begins, start), bisect_left(begins, start + len(given)))
+            paragraph.holds = tuple(table.id for table in tables[inside])
+            if not paragraph.holds:  # what a table says is not about it
                 paragraph.tables = tables_named(given, tables)
     return Document(name, paragraphs, tables, given=text)
 

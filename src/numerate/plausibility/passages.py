@@ -65,7 +65,8 @@ def columns_of(
         tokens = model.tokens(paragraph.text) if level == "document" else []
         numerals = [place for place, token in enumerate(tokens) if token.is_numeral]
         referred = (*paragraph.tables, *ids)
-        kept.append(KeptParagraph([token.text for token in tokens], numerals, referred))
+        texts = [token.text for token in tokens]
+        kept.append(KeptParagraph(texts, numerals, referred, paragraph.holds))
         earlier.append(EarlierParagraph(index, paragraph.text, tokens))
     rules = model.reference.reading
     sight = sight_of_document(everything, kept, rules)
