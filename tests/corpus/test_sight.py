@@ -141,6 +141,17 @@ def test_a_table_within_a_text_does_not_see_itself(tmp_path: Path) -> None:
         assert in_view(columns, first + 3) == [one, [n], one, ["2", "5"]]
 
 
+def test_tables_of_a_lone_text_are_seen_by_none_and_counted(tmp_path: Path) -> None:
+    parts = [f"As in Table 1, {n}.\n\n|a|b|\n|-|-|\n|x|{n}|" for n in range(10, 30)]
+    (tmp_path / "lone.md").write_text("\n\n".join(parts))
+    manifest = prepare(tmp_path / "lone.md", tmp_path / "out", seed=1)
+    counts = manifest["counts"]
+    assert counts["tables_read"] == counts["table_numbers"] == 20
+    assert counts["tables_referred"] == counts["numbers_out_of_view"] == 0
+    for level in ("tables", "document"):
+        assert not len(Dataset.open(tmp_path / "out").split("train").sight(level).views)
+
+
 def test_it_is_mapped_into_memory(whole: Path) -> None:
     columns = Dataset.open(whole).split("train").sight("document")
     for array in (columns.number_numerals, columns.bags, columns.views, columns.view_offsets):

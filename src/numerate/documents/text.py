@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from numerate.documents import lines
 from numerate.documents.document import Document, Paragraph
-from numerate.documents.pipe_tables import placed_tables, tables_named
+from numerate.documents.pipe_tables import pipe_tables, placed_tables, tables_named
 from numerate.documents.reader import Reader, Unit, decode
 from numerate.errors import DocumentError
 
@@ -34,7 +34,11 @@ class TextReader(Reader):
             except DocumentError as error:
                 yield error
             else:
-                yield from (Document(name, [paragraph]) for paragraph in text_paragraphs(text))
+                for paragraph in text_paragraphs(text):
+                    # Nobody sees its tables, but they are stored, and counted.
+                    tables = list(pipe_tables(paragraph.as_given))
+                    paragraph.holds = tuple(table.id for table in tables)
+                    yield Document(name, [paragraph], tables)
 
 
 def read_text(text: str, name: str = "text") -> Document:
