@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numerate.plausibility.load import check, load
     from numerate.training.run import train
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 __all__ = [
     "NumeralDistribution",
     "NumeralLM",
