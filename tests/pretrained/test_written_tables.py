@@ -18,7 +18,7 @@ from numerate.pretrained.language_model import LaidOut, PretrainedLM
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.written_tables import Prefixes, Source, TableWriter, words_of
-from numerate.sight.table_numbers import numbers_of
+from numerate.sight.table_numbers import MAX_PLACE, columns_of_texts, numbers_of
 from numerate.spelling.written import written_forms
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
@@ -178,6 +178,13 @@ def test_an_earlier_paragraph_is_written_a_sentence_a_line(language_models: Mode
     assert prefix is not None
     assert prefix.seen.all()
     assert len(prefix.ends) == len(numbers_of(AGES)) + len(earlier.numerals)
+
+
+def test_numbers_are_written_as_columns_count_them(language_models: Models) -> None:
+    far = Table("t", "", "", [], [["1", *[""] * MAX_PLACE, "2"], ["3"]])
+    prefix = written(language_models["single"], [far], room=10 * MAX_PLACE)
+    assert prefix is not None
+    assert len(prefix.ends) == len(columns_of_texts([[far]]).number_numerals) == 2
 
 
 def test_equal_prefixes_are_one_and_what_is_left_out_is_counted(language_models: Models) -> None:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, islice, pairwise
+from itertools import compress, pairwise
 from math import log
 from typing import Any
 
@@ -20,7 +20,7 @@ from numerate.corpus.rules import ReadingRules
 from numerate.documents.document import Table
 from numerate.pretrained.layout import Paragraph, as_spelled
 from numerate.pretrained.prefix import Prefix
-from numerate.sight.table_numbers import MAX_NUMBERS, NumberInTable, numbers_of
+from numerate.sight.table_numbers import MAX_NUMBERS, NumberInTable, numbers_in_sight
 from numerate.spelling.written import spelled_form
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -209,7 +209,7 @@ def _rows(table: Table, rules: ReadingRules) -> list[_Text]:
     A cell that spans others is written once.
     """
     numbers: dict[tuple[int, int], list[tuple[int, NumberInTable]]] = {}
-    for which, number in enumerate(islice(numbers_of(table, rules), MAX_NUMBERS)):
+    for which, number in enumerate(numbers_in_sight(table, rules)):
         numbers.setdefault((number.row, number.column), []).append((which, number))
 
     def add_row(text: _Text, cells: Sequence[str], row: int) -> None:

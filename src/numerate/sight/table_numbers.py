@@ -1,7 +1,7 @@
 """Tables as columns: the numbers of their cells, with the words of their headers.
 
-Whoever needs the numbers of a table, to write it out, to show a source or to fill a cell, takes
-them from `numbers_of`, so that all count them in one order.
+Whoever counts the numbers that a model sees of a table, to store them, to write the table out or to
+show a source, takes them from `numbers_in_sight`, so that all count the same in one order.
 """
 
 import re
@@ -57,6 +57,16 @@ def numbers_of(table: Table, rules: ReadingRules = DEFAULT_RULES) -> list[Number
         ['48', '49', '19', '87']
     """
     return list(_numbers(table, CellTexts(rules)))
+
+
+def numbers_in_sight(table: Table, rules: ReadingRules = DEFAULT_RULES) -> list[NumberInTable]:
+    """Those of its numbers that a model sees: not too many, and none too far away."""
+    return _in_sight(_numbers(table, CellTexts(rules)))
+
+
+def _in_sight(numbers: Iterable[NumberInTable]) -> list[NumberInTable]:
+    near = (number for number in numbers if max(abs(number.row), number.column) <= MAX_PLACE)
+    return list(islice(near, MAX_NUMBERS))
 
 
 class CellTexts:
@@ -178,12 +188,9 @@ class ColumnsBuilder:
 
     def add_table(self, table: Table) -> int:
         """Its number among the tables."""
-        kept: list[NumberInTable] = []
-        for number in _numbers(table, self.texts):
-            if len(kept) < MAX_NUMBERS and max(number.row, number.column) <= MAX_PLACE:
-                kept.append(number)
-            else:
-                self.left_out += 1
+        found = list(_numbers(table, self.texts))
+        kept = _in_sight(found)
+        self.left_out += len(found) - len(kept)
         bags = [self.texts.words(f"{table.label} {table.caption}")]
         rows: dict[int, int] = {}
         columns: dict[int, int] = {}
