@@ -74,6 +74,16 @@ def test_a_row_is_a_line_with_what_is_above_it() -> None:
     assert [line.row for line in (age, men, systolic, later)] == [1, 2, 4, 5]
 
 
+def test_the_line_up_to_a_cell_is_how_the_line_with_it_begins() -> None:
+    [age] = row_lines(Table("", "", "", [["", "Placebo", ""]], [["Age", "51", "49"]]))
+    assert age.before(2) == "Age; Placebo: 51; "
+    for columns in ((1, 2), (2, 1)):
+        last = columns[-1]
+        assert age.text(columns) == age.before(last) + age.texts[last]
+    [bare] = row_lines(Table("", "", "", [], [["", "51"]]))
+    assert bare.before(1) == ""
+
+
 def test_the_rest_of_a_table_lacks_the_row() -> None:
     rest = without_row(TRIAL, 1)
     assert rest.body[1] == ["Age, years", "", ""]

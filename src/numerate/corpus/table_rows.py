@@ -39,7 +39,8 @@ class RowLine:
     def before(self, column: int) -> str:
         """The line up to a cell, which is its last."""
         others = [other for other in self.columns if other != column]
-        return BETWEEN.join(filter(None, [self.text(others), self._header(column)]))
+        line = self.text(others)
+        return f"{line}{BETWEEN if line else ''}{self._header(column)}"
 
     def _header(self, column: int) -> str:
         return f"{self.headers[column]}: " if self.headers[column] else ""
