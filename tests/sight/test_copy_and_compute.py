@@ -10,6 +10,7 @@ import torch
 from tests.tiny_sight import ROWS, TEXTS, tiny_sight
 
 from numerate.analysis.traced import SOURCES, Traced
+from numerate.errors import NumerateError
 from numerate.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
 from numerate.heads.compute import ComputeHead
 from numerate.heads.copy import CopyHead
@@ -130,6 +131,20 @@ def test_a_batch_in_training_is_the_same_as_reading(kind, padded, sight: CorpusS
     laid_out = Context(read.hidden, batch.with_vectors(vectors[batch.found]))
     found, expected = head.log_prob(laid_out, numerals), head.log_prob(read, numerals)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_head_computes_with_the_operations_it_has_learnt_of(sight: CorpusSight) -> None:
+    """There may be more by the time it is opened."""
+    head = randomised(ComputeHead(SIZE, ["sum", "complement"]))
+    again = ComputeHead.from_config(SIZE, head.config())
+    again.load_state_dict(head.state_dict())
+    at = context(sight)[3:4]
+    shown = {source.operation for source in again.eval().sources(at)}
+    assert shown
+    assert all("+" in way or way.startswith("100 − ") for way in shown)
+    assert again.next_numeral(at).total == pytest.approx(1, rel=1e-5)
+    with pytest.raises(NumerateError, match=r"unknown operation.*'cosine'"):
+        ComputeHead(SIZE, ["cosine"])
 
 
 @pytest.mark.parametrize("kind", [CopyHead, ComputeHead])

@@ -1,15 +1,16 @@
 """A numeral that follows from numbers in view: a percentage, a difference, a sum."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, check_choice
 from numerate.heads.attention import NumberAttention, safe_log, seen
 from numerate.heads.base import (
+    Config,
     Context,
     HeadOptions,
     NextNumeral,
@@ -23,7 +24,6 @@ from numerate.sight.derivations import BACK, NO_GROUP, Results
 from numerate.sight.operations import (
     OPERATIONS,
     PRECISIONS,
-    ROLES,
     Operation,
     is_computable,
     written,
@@ -34,7 +34,9 @@ from numerate.sight.view import FoundDerivations, Source, View, Ways
 class _Sums(NamedTuple):
     view: View
     scores: Tensor  # [P, roles] of a number in each role; −inf: it cannot play it
-    operation: Tensor  # [N, O] log p of each operation, less the log of the sum over its operands
+    operation: (
+        Tensor  # [N, known] log p of each operation, less the log of the sum over its operands
+    )
     precision: Tensor  # [N, precisions] log p of the result's decimals
     speaks: Tensor  # bool [N] whether anything can be computed
 
@@ -53,19 +55,28 @@ class ComputeHead(NumeralHead):
     drawn = False
     needs_sight = True
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, operations: Sequence[str] | None = None) -> None:
+        """With the operations of these names, of all that there are: those it has learnt of."""
         super().__init__()
-        count = len(OPERATIONS)
-        self.attention = NumberAttention(size, len(ROLES), by_state=False)
-        self.operations = nn.Linear(size, count)
+        names = [operation.name for operation in OPERATIONS]
+        self.names = names if operations is None else list(operations)
+        for name in self.names:
+            check_choice("operation", name, names)
+        self.known = [OPERATIONS[names.index(name)] for name in self.names]
+        self.roles = list(dict.fromkeys(role for o in self.known for role in o.roles))
+        self.attention = NumberAttention(size, len(self.roles), by_state=False)
+        self.operations = nn.Linear(size, len(self.known))
         self.precisions = nn.Linear(size, len(PRECISIONS))
-        # The roles of each operation's operands; −1: there is no second.
-        first = [ROLES.index(operation.roles[0]) for operation in OPERATIONS]
-        second = [ROLES.index(o.roles[1]) if o.operands == 2 else -1 for o in OPERATIONS]
-        self.first_role: Tensor
-        self.second_role: Tensor
-        self.register_buffer("first_role", torch.tensor(first), persistent=False)
-        self.register_buffer("second_role", torch.tensor(second), persistent=False)
+        # Of every operation: which of the known ones it is, and its operands' roles; −1: none.
+        mine = [self.names.index(name) if name in self.names else -1 for name in names]
+        roles = [[*(self.roles.index(r) for r in o.roles), -1][:2] for o in self.known]
+        self.mine: Tensor
+        self.of_operands: Tensor
+        self.register_buffer("mine", torch.tensor(mine), persistent=False)
+        self.register_buffer("of_operands", torch.tensor(roles), persistent=False)  # [known, 2]
+
+    def config(self) -> Config:
+        return {"operations": self.names}
 
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
@@ -97,11 +108,11 @@ class ComputeHead(NumeralHead):
             weights = scores.exp()  # [P, roles]
             masses: dict[object, Tensor] = {}  # operations that choose alike share a sum
             found = []
-            for operation in OPERATIONS:
+            for operation in self.known:
                 choice = operation.roles, operation.takes_a, operation.takes_b
                 if choice not in masses:
                     operands = [
-                        weights[:, ROLES.index(role)] * view.of_pairs(takes(view.values))
+                        weights[:, self.roles.index(role)] * view.of_pairs(takes(view.values))
                         for role, takes in zip(operation.roles, choice[1:], strict=False)
                     ]
                     masses[choice] = self._mass(view, operands, operation)
@@ -116,6 +127,11 @@ class ComputeHead(NumeralHead):
             return _Sums(
                 view, scores, log_operation, self.precisions(hidden).log_softmax(1), speaks
             )
+
+    def _known(self) -> list[Operation]:
+        return [
+            operation for name in self.names for operation in OPERATIONS if operation.name == name
+        ]
 
     def _mass(self, view: View, operands: list[Tensor], operation: Operation) -> Tensor:
         """The sum of the weights of all ways to choose the operands: float64 [N].
@@ -165,12 +181,15 @@ class ComputeHead(NumeralHead):
         self, sums: _Sums, places: Tensor, operations: Tensor, a: Tensor, b: Tensor
     ) -> Tensor:
         """log p of operations of numbers, before their results are rounded: [K] each → [K]."""
-        first, second = self.first_role[operations], self.second_role[operations]
+        mine = self.mine[operations]
+        known = mine.clamp(min=0)
+        first, second = self.of_operands[known].unbind(1)
         starts, last = sums.view.starts[places], len(sums.scores) - 1
         scores = _at(sums.scores, (starts + a).clamp(max=last), first)
         other = _at(sums.scores, (starts + b).clamp(max=last), second.clamp(min=0))
-        log_operation = _at(sums.operation, places, operations)
-        return log_operation + scores + torch.where(second < 0, 0.0, other)
+        log_operation = _at(sums.operation, places, known)
+        found = log_operation + scores + torch.where(second < 0, 0.0, other)
+        return torch.where(mine < 0, -torch.inf, found)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         sums = self._sums(context)

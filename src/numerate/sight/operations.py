@@ -71,7 +71,6 @@ OPERATIONS = (
     Operation("sum", _TERMS, lambda a, b: a + b, "{a} + {b}"),
     Operation("complement", ("complement",), lambda a, _: 100 - a, "100 − {a}", _percentage),
 )
-ROLES = tuple(dict.fromkeys(role for operation in OPERATIONS for role in operation.roles))
 
 
 def is_computable(values: Numbers, precisions: Numbers) -> Numbers:
