@@ -25,10 +25,17 @@ from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.store import Progress, default_cache
+from numerate.pretrained.written_tables import WRITING
 from numerate.progress import PassProgress
 from numerate.records import Say, cached, misfit
-from numerate.runs.folder import REFERENCE, VOCABULARY, WEIGHTS, calibration_file
-from numerate.sight.columns import check_level
+from numerate.runs.folder import (
+    REFERENCE,
+    VOCABULARY,
+    WEIGHTS,
+    calibration_file,
+    digest_of_tables,
+)
+from numerate.sight.columns import check_level, sees_tables
 
 START = "start.json"
 PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
@@ -143,14 +150,25 @@ class _Loading:
             identity |= {"member": member}
         if self.reads_slowly:
             identity |= {"paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
+        if tables := self._tables():
+            identity |= {"tables": tables}
+            identity |= {"writing": WRITING} if self.opened.lm else {}
         return self._cached(calibration_file(member), WEIGHTS, identity, find_out, Calibration.of)
+
+    def _tables(self) -> str | None:
+        """The hash of those that a run sees; for models as they come, the cache knows it."""
+        record = self.opened.record
+        if record is None or not sees_tables(self.opened.model.config.sight):
+            return None
+        given = self.given
+        return record.dataset.tables if given is None else digest_of_tables(Dataset.open(given))
 
     def _refuse_another(self, dataset: Dataset) -> None:
         """What is found out of it is remembered as of the run's own dataset."""
-        run, record = self.opened.run, self.opened.record
-        if run is None or record is None or self.given is not None:
+        run = self.opened.run
+        if run is None or self.given is not None:
             return
-        if dataset.manifest["content_hash"] != record.dataset.content_hash:
+        if not run.is_its_own(dataset):
             raise RunError(f"{run.not_its_own(dataset)}; if it is meant, give --dataset")
 
     def _calibrate(self, dataset: Dataset) -> Calibration:

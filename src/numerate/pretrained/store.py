@@ -33,8 +33,9 @@ from numerate.pretrained.language_model import (
 )
 from numerate.pretrained.layout import NOTHING, Paragraph, Plan
 from numerate.pretrained.mapped import open_mapped, put
+from numerate.pretrained.written_tables import WRITING
 from numerate.ragged import ranges
-from numerate.runs.folder import read_json
+from numerate.runs.folder import digest_of_tables, read_json
 from numerate.spelling.forest import Trees
 from numerate.spelling.numeral_tokens import SpellingTree
 from numerate.spelling.token_classes import MASSES
@@ -77,6 +78,8 @@ class Store:
             model.start = self._chosen_start(pair)
         # A head goes on with the start it was trained with, whatever another dataset would choose.
         seeing = "" if sight == "none" else f"-{sight}"
+        tables = digest_of_tables(dataset) if sight in WRITTEN else ""
+        seeing += f"-{tables[:16]}" if tables else ""
         self.folder = pair / f"start-{model.start}{seeing}"
         self.folder.mkdir(parents=True, exist_ok=True)
         self._splits: dict[str, SplitStore] = {}
@@ -91,6 +94,8 @@ class Store:
         }
         if sight != "none":
             identity |= {"sight": sight, "tables": TABLES if sight in WRITTEN else 0}
+        if tables:
+            identity |= {"digest_of_tables": tables, "writing": WRITING}
         if not about.exists():
             write_file(about, (json.dumps(identity, indent=2) + "\n").encode())
         elif read_json(about) != identity:

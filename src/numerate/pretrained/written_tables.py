@@ -23,6 +23,7 @@ from numerate.pretrained.prefix import Prefix
 from numerate.sight.table_numbers import MAX_NUMBERS, NumberInTable, numbers_in_sight
 from numerate.spelling.written import spelled_form
 
+WRITING = 1  # the version of how tables are written: what was read of them otherwise is no more so
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SENTENCE = re.compile(r"(?<=[.!?;]) +(?=[^\W\d_a-z])")  # where one begins, as a rule
 

@@ -22,6 +22,7 @@ class DatasetPlace:
     content_hash: str
     relative: str | None = None
     reading: ReadingRules | None = None  # not known of older runs
+    tables: str | None = None  # their hash, where the run sees them
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """`RunFolder`: the files of a run, by name, and what they say, by type."""
 
+import hashlib
 import os
 import re
 from dataclasses import asdict, dataclass
@@ -21,6 +22,7 @@ from numerate.runs.contents import (
     TrainedConfig,
     VocabularyLists,
 )
+from numerate.sight.columns import sees_tables
 from numerate.vocabulary import Vocabulary
 
 CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
@@ -139,12 +141,13 @@ class RunFolder:
             if path.name in named or _OF_MEMBER.fullmatch(path.name)
         )
 
-    def place_of(self, dataset: Dataset) -> DatasetPlace:
-        """How a run in this folder shall remember its dataset."""
+    def place_of(self, dataset: Dataset, sight: str) -> DatasetPlace:
+        """How a run in this folder that sees so far shall remember its dataset."""
         place = dataset.folder.absolute()
         relative = os.path.relpath(place.resolve(), self.path.resolve())
         content = dataset.manifest["content_hash"]
-        return DatasetPlace(str(place), content, relative, dataset.reading)
+        tables = digest_of_tables(dataset) if sees_tables(sight) else None
+        return DatasetPlace(str(place), content, relative, dataset.reading, tables)
 
     def open_dataset(self, given: str | Path | None = None) -> Dataset:
         """The dataset it was trained on, or the one that is given, if it is read by its rules."""
@@ -172,7 +175,7 @@ class RunFolder:
                 found.append(Dataset.open(place))
             except (DatasetError, OSError, ValueError) as error:
                 errors.append(one_line(error))
-        same = [one for one in found if one.manifest["content_hash"] == known.content_hash]
+        same = [one for one in found if _is_meant(one, known)]
         if not found:
             hint = f"if {self.path}'s dataset was moved, give --dataset"
             raise DatasetError(f"{errors[-1]}; {hint}") from None
@@ -183,9 +186,27 @@ class RunFolder:
         say(self.not_its_own(found[0]))
         return found[0]
 
+    def is_its_own(self, dataset: Dataset) -> bool:
+        """Whether it has the content that the run was trained on."""
+        return _is_meant(dataset, self.trained().dataset)
+
     def not_its_own(self, dataset: Dataset) -> str:
         """One line about a dataset in the place of the run's own, with other content."""
         return f"{dataset.folder}: not the dataset that {self.path} was trained on, by its content"
+
+
+def digest_of_tables(dataset: Dataset) -> str:
+    """What may be in view of its paragraphs; the content hash is of texts alone."""
+    digest, files = hashlib.sha256(), dataset.manifest.get("files", {})
+    for summary in dataset.manifest["splits"].values():
+        for name in (*summary.get("tables", ()), summary.get("sight", {}).get("file")):
+            digest.update(files.get(name, {}).get("sha256", "").encode())
+    return digest.hexdigest()
+
+
+def _is_meant(dataset: Dataset, known: DatasetPlace) -> bool:
+    same_texts = dataset.manifest["content_hash"] == known.content_hash
+    return same_texts and known.tables in (None, digest_of_tables(dataset))
 
 
 def read_json(path: Path) -> dict[str, Any]:

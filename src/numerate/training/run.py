@@ -27,6 +27,7 @@ from numerate.model.opening import from_scratch
 from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
 from numerate.pretrained.store import remembered_cache
+from numerate.pretrained.written_tables import WRITING
 from numerate.runs.folder import CHECKPOINT, CONFIG, RunFolder, read_json, writing_folder
 from numerate.training.checkpoint import difference
 from numerate.training.environment import record_end, record_environment
@@ -130,7 +131,10 @@ def train(
         "processes": accelerator.num_processes,
     }
     record: dict[str, Any] = {}
-    record |= {"dataset": asdict(RunFolder(folder).place_of(opened))}
+    record |= {"dataset": asdict(RunFolder(folder).place_of(opened, config.sight))}
+    if tables := record["dataset"]["tables"]:
+        identity |= {"tables": tables}
+        identity |= {"writing": WRITING} if isinstance(backbone, BackboneChoice) else {}
     record |= {"training": {**asdict(options), "vocabulary": vocabulary, "vectors": vectors}}
     record |= about
     if isinstance(backbone, BackboneChoice) and backbone.cache is not None:
@@ -283,10 +287,13 @@ def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
         about.pop("networks", None)  # an option, since version 2
         stored["network"] = None  # a pretrained model has none from scratch
     names = (asked.keys() | asked["training"].keys() | {"backbone"}) - {"training", "cache"}
+    if stored["dataset"].get("tables") is not None:  # not known of older runs
+        names |= {"tables"}
 
     def options(record: dict[str, Any]) -> dict[str, Any]:
         training = record.get("training", {})
         flat = {**record, **training, "dataset": record["dataset"]["content_hash"]}
+        flat["tables"] = record["dataset"].get("tables")
         return {name: flat.get(name) for name in names}
 
     if changed := difference(options(stored), options(asked)):
