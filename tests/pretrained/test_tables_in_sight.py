@@ -128,7 +128,9 @@ def test_a_model_as_it_comes_reads_tables(
         figures[level] = found.figures["perplexity"]["numerals"]["pp"]
         assert found.figures["beyond"]
     assert figures["none"] == figures["paragraph"] != figures["tables"]
-    assert "do not fit the window" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "do not fit the window" in told
+    assert "each paragraph's words, later ones too" in told, "figures may be too good"
 
 
 def test_runs_see_as_they_were_trained_to(run: RunResult, cache: Path) -> None:

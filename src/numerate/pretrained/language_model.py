@@ -363,7 +363,7 @@ def prefixes_of(
         say(
             f"{split.folder}, {split.name}: of the tables in sight, {rows:,} rows with "
             f"{numbers:,} numbers do not fit the window of {lm.backbone.name}; those nearest to "
-            "each paragraph's words are read"
+            "each paragraph's words, later ones too, are read"
         )
     return found
 
