@@ -34,9 +34,7 @@ from numerate.sight.view import FoundDerivations, Source, View, Ways
 class _Sums(NamedTuple):
     view: View
     scores: Tensor  # [P, roles] of a number in each role; −inf: it cannot play it
-    operation: (
-        Tensor  # [N, known] log p of each operation, less the log of the sum over its operands
-    )
+    operation: Tensor  # [N, known] log p of each, less the log of the sum over its operands
     precision: Tensor  # [N, precisions] log p of the result's decimals
     speaks: Tensor  # bool [N] whether anything can be computed
 
@@ -127,11 +125,6 @@ class ComputeHead(NumeralHead):
             return _Sums(
                 view, scores, log_operation, self.precisions(hidden).log_softmax(1), speaks
             )
-
-    def _known(self) -> list[Operation]:
-        return [
-            operation for name in self.names for operation in OPERATIONS if operation.name == name
-        ]
 
     def _mass(self, view: View, operands: list[Tensor], operation: Operation) -> Tensor:
         """The sum of the weights of all ways to choose the operands: float64 [N].
