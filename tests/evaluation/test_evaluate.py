@@ -23,7 +23,7 @@ from sklearn.metrics import (
 )
 from tests.datasets import replace_rows
 
-from numerate.backbones import lstm
+from numerate.backbones import scratch
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import describe
@@ -307,7 +307,7 @@ def test_figures_do_not_depend_on_the_size_of_batches(
     paragraphs_at_once: int,
     rows: int,
 ) -> None:
-    monkeypatch.setattr(lstm, "BATCH_SIZE", paragraphs_at_once)
+    monkeypatch.setattr(scratch, "BATCH_SIZE", paragraphs_at_once)
     monkeypatch.setattr(numeral_lm, "TABLE_ROWS", rows)
     found = evaluate(runs[model], everything=True, device="cpu")
     expected = leaves(evaluations[model].figures)
