@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from numerate.backbones import lstm
+from numerate.backbones import scratch
 from numerate.backbones.contract import Targets
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, Encoded
@@ -106,7 +106,7 @@ def test_targets_are_the_tokens_and_ends_of_the_split(
 def test_log_probabilities_are_in_the_order_of_the_corpus(
     corpora: dict[str, Corpus], monkeypatch: pytest.MonkeyPatch, name: str, batch_size: int
 ) -> None:
-    monkeypatch.setattr(lstm, "BATCH_SIZE", batch_size)
+    monkeypatch.setattr(scratch, "BATCH_SIZE", batch_size)
     model, corpus = language_model(corpora, name), corpora["test"]
     expected = []
     for index in range(len(corpus)):
@@ -127,7 +127,7 @@ def test_predictions_are_in_the_order_of_the_corpus(
     batch_size: int,
     rows: int,
 ) -> None:
-    monkeypatch.setattr(lstm, "BATCH_SIZE", batch_size)
+    monkeypatch.setattr(scratch, "BATCH_SIZE", batch_size)
     monkeypatch.setattr(numeral_lm, "TABLE_ROWS", rows)
     model, corpus = language_model(corpora, name), corpora["test"]
     candidates = candidate_numerals(corpora["train"])
