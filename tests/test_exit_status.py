@@ -23,6 +23,7 @@ CALLS = {
     "predict": "predict {0} text",
     "rank": "rank {0} 5",
     "check": "check {0} good.txt",
+    "fill": "fill {0} good.txt",
     "check-benchmark": "check-benchmark {0} {d}",
     "serve": "serve {0} --port 0",
 }

@@ -131,10 +131,10 @@ def test_numbers_that_are_too_many_to_see_are_told(
     capsys: pytest.CaptureFixture[str], run: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "large.csv"
-    path.write_text("a,b\n" + "1,2\n" * 600, encoding="utf-8")
+    path.write_text("a,b\n" + "1,2\n" * 2100, encoding="utf-8")
     status, _, err = numerate(capsys, "predict", run, "Mean age was", "--table", str(path))
     assert status == 0
-    assert err == "numerate: tables: 176 of 1,200 numbers are out of view, the last ones\n"
+    assert err == "numerate: tables: 104 of 4,200 numbers are out of view, the last ones\n"
 
 
 def test_serve_refuses_a_table_before_anything_is_loaded(

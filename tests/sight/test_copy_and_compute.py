@@ -74,7 +74,7 @@ def computed(numbers: list[tuple[str, int | None, int | None]]) -> set[str]:
         if one == other:
             exact += [100 - x] if x <= 100 else []
         elif (row is None and r is None) or (row is not None and (row == r or column == c)):
-            exact += [abs(x - y), x + y]
+            exact += [abs(x - y), x + y, x * y / 1000, (x * y / 3600).sqrt()]
             exact += [100 * x / y, x / y, 100 * abs(x - y) / y] if y else []
     return {rounded(value, precision) for value in exact for precision in PRECISIONS}
 
@@ -166,6 +166,21 @@ def test_a_place_may_be_asked_about_with_different_states(kind, sight: CorpusSig
         Context(hidden, BatchSight(replace(view, scorer=at_once, _made={}))), numerals
     )
     torch.testing.assert_close(found, torch.cat(expected), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [CopyHead, ComputeHead])
+def test_before_the_first_numeral_of_a_text_without_tables_nothing_is_known(kind, sight) -> None:
+    """What follows in the text could be computed with, were it in view."""
+    first = int(sight.place_offsets[2])
+    text = int(sight.place_texts[first])
+    assert not numbers_of(sight, first)
+    assert len(sight.results(text)), "the text has numbers of its own"
+    head, at = randomised(kind(SIZE)), context(sight, places=np.array([first]))
+    numerals = sight.table.batch(sight.own.rows[-1:])
+    assert head.log_prob(at, numerals).item() == -torch.inf
+    assert (head.log_prob_table(at, sight.table) == -torch.inf).all()
+    assert head.log_evidence(at).item() == -torch.inf
+    assert not head.sources(at)
 
 
 def test_a_long_list_of_numerals_is_computed_with_near_ones() -> None:

@@ -371,8 +371,8 @@ def test_a_dataset_that_cannot_be_trained_on(cardiac: Path, tmp_path: Path) -> N
     manifest = json.loads((cardiac / "manifest.json").read_text())
     broken = tmp_path / "broken"
     broken.mkdir()
-    for name in ("train-00000.parquet", "dev-00000.parquet", "test-00000.parquet"):
-        (broken / name).write_bytes((cardiac / name).read_bytes())
+    for path in cardiac.iterdir():
+        (broken / path.name).write_bytes(path.read_bytes())
 
     def refuses(changed: dict[str, Any], message: str) -> None:
         (broken / "manifest.json").write_text(json.dumps(changed))

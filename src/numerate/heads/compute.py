@@ -174,6 +174,8 @@ class ComputeHead(NumeralHead):
         self, sums: _Sums, places: Tensor, operations: Tensor, a: Tensor, b: Tensor
     ) -> Tensor:
         """log p of operations of numbers, before their results are rounded: [K] each → [K]."""
+        if not len(sums.scores):  # nothing is in view of any place
+            return torch.full_like(places, -torch.inf, dtype=sums.operation.dtype)
         mine = self.mine[operations]
         known = mine.clamp(min=0)
         first, second = self.of_operands[known].unbind(1)

@@ -388,7 +388,8 @@ class NumeralLM(nn.Module):
         if wrong:
             expected = "a list of tables, as numerate.read_tables gives"
             raise NumerateError(f"tables: got {type(wrong[0]).__name__}, expected {expected}")
-        if tables and not sees_tables(self.config.sight):
+        blind = self.backbone.title is None and not self.head.uses_sight
+        if tables and (blind or not sees_tables(self.config.sight)):
             raise NumerateError(
                 f"tables: {self.name} sees none; expected a model with tables in sight, such as "
                 "one trained with --model grounded"

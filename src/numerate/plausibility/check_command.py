@@ -16,7 +16,7 @@ from numerate.plausibility.checking.check import check_documents, without_ignore
 from numerate.plausibility.checking.formats import as_csv, as_json, print_report
 from numerate.plausibility.checking.html_page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
-from numerate.plausibility.given_tables import check_given, read_given
+from numerate.plausibility.given_tables import check_given, read_given, tell_if_none
 from numerate.plausibility.slips import KINDS
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
@@ -55,6 +55,7 @@ def check_files(
     given = read_given(tables)
     model = source.load(with_tables=bool(given))
     check_given(model, given)
+    tell_if_none(model, documents, given)
     model.checker.calibration.check_alarms(
         alarms
     )  # done now, what is not done yet has its own progress

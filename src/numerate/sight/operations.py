@@ -69,6 +69,9 @@ OPERATIONS = (
     ),
     Operation("difference", _TERMS, lambda a, b: np.abs(a - b), "|{a} − {b}|"),
     Operation("sum", _TERMS, lambda a, b: a + b, "{a} + {b}"),
+    # Of clinical reports: a flow in litres from millilitres a beat, and Mosteller's formula.
+    Operation("flow", _TERMS, lambda a, b: a * b / 1000, "{a} · {b}/1000"),
+    Operation("body surface", _TERMS, lambda a, b: np.sqrt(a * b / 3600), "√({a} · {b}/3600)"),
     Operation("complement", ("complement",), lambda a, _: 100 - a, "100 − {a}", _percentage),
 )
 

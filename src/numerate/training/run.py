@@ -17,7 +17,7 @@ from numerate.backbones.scratch import ScratchBackbone
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, NumerateError, RunError
-from numerate.heads.base import HeadOptions, TrainingNumerals
+from numerate.heads.base import HeadOptions, NumeralHead, TrainingNumerals
 from numerate.heads.combination import CombinationHead
 from numerate.heads.registry import head_class
 from numerate.model.config import ModelConfig, NetworkConfig
@@ -106,6 +106,7 @@ def train(
     about: dict[str, Any] = {}
     if not isinstance(backbone, BackboneChoice):
         head = head_class(model).fit(data, hidden, chosen)
+        _refuse_blind(head, config)
         network = from_scratch(config, words, head)
         coverage = _start_from_vectors(network, vectors, options.seed)
     else:
@@ -163,8 +164,25 @@ def _sight(model: str, options: HeadOptions, chosen: str | None) -> str:
     needs = next((member for member in members if member.needs_sight), None)
     usual = kind.usual_sight if not options.members else "tables" if needs else "none"
     if chosen == "none" and usual != "none":
-        raise NumerateError(f"sight: got none for {model}, which knows numbers in view")
+        raise NumerateError(
+            f"sight: got none for {model}, which knows numbers in view; "
+            "expected paragraph, tables or document"
+        )
+    if kind.usual_sight != "none" and usual == "none":
+        raise NumerateError(
+            f"members: got {', '.join(options.members)} for {model}, none of which knows numbers "
+            "in view; expected copy or compute among them"
+        )
     return usual if chosen is None else chosen
+
+
+def _refuse_blind(head: NumeralHead, config: ModelConfig) -> None:
+    """From scratch it is the head that sees: without one, tables would be read for nothing."""
+    if config.sight != "none" and not head.uses_sight:
+        raise NumerateError(
+            f"sight: got {config.sight} for {config.model}, which knows no numbers in view; "
+            "expected --model grounded, or copy or compute among --members"
+        )
 
 
 def _finished_before(folder: Path, asked: dict[str, Any], coverage: str | None) -> RunResult:
