@@ -237,3 +237,24 @@ def test_a_text_brings_its_own_tables() -> None:
     ]
     assert [p.holds for p in document.paragraphs] == [(), (), ("#1",), ("#2",), (), ()]
     assert document.tables_of(document.paragraphs[4])[0].body == [["3", "Table 1"]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["116,4", "1,1"], ["116.4", "1.1"]),
+        (["1.234,5", "71"], ["1234.5", "71"]),
+        (["1,204", "48,5 %"], ["1.204", "48.5 %"]),  # the one says what the other means
+        (["1,204", "48"], ["1,204", "48"]),
+        (["1,204", "48.5"], ["1,204", "48.5"]),
+        (["1,5", "48.5"], ["1,5", "48.5"]),  # nobody can tell
+        (["49 (19–87)", "3,5"], ["49 (19–87)", "3.5"]),
+    ],
+)
+def test_decimal_commas_between_semicolons(
+    tmp_path: Path, cells: list[str], expected: list[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("Group;Age;n\nPlacebo;" + ";".join(cells) + "\n", encoding="utf-8")
+    (table,) = read_tables(path)
+    assert table.body == [["Placebo", *expected]]

@@ -28,6 +28,11 @@ _KINDS = {
 _BINARY = {b"PK\x03\x04": "a ZIP archive or a workbook", b"%PDF": "a PDF", b"\x1f\x8b": "gzip"}
 _BLOCKS = {"br", "p", "div", "li", "ul", "ol", "dd", "dt", "dl", "td", "th", "tr", "hr"}
 _SILENT = {"script", "style", "table", "template"}
+_COMMA = re.compile(r"[+−-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+ ?%?")
+_THOUSANDS = re.compile(r"[+−-]?[1-9][0-9]{0,2},[0-9]{3} ?%?")
+_POINT = re.compile(
+    r"[+−-]?(?:[0-9]+\.(?:[0-9]{1,2}|[0-9]{4,})|[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+) ?%?"
+)
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 
@@ -147,8 +152,29 @@ def _separated(text: str, name: str, delimiter: str | None, title: str) -> Table
         if cells > MAX_AREA:
             raise DocumentError(f"{name}:{line}", f"too large: expected at most {MAX_AREA:,} cells")
         rows.append(row)
+    if delimiter == ";":
+        rows = _with_points(rows)
     height = _header_rows(rows)
     return Table("#1", title, "", rows[:height], rows[height:])
+
+
+def _with_points(rows: list[list[str]]) -> list[list[str]]:
+    """Where commas come before decimals, as in files whose cells stand between semicolons.
+
+    One number with a comma that can stand for nothing else says so of all, unless another has a
+    point that can only come before decimals.
+    """
+    cells = [cell.strip() for row in rows for cell in row]
+    commas = any(_COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for cell in cells)
+    if not commas or any(_POINT.fullmatch(cell) for cell in cells):
+        return rows
+
+    def written(cell: str) -> str:
+        if not _COMMA.fullmatch(cell.strip()):
+            return cell
+        return cell.replace(".", "").replace(",", ".")
+
+    return [[written(cell) for cell in row] for row in rows]
 
 
 def _rows(text: str, name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
