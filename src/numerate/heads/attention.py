@@ -1,9 +1,14 @@
 """Attention from states to the numbers in view, which `copy` and `compute` share."""
 
+from typing import Self
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from numerate.heads.base import Context
+from numerate.errors import NumerateError
+from numerate.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
+from numerate.numeral_table import NumeralTable
 from numerate.sight.features import FEATURES
 from numerate.sight.view import View
 
@@ -38,6 +43,30 @@ class NumberAttention(nn.Module):
             weights = self.weigh_by_state(hidden).view(-1, self.heads, FEATURES)
             scores = scores + (view.for_pairs(weights) * view.features[:, None]).sum(2)
         return REACH * torch.tanh(scores / REACH)
+
+
+class SightHead(NumeralHead):
+    """A head that knows nothing but what is in view, so that it can only be a member."""
+
+    open_vocabulary = False
+    drawn = False
+    needs_sight = True
+
+    @classmethod
+    def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
+        name = cls.__name__.removesuffix("Head").lower()
+        raise NumerateError(
+            f"head {name!r}: it knows no numeral but those in view and what follows from them; "
+            "expected it among the members of a combination (--model grounded)"
+        )
+
+    @classmethod
+    def fit_member(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
+        return cls(size)
+
+    def knows(self, numerals: NumeralTable) -> np.ndarray:
+        """By itself, none: what it knows depends on the place."""
+        return np.zeros(len(numerals), dtype=np.bool_)
 
 
 def seen(context: Context) -> View:

@@ -1,21 +1,18 @@
 """A numeral that follows from numbers in view: a percentage, a difference, a sum."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from numerate.errors import NumerateError, check_choice
-from numerate.heads.attention import NumberAttention, safe_log, seen
+from numerate.errors import check_choice
+from numerate.heads.attention import NumberAttention, SightHead, safe_log, seen
 from numerate.heads.base import (
     Config,
     Context,
-    HeadOptions,
     NextNumeral,
-    NumeralHead,
-    TrainingNumerals,
 )
 from numerate.heads.copy import NAMED, columns_of
 from numerate.heads.known_numerals import KnownNumerals
@@ -39,7 +36,7 @@ class _Sums(NamedTuple):
     speaks: Tensor  # bool [N] whether anything can be computed
 
 
-class ComputeHead(NumeralHead):
+class ComputeHead(SightHead):
     """Which operation, of which numbers, to which precision: log p is the sum over all ways.
 
     Operands are chosen together from the pairs that share a row, a column, or the text, with odds
@@ -47,11 +44,8 @@ class ComputeHead(NumeralHead):
     enumerated in training but the ways that lead to the numeral that stands there.
     """
 
-    open_vocabulary = False
     summary = "What follows from numbers in view: percentages, ratios, differences, sums."
     style = ("orange", "--")
-    drawn = False
-    needs_sight = True
 
     def __init__(self, size: int, operations: Sequence[str] | None = None) -> None:
         """With the operations of these names, of all that there are: those it has learnt of."""
@@ -75,21 +69,6 @@ class ComputeHead(NumeralHead):
 
     def config(self) -> Config:
         return {"operations": self.names}
-
-    @classmethod
-    def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
-        raise NumerateError(
-            "head 'compute': it knows no numeral but what follows from numbers in view; "
-            "expected it among the members of a combination (--model grounded)"
-        )
-
-    @classmethod
-    def fit_member(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
-        return cls(size)
-
-    def knows(self, numerals: NumeralTable) -> np.ndarray:
-        """By itself, none: what it knows depends on the place."""
-        return np.zeros(len(numerals), dtype=np.bool_)
 
     def _sums(self, context: Context) -> _Sums:
         view = seen(context)

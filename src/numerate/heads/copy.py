@@ -1,22 +1,19 @@
 """A numeral that stands in view already: in a table, or earlier in the text."""
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from numerate.errors import NumerateError
-from numerate.heads.attention import NumberAttention, safe_log, seen
+from numerate.heads.attention import NumberAttention, SightHead, safe_log, seen
 from numerate.heads.base import (
     Context,
-    HeadOptions,
     NextNumeral,
-    NumeralHead,
-    TrainingNumerals,
 )
 from numerate.heads.known_numerals import KnownNumerals
 from numerate.numeral_table import KEY_BASE, NumeralBatch, NumeralTable
+from numerate.sight.operations import drop_decimals
 from numerate.sight.view import COPY, DROPPED, Source, View, Ways
 
 NAMED = 32  # sources that are told
@@ -31,38 +28,20 @@ class Copies(NamedTuple):
     mass: Tensor  # [N] log of the sum before it was made one; −inf: nothing is in view
 
 
-class CopyHead(NumeralHead):
+class CopyHead(SightHead):
     """Attention over the numbers in view, whole or rounded to fewer decimals.
 
     The probability of a numeral is the sum over the places where it stands.
     """
 
-    open_vocabulary = False
     summary = "Numbers in view, in tables and earlier in the text, as they are or rounded."
     style = ("green", "--")
-    drawn = False
-    needs_sight = True
 
     def __init__(self, size: int) -> None:
         super().__init__()
         self.attention = NumberAttention(size, 1, by_state=True)
         self.dropped = nn.Linear(size, DROPPED)
         self.trust = nn.Parameter(torch.zeros(()))  # how much its scores speak for it
-
-    @classmethod
-    def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
-        raise NumerateError(
-            "head 'copy': it knows no numeral but those in view; "
-            "expected it among the members of a combination (--model grounded)"
-        )
-
-    @classmethod
-    def fit_member(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
-        return cls(size)
-
-    def knows(self, numerals: NumeralTable) -> np.ndarray:
-        """By itself, none: what it knows depends on the place."""
-        return np.zeros(len(numerals), dtype=np.bool_)
 
     def copies(self, context: Context) -> Copies:
         view = seen(context)
@@ -119,7 +98,7 @@ class CopyHead(NumeralHead):
         for dropped in range(DROPPED):
             scale = 10**dropped
             if dropped:
-                fewer = (units + scale // 2) // scale * KEY_BASE + precisions - dropped
+                fewer = drop_decimals(units, scale) * KEY_BASE + precisions - dropped
                 all_keys.append(torch.where((keys >= 0) & (precisions >= dropped), fewer, -1))
             share = self._dropping(copies, torch.full_like(keys, dropped))
             has = (precisions >= dropped) & (keys >= 0) if dropped else torch.ones_like(keys) > 0
@@ -171,7 +150,7 @@ def is_copy(numbers: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
     """
     decimals = numbers % KEY_BASE - wanted % KEY_BASE  # that would be dropped
     scale = 10 ** decimals.clamp(0, DROPPED - 1)
-    rounded = (numbers // KEY_BASE + scale // 2) // scale
+    rounded = drop_decimals(numbers // KEY_BASE, scale)
     same = (decimals >= 0) & (decimals < DROPPED) & (rounded == wanted // KEY_BASE)
     # A numeral with too many digits to be rounded is only copied whole.
     same = torch.where((numbers < 0) | (wanted < 0), numbers == wanted, same)

@@ -24,7 +24,7 @@ from numerate.sight.derivations import (
     results_of,
 )
 from numerate.sight.features import features_of
-from numerate.sight.operations import is_computable, written
+from numerate.sight.operations import drop_decimals, is_computable, written
 from numerate.sight.view import (
     AllAtOnce,
     BatchSight,
@@ -245,7 +245,7 @@ class CorpusSight:
             return numeral
         units, precision = divmod(int(self.table.keys[row]), KEY_BASE)
         scale = 10**dropped
-        return written((units + scale // 2) // scale * KEY_BASE + precision - dropped)
+        return written(drop_decimals(units, scale) * KEY_BASE + precision - dropped)
 
     def number(self, text: int, number: int) -> SeenNumber:
         """One of a text's numbers, and where it stands."""

@@ -95,6 +95,11 @@ def key_of(units: np.ndarray, precisions: np.ndarray | int) -> np.ndarray:
     return units * KEY_BASE + precisions
 
 
+def drop_decimals(units: Numbers, scale: Numbers) -> Numbers:
+    """Units of a numeral in units of fewer decimals, `scale` times as large, rounded half up."""
+    return (units + scale // 2) // scale
+
+
 def written(key: int) -> str:
     """The numeral that a key is of; long ones have keys that say nothing."""
     units, precision = divmod(key, KEY_BASE)
