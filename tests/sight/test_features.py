@@ -5,6 +5,7 @@ from tests.tiny_sight import ROWS, TEXTS, tiny_sight
 
 from numerate.sight.collate import CorpusSight
 from numerate.sight.features import FEATURES, SCALE
+from numerate.sight.header_words import word_weights
 
 HEADERS = {"rows": ["age", "weight", "dose"], "columns": ["placebo", "drug"]}
 
@@ -32,7 +33,7 @@ def expected(sight: CorpusSight, text: int, before: int) -> list[list[float]]:
             word = HEADERS[kind][which]
             for reach in (8, 32):
                 near = tokens[max(0, place - reach) : place]
-                weight = sight._weights()[sight.columns.words.index(word)]
+                weight = word_weights(sight)[sight.columns.words.index(word)]
                 features.append(weight if word in near else 0.0)
         found.append(features)
     for order in range(before):

@@ -38,8 +38,6 @@ from numerate.sight.view import (
 )
 from numerate.vocabulary import Vocabulary
 
-JUST_BEFORE, NEAR = 8, 32  # words before a place in which those of headers are looked for
-
 
 @dataclass(frozen=True, slots=True)
 class OwnTokens:
@@ -275,48 +273,6 @@ class CorpusSight:
             column_header=", ".join(cell.column_header) if cell else shown.header[row][column],
         )
 
-    @cached_property
-    def overlaps(self) -> np.ndarray:
-        """How much of each bag stands just before each place, and near it: float16 [·, 2]."""
-        words = {word: index for index, word in enumerate(self.columns.words)}
-        types = np.array([words.get(type, -1) for type in self.own.types] or [-1])
-        tokens = types[self.own.codes] if len(self.own.codes) else np.zeros(0, dtype=np.int64)
-        weights = np.append(self._weights(), 0.0)
-        parts = []
-        for text in range(len(self)):
-            begin, end = self.own.offsets[text : text + 2]
-            numerals = self.own.numerals[slice(*self.own.numeral_offsets[text : text + 2])]
-            places = np.append(numerals, end) - begin
-            bags = self.bag_words[slice(*self.bag_offsets[text : text + 2])]
-            found = np.zeros((len(places), len(bags), 2), dtype=np.float16)
-            parts.append(found.reshape(-1, 2))
-            named = tokens[begin:end]
-            at = np.flatnonzero(named >= 0)
-            if not len(at) or len(bags) == 1:
-                continue
-            distinct, local = np.unique(bags, return_inverse=True)
-            local = local.reshape(bags.shape)
-            column = np.searchsorted(distinct, named[at]).clip(max=len(distinct) - 1)
-            hit = distinct[column] == named[at]
-            at, column = at[hit], column[hit]
-            distance = places[:, None] - at  # [n, hits]
-            weight = weights[distinct]
-            for index, reach in enumerate((JUST_BEFORE, NEAR)):
-                inside = np.zeros((len(places), len(distinct)))
-                near, which = np.nonzero((distance > 0) & (distance <= reach))
-                inside[near, column[which]] = 1.0
-                inside *= weight
-                found[:, :, index] = inside[:, local].sum(2)
-        return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float16)
-
-    def _weights(self) -> np.ndarray:
-        """Words that are rare say more: those that the vocabulary lacks most."""
-        rank = {word: index for index, word in enumerate(self.vocabulary.words)}
-        most = len(rank) + 1
-        ranks = np.array([rank.get(word, most) for word in self.columns.words], dtype=np.float64)
-        weights: np.ndarray = np.log2(1 + ranks) / np.log2(1 + most)
-        return weights
-
     # Batches
 
     def room(self, texts: np.ndarray, *, padded: bool = False) -> Room:
@@ -363,12 +319,6 @@ class CorpusSight:
         """Operation, a and b of all: [K, 3]."""
         found = self.derivations
         return np.stack([found.operations, found.a, found.b], axis=1)
-
-    @cached_property
-    def overlap_offsets(self) -> np.ndarray:
-        """Where the overlaps of each place with the bags of its text begin."""
-        counts = np.diff(self.bag_offsets)[self.place_texts]
-        return np.concatenate([[0], np.cumsum(counts)])
 
     def on_device(self, column: str) -> Tensor:
         """One of the arrays as a tensor where the table is; moved once."""

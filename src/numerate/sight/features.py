@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from numerate.ragged import ranges
+from numerate.sight.header_words import overlap_starts, overlaps_of
 
 if TYPE_CHECKING:
     from numerate.sight.collate import CorpusSight
@@ -22,16 +23,22 @@ _NEVER = 1 << 30
 
 def features_of(sight: "CorpusSight") -> np.ndarray:
     """Of every pair of a place and a number it sees: uint8 [P, FEATURES]."""
-    first = _first_written(sight)
+    first, words = _first_written(sight), (overlap_starts(sight), overlaps_of(sight))
     parts = [np.zeros((0, FEATURES), dtype=np.uint8)]
     for begin in range(0, len(sight), TEXTS_AT_ONCE):
         end = min(begin + TEXTS_AT_ONCE, len(sight))
         places = np.arange(sight.place_offsets[begin], sight.place_offsets[end])
-        parts.append(_features(sight, places, first))
+        parts.append(_features(sight, places, first, *words))
     return np.concatenate(parts)
 
 
-def _features(sight: "CorpusSight", places: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _features(
+    sight: "CorpusSight",
+    places: np.ndarray,
+    first: np.ndarray,
+    overlap_at: np.ndarray,
+    overlaps: np.ndarray,
+) -> np.ndarray:
     counts = np.diff(sight.pair_offsets)[places]
     starts = sight.offsets[sight.place_texts[places]]
     numbers = ranges(starts, starts + counts)  # [P]
@@ -60,8 +67,8 @@ def _features(sight: "CorpusSight", places: np.ndarray, first: np.ndarray) -> np
         if back == 1:  # the next one of the table, as it is read
             found.append(np.concatenate([[False], same[:-1]])[: len(same)] & ~own)
     found.append(~own & (first[numbers] < before))
-    named = sight.overlap_offsets[places][place]
-    words = [sight.overlaps[named + of] for of in (rows, columns)]  # [P, 2] each
+    named = overlap_at[places][place]
+    words = [overlaps[named + of] for of in (rows, columns)]  # [P, 2] each
     everything = np.column_stack([np.stack(found, axis=1).astype(np.float32), *words])
     rounded: np.ndarray = np.minimum(np.rint(SCALE * everything), 255).astype(np.uint8)
     return rounded
