@@ -35,6 +35,7 @@ LAYERS: list[set[str]] = [
     {"documents"},
     {"corpus.rules", "corpus.tokenizer"},
     {"sight.columns", "sight.table_numbers"},
+    {"checking"},
     {"corpus"},
     {"vocabulary"},
     {"runs"},
@@ -48,7 +49,9 @@ LAYERS: list[set[str]] = [
     {"backbones"},
     {"model"},
     {"training", "evaluation"},
+    {"detector"},
     {"analysis", "plausibility"},
+    {"proofreading"},
     {"reproduce"},
     {"console", "server", "cli", "__main__"},
 ]

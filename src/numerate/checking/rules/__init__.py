@@ -1,0 +1,1 @@
+"""One module a family of rules; importing this package registers them all."""
