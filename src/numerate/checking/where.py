@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Where:
     """A stretch of one text of a document; offsets are those of that text as read.
 
-    In a table, `row` and `column` are None for its caption, and `row` counts as in `Table.repeated`:
+    In a table, `row` and `column` are None for its caption, and rows count as in `Table.repeated`:
     from 0 in the body, from −1 upwards in the header. Tables that were given beside the document
     are counted after its own.
     """
