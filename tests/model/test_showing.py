@@ -13,7 +13,7 @@ from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.rank import Claim, Ranking
 from numerate.numeral_table import NumeralTable
-from numerate.plausibility.findings import Finding, Findings
+from numerate.plausibility.assessments import Assessment, Assessments
 from numerate.vocabulary import Vocabulary
 
 
@@ -91,8 +91,8 @@ def test_a_ranking_is_a_sequence() -> None:
     assert cells[4:8] == ["2", "it is <i>", "-2.00", "<b>"]
 
 
-def finding(written: str, start: int) -> Finding:
-    return Finding(
+def finding(written: str, start: int) -> Assessment:
+    return Assessment(
         start, start + len(written), written, written, 9.0, 1.0, (1.5, 2.0), "1.7", "magnitude",
         0.001, True,
     )  # fmt: skip
@@ -100,7 +100,7 @@ def finding(written: str, start: int) -> Finding:
 
 def test_findings_are_a_sequence() -> None:
     flagged = [finding("184", 31), finding("74", 10)]
-    found = Findings(flagged, 1200)
+    found = Assessments(flagged, 1200)
     assert len(found) == 2
     assert [*found] == flagged
     assert found[0] == flagged[0]
@@ -108,10 +108,10 @@ def test_findings_are_a_sequence() -> None:
     assert found == flagged
     assert found != flagged[:1]
     assert bool(found)
-    assert repr(found) == "Findings(2 of 1,200 numerals flagged: 184, 74)"
-    assert repr(Findings([], 1)) == "Findings(0 of 1 numeral flagged)"
-    assert not Findings([], 1)
-    assert repr(Findings(4 * flagged, 9)).endswith("flagged: 184, 74, 184, 74, 184, …)")
+    assert repr(found) == "Assessments(2 of 1,200 numerals flagged: 184, 74)"
+    assert repr(Assessments([], 1)) == "Assessments(0 of 1 numeral flagged)"
+    assert not Assessments([], 1)
+    assert repr(Assessments(4 * flagged, 9)).endswith("flagged: 184, 74, 184, 74, 184, …)")
     cells = Tags(found._repr_html_()).cells
     assert cells[:2] == ["31", "184"]
     assert "far larger than expected" in cells[2]
@@ -123,7 +123,7 @@ def test_models_and_datasets_introduce_themselves(
     assert repr(models["mog"]) == "NumeralLM(mog)"
     assert repr(models["combination"]) == "NumeralLM(combination of h-softmax, d-rnn, mog)"
     found = models["combination"].check("It is 5 or 6.", 0.2)
-    assert isinstance(found, Findings)
+    assert isinstance(found, Assessments)
     assert found.numerals == 2
     opened = Dataset.open(dataset)
     expected = "train 84 paragraphs of 84 documents, dev 12 paragraphs of 12 documents, test 24 "

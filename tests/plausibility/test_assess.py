@@ -20,7 +20,7 @@ from numerate.plausibility.assess import (
     first_sight,
     log_odds,
 )
-from numerate.plausibility.findings import REASONS
+from numerate.plausibility.assessments import REASONS
 from numerate.plausibility.grid import Grid, Written
 from numerate.plausibility.slips import meant
 from numerate.plausibility.wording import UNUSUAL

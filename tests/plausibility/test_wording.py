@@ -2,16 +2,16 @@
 
 import pytest
 
+from numerate.plausibility.assessments import REASONS, Assessment
 from numerate.plausibility.domain import Compared, Fit
-from numerate.plausibility.findings import REASONS, Finding
 from numerate.plausibility.wording import explain, for_people, level_of, misfit, share, what_is_odd
 
 FITS = Fit({"unknown_words": Compared(0.03, 0.03, 0.1)})
 UNFIT = Fit({"unknown_words": Compared(0.41, 0.03, 0.1)})
 
 
-def finding(numeral: str, reason: str, plausibility: float, *, likely: str = "61") -> Finding:
-    return Finding(
+def finding(numeral: str, reason: str, plausibility: float, *, likely: str = "61") -> Assessment:
+    return Assessment(
         start=0,
         end=len(numeral),
         numeral=numeral,

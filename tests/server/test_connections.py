@@ -12,7 +12,7 @@ import pytest
 
 from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Table
-from numerate.plausibility.findings import Findings, Glance
+from numerate.plausibility.assessments import Assessments, Glance
 from numerate.server.limits import Limits
 
 IMPATIENT = Limits(seconds=0.1, head_seconds=0.2)
@@ -33,10 +33,10 @@ class Fake:
         self.begun = threading.Semaphore(0)
         self.go_on = threading.Event()
 
-    def glance(self, text: str, alarms: float, tables: list[Table]) -> Findings[Glance]:
+    def glance(self, text: str, alarms: float, tables: list[Table]) -> Assessments[Glance]:
         self.begun.release()
         self.go_on.wait(20)
-        return Findings([], 0)
+        return Assessments([], 0)
 
 
 def connect(client: httpx.Client, source: str = "127.0.0.1") -> socket.socket:

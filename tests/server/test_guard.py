@@ -14,7 +14,7 @@ import pytest
 
 from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Table
-from numerate.plausibility.findings import Findings, Glance
+from numerate.plausibility.assessments import Assessments, Glance
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
 
@@ -34,10 +34,10 @@ class Fake:
         self.checker = self
         self.act = act
 
-    def glance(self, text: str, alarms: float, tables: list[Table]) -> Findings[Glance]:
+    def glance(self, text: str, alarms: float, tables: list[Table]) -> Assessments[Glance]:
         assert not tables
         self.act(text)
-        return Findings([], 0)
+        return Assessments([], 0)
 
 
 def check(client: httpx.Client, text: str = "7") -> httpx.Response:

@@ -506,7 +506,7 @@ class NumeralLM(nn.Module):
         tables: Sequence[Table] = (),
         force_domain: bool = False,
     ) -> Any:
-        """The numerals that are implausible where they stand, as `Findings`.
+        """The numerals that are implausible where they stand, as `Assessments`.
 
         `tables` are in view of every paragraph, beside those of the document itself.
 

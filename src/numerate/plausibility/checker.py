@@ -13,9 +13,9 @@ from numerate.errors import DomainWarning
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import ALARMS, NumeralLM
 from numerate.plausibility.assess import Expected, Strangeness, expect, look_closer
+from numerate.plausibility.assessments import Assessment, Assessments, Glance
 from numerate.plausibility.calibration import Calibration
 from numerate.plausibility.domain import Comparison
-from numerate.plausibility.findings import Finding, Findings, Glance
 from numerate.plausibility.passages import (
     Passage,
     Report,
@@ -104,7 +104,7 @@ class Checker:
         *,
         tables: Sequence[Table] = (),
         force_domain: bool = False,
-    ) -> Findings[Finding]:
+    ) -> Assessments[Assessment]:
         """The numerals that are implausible where they stand.
 
         `tables` are in view of every paragraph, beside those of a document itself.
@@ -127,10 +127,10 @@ class Checker:
         alarms: float = ALARMS,
         tables: Sequence[Table] = (),
         report: Report | None = None,
-    ) -> Findings[Finding]:
+    ) -> Assessments[Assessment]:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
         self.calibration.check_alarms(alarms)
-        flagged: list[Finding] = []
+        flagged: list[Assessment] = []
         unusual: list[Glance] = []
         count = 0
         comparison = Comparison(self.calibration.domain)
@@ -142,14 +142,14 @@ class Checker:
                 glances = _glances(passage, plausibility, alarms)
                 unusual += [glance for glance in glances if level_of(glance) == "unusual"]
                 flagged += [
-                    self._finding(passage, index, plausibility[index], alarms)
+                    self._assessment(passage, index, plausibility[index], alarms)
                     for index in np.flatnonzero(plausibility <= alarms).tolist()
                 ]
-        return Findings(flagged, count, comparison.fit(), unusual)
+        return Assessments(flagged, count, comparison.fit(), unusual)
 
     def glance(
         self, text: str | Document, alarms: float = ALARMS, tables: Sequence[Table] = ()
-    ) -> Findings[Glance]:
+    ) -> Assessments[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`."""
         self.calibration.check_alarms(alarms)
         comparison = Comparison(self.calibration.domain)
@@ -161,7 +161,7 @@ class Checker:
             for glance in _glances(passage, self._plausibility(passage), alarms)
         ]
         unusual = [glance for glance in found if level_of(glance) == "unusual"]
-        return Findings(found, len(found), comparison.fit(), unusual)
+        return Assessments(found, len(found), comparison.fit(), unusual)
 
     def assess(
         self,
@@ -171,14 +171,14 @@ class Checker:
         *,
         search: bool = False,
         report: Report | None = None,
-    ) -> Findings[Finding]:
+    ) -> Assessments[Assessment]:
         """Every numeral of the text, flagged or not.
 
         What was expected is taken from the grid of candidates, all at once; with `search`, where
         something is flagged, from the model's whole distribution.
         """
         self.calibration.check_alarms(alarms)
-        found: list[Finding] = []
+        found: list[Assessment] = []
         comparison = Comparison(self.calibration.domain)
         document = _document(text)
         for passages in read_passages(self.model, document, tables, report, comparison.heed):
@@ -192,22 +192,22 @@ class Checker:
                     usual = next(expected)
                     closely = search and odds <= alarms
                     found.append(
-                        self._finding(passage, index, odds, alarms, None if closely else usual)
+                        self._assessment(passage, index, odds, alarms, None if closely else usual)
                     )
-        unusual = [finding for finding in found if level_of(finding) == "unusual"]
-        return Findings(found, len(found), comparison.fit(), unusual)
+        unusual = [assessment for assessment in found if level_of(assessment) == "unusual"]
+        return Assessments(found, len(found), comparison.fit(), unusual)
 
     def _plausibility(self, passage: Passage) -> np.ndarray:  # [N]
         return self.calibration.plausibility(self.strangeness.of(passage.reading))
 
-    def _finding(
+    def _assessment(
         self,
         passage: Passage,
         index: int,
         plausibility: float,
         alarms: float,
         expected: Expected | None = None,
-    ) -> Finding:
+    ) -> Assessment:
         """One numeral of a paragraph; without what was `expected`, the model is asked closely."""
         reading = passage.reading
         token = reading.tokens[reading.positions[index]]
@@ -220,7 +220,7 @@ class Checker:
             some = self.model.sources(context, reading.tokens)
             sources = [source for source in some[:SOURCES] if source.probability >= LIKELY]
         start, end, written = passage.place(token)
-        return Finding(
+        return Assessment(
             start=start,
             end=end,
             numeral=token.text,

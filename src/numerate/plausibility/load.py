@@ -17,9 +17,9 @@ from numerate.errors import BackboneError, NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
+from numerate.plausibility.assessments import Assessment, Assessments
 from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
-from numerate.plausibility.findings import Finding, Findings
 from numerate.plausibility.passages import read_corpus
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.language_model import PretrainedLM
@@ -91,7 +91,7 @@ def check(
     alarms: float | None = None,
     tables: Sequence[Table] = (),
     force_domain: bool = False,
-) -> Findings[Finding]:
+) -> Assessments[Assessment]:
     """The numerals of a text that are implausible where they stand, by a model or a run.
 
     `tables` are in view of every paragraph, beside those of a document itself.
@@ -111,7 +111,7 @@ def check(
     """
     lm = model if isinstance(model, NumeralLM) else load(model)
     rate = lm.checker.usual_alarms if alarms is None else alarms
-    found: Findings[Finding] = lm.checker.check(
+    found: Assessments[Assessment] = lm.checker.check(
         text, rate, tables=tables, force_domain=force_domain
     )
     return found

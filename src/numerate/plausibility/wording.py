@@ -8,7 +8,7 @@ from numerate.numeral import Numeral
 from numerate.plausibility.domain import Compared, Fit
 
 if TYPE_CHECKING:
-    from numerate.plausibility.findings import Finding, Glance
+    from numerate.plausibility.assessments import Assessment, Glance
 
 UNUSUAL = 0.1  # of ten numerals of ordinary text, one is so odd
 FAR = 3  # times the end of the plausible range
@@ -25,24 +25,24 @@ UNCALIBRATED = {
 """The same of a model that does not fit the text: what it says of itself, not of the text."""
 
 
-def level_of(finding: "Finding | Glance") -> str:
+def level_of(assessment: "Assessment | Glance") -> str:
     """One of three, the keys of `VERDICTS`."""
-    if finding.flagged:
+    if assessment.flagged:
         return "implausible"
-    return "unusual" if finding.plausibility < UNUSUAL else "plausible"
+    return "unusual" if assessment.plausibility < UNUSUAL else "plausible"
 
 
-def verdict(finding: "Finding | Glance", fit: Fit) -> str:
-    return (VERDICTS if fit.calibrated else UNCALIBRATED)[level_of(finding)]
+def verdict(assessment: "Assessment | Glance", fit: Fit) -> str:
+    return (VERDICTS if fit.calibrated else UNCALIBRATED)[level_of(assessment)]
 
 
-def explain(finding: "Finding", fit: Fit) -> str:
-    """A finding as a sentence or two: how plausible it is, what is odd of it, what was expected."""
-    level = level_of(finding)
-    said = f"{finding.written} is {verdict(finding, fit)}"
+def explain(assessment: "Assessment", fit: Fit) -> str:
+    """A sentence or two: how plausible it is, what is odd of it, what was expected."""
+    level = level_of(assessment)
+    said = f"{assessment.written} is {verdict(assessment, fit)}"
     if level != "plausible":
-        said += f": {what_is_odd(finding.numeral, finding.reason, finding.interval)}"
-    return f"{said}. {_expectation(finding)}"
+        said += f": {what_is_odd(assessment.numeral, assessment.reason, assessment.interval)}"
+    return f"{said}. {_expectation(assessment)}"
 
 
 def what_is_odd(numeral: str, reason: str, interval: tuple[float, float]) -> str:
@@ -63,19 +63,19 @@ def what_is_odd(numeral: str, reason: str, interval: tuple[float, float]) -> str
     return "numbers of about this size are rare"
 
 
-def _expectation(finding: "Finding") -> str:
-    low, high = map(for_people, finding.interval)
+def _expectation(assessment: "Assessment") -> str:
+    low, high = map(for_people, assessment.interval)
     expected = low if low == high else f"{low} to {high}"
-    likely = "" if finding.likely == finding.numeral else f", most likely {finding.likely}"
-    reasons = [source.reason for source in finding.sources if source.numeral == finding.likely]
-    return f"Usual: {expected}{likely}{f' ({reasons[0]})' if likely and reasons else ''}."
+    likely = "" if assessment.likely == assessment.numeral else f", most likely {assessment.likely}"
+    sources = [source for source in assessment.sources if source.numeral == assessment.likely]
+    return f"Usual: {expected}{likely}{f' ({sources[0].reason})' if likely and sources else ''}."
 
 
-def figures(finding: "Finding") -> str:
+def figures(assessment: "Assessment") -> str:
     """What the words rest on, for those who ask."""
     return (
-        f"{finding.reason}: as odd as {share(finding.plausibility)} numerals of the dev split, "
-        f"at the {100 * finding.percentile:.1f} % point, {finding.surprisal:.1f} nats"
+        f"{assessment.reason}: as odd as {share(assessment.plausibility)} numerals of the dev "
+        f"split, at the {100 * assessment.percentile:.1f} % point, {assessment.surprisal:.1f} nats"
     )
 
 

@@ -10,8 +10,8 @@ from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import Numeral
 from numerate.plausibility.assess import LEVEL
+from numerate.plausibility.assessments import Assessment, Glance
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.findings import Finding, Glance
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars
@@ -37,10 +37,10 @@ def checked(
     )
 
 
-def _checked(finding: Finding | Glance, fit: Fit) -> messages.Checked:
+def _checked(finding: Assessment | Glance, fit: Fit) -> messages.Checked:
     level = level_of(finding)
     words: dict[str, Any] = {"level": level, "verdict": verdict(finding, fit)}
-    if isinstance(finding, Finding):
+    if isinstance(finding, Assessment):
         words["explanation"] = explain(finding, fit)
         words["reason"] = None if level == "plausible" else finding.reason
         return messages.Checked.model_validate(finding.record() | words)

@@ -15,21 +15,21 @@ from rich.console import Console
 
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.text import read_text
+from numerate.plausibility.assessments import Assessment, Assessments
 from numerate.plausibility.checking.check import Checked, Report
 from numerate.plausibility.checking.formats import COLUMNS, as_csv, as_json, print_report, sentences
 from numerate.plausibility.checking.html_page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.domain import Compared, Fit
-from numerate.plausibility.findings import Finding, Findings
 from numerate.plausibility.wording import explain, what_is_odd
 
 FITS = Fit({"unknown_words": Compared(0.03, 0.03, 0.1)})
 TEXT = 'All <b>was</b> well.\nThe dose was 5,000 mg & "fine".\n\nAge 45 years.'
 
 
-def finding(written: str, *, flagged: bool, text: str = TEXT) -> Finding:
+def finding(written: str, *, flagged: bool, text: str = TEXT) -> Assessment:
     start = text.index(written)
-    return Finding(
+    return Assessment(
         start=start,
         end=start + len(written),
         numeral=written.replace(",", ""),
@@ -49,8 +49,8 @@ def article(name: str) -> Document:
     return Document(name, map(Paragraph, TEXT.split("\n\n")))
 
 
-def checked(document: Document, found: list[Finding], domain: Fit = FITS) -> Checked:
-    return Checked(document, Findings(found, len(found), domain))
+def checked(document: Document, found: list[Assessment], domain: Fit = FITS) -> Checked:
+    return Checked(document, Assessments(found, len(found), domain))
 
 
 FOUND = [finding("5,000", flagged=True), finding("45", flagged=False)]
@@ -269,7 +269,7 @@ def test_what_is_odd_but_not_flagged_gets_no_all_clear(report: Report) -> None:
     odd = [replace(finding("45", flagged=False), plausibility=0.02),
            replace(finding("5,000", flagged=False), plausibility=0.015)]  # fmt: skip
     document = report.documents[0].document
-    nothing = Report("combination", 0.01, [Checked(document, Findings([], 2, FITS, odd))])
+    nothing = Report("combination", 0.01, [Checked(document, Assessments([], 2, FITS, odd))])
     shown = " ".join(printed(nothing).split())
     assert shown.startswith("0 of 2 numerals flagged. Unusual, but not flagged: 5,000 (")
     assert "5,000 (notes/a b.txt:2:14), 45 (notes/a b.txt:4:5). --all says why." in shown
@@ -345,7 +345,7 @@ UNLIKE = "notes/a b.txt is unlike what the model was trained on: 41 % of its wor
 
 
 @pytest.mark.parametrize("found", [FOUND, FOUND[1:]])
-def test_what_does_not_fit_is_not_shown_as_if_it_were_calibrated(found: list[Finding]) -> None:
+def test_what_does_not_fit_is_not_shown_as_if_it_were_calibrated(found: list[Assessment]) -> None:
     document = read_text(TEXT, "notes/a b.txt")
     unfit = Report("mog", 0.01, [checked(document, found, UNFIT)])
     text = printed(unfit, everything=True)

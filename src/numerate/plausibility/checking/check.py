@@ -8,8 +8,8 @@ from numerate.configuration import Configuration
 from numerate.documents.document import Document, Table
 from numerate.documents.source_map import Place
 from numerate.model.numeral_lm import NumeralLM
+from numerate.plausibility.assessments import Assessment, Assessments, Glance
 from numerate.plausibility.domain import Fit
-from numerate.plausibility.findings import Finding, Findings, Glance
 from numerate.plausibility.wording import explain, level_of, misfit
 from numerate.pretrained.store import Progress
 from numerate.sight.view import Source
@@ -20,7 +20,7 @@ class Checked:
     """A document with every numeral in it, or with those that are flagged."""
 
     document: Document
-    numerals: Findings[Finding]
+    numerals: Assessments[Assessment]
 
     @property
     def domain(self) -> Fit:
@@ -32,16 +32,16 @@ class Checked:
         return self.numerals.numerals
 
     @property
-    def flagged(self) -> list[Finding]:
+    def flagged(self) -> list[Assessment]:
         return [finding for finding in self.numerals if finding.flagged]
 
-    def shown(self, *, everything: bool) -> list[Finding]:
+    def shown(self, *, everything: bool) -> list[Assessment]:
         return list(self.numerals) if everything else self.flagged
 
-    def place(self, finding: Finding | Glance) -> Place:
+    def place(self, finding: Assessment | Glance) -> Place:
         return self.document.source.place(finding.start, finding.end)
 
-    def record(self, finding: Finding) -> dict[str, Any]:
+    def record(self, finding: Assessment) -> dict[str, Any]:
         """One numeral as plain values; offsets are those of its place. What is plausible has no
         reason to be odd."""
         place = self.place(finding)
@@ -89,7 +89,7 @@ class Report:
         documents = [checked.document for checked in self.documents if not checked.total]
         return [document for document in documents if document.has_text]
 
-    def findings(self, *, everything: bool = False) -> Iterator[tuple[Checked, Finding]]:
+    def findings(self, *, everything: bool = False) -> Iterator[tuple[Checked, Assessment]]:
         """In the order of the files; with `everything`, also what is not flagged."""
         for checked in self.documents:
             for finding in checked.shown(everything=everything):
@@ -100,7 +100,7 @@ class Report:
         return sum(len(checked.flagged) for checked in self.documents)
 
     @property
-    def unusual(self) -> list[tuple[Checked, Finding | Glance]]:
+    def unusual(self) -> list[tuple[Checked, Assessment | Glance]]:
         """What is odd but not flagged, the oddest first."""
         found = [(checked, odd) for checked in self.documents for odd in checked.numerals.unusual]
         return sorted(found, key=lambda pair: pair[1].plausibility)
@@ -159,11 +159,11 @@ def _heard_of(checked: Checked, project: Configuration) -> Checked:
     text = checked.document.source.text
     spans = [found.span() for pattern in project.patterns for found in pattern.finditer(text)]
 
-    def is_ignored(finding: Finding | Glance) -> bool:
+    def is_ignored(finding: Assessment | Glance) -> bool:
         return not project.numerals.isdisjoint({finding.written, finding.numeral}) or any(
             start <= finding.start and finding.end <= end for start, end in spans
         )
 
     left = [finding for finding in checked.numerals if not is_ignored(finding)]
     unusual = [glance for glance in checked.numerals.unusual if not is_ignored(glance)]
-    return replace(checked, numerals=Findings(left, checked.total, checked.domain, unusual))
+    return replace(checked, numerals=Assessments(left, checked.total, checked.domain, unusual))

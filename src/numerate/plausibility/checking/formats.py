@@ -13,8 +13,8 @@ from rich.text import Text
 
 import numerate
 from numerate.errors import printable
+from numerate.plausibility.assessments import Assessment, Glance, name_some
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.findings import Finding, Glance, name_some
 from numerate.plausibility.wording import explain, figures, level_of
 from numerate.tables import csv_text
 
@@ -121,10 +121,10 @@ class Sentence:
 
     start: int
     end: int
-    findings: list[Finding]
+    findings: list[Assessment]
 
 
-def sentences(checked: Checked, findings: list[Finding]) -> Iterator[Sentence]:
+def sentences(checked: Checked, findings: list[Assessment]) -> Iterator[Sentence]:
     """In the order of the text; a very long sentence is cut around its findings."""
     source = checked.document.source
     for paragraph, those in groupby(findings, lambda found: source.paragraph_at(found.start)):
@@ -144,7 +144,7 @@ def sentence_borders(text: str) -> list[int]:
     return [0, *(match.end() for match in _BORDER.finditer(text)), len(text)]
 
 
-def _where(checked: Checked, finding: Finding | Glance) -> str:
+def _where(checked: Checked, finding: Assessment | Glance) -> str:
     place, name = checked.place(finding), printable(checked.document.name)
     if place.line is None:
         return f"{name}: paragraph {place.paragraph}, character {place.start + 1}"

@@ -2,13 +2,13 @@
 
 from itertools import count, groupby
 
+from numerate.plausibility.assessments import Assessment, name_some
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.findings import Finding, name_some
 from numerate.plausibility.wording import explain, for_people, share, what_is_odd
 from numerate.report.page import Link, Section, escape, page, table
 from numerate.tables import ResultTable
 
-Numbered = list[tuple[int, Finding]]
+Numbered = list[tuple[int, Assessment]]
 """Findings with their numbers in the report. Anchors have an underscore, those of sections none."""
 
 
@@ -67,7 +67,7 @@ def _table(found: list[tuple[Checked, Numbered]], verbose: bool) -> str:
     return table(ResultTable("Flagged numerals", columns, rows), links)
 
 
-def _where(checked: Checked, finding: Finding, *, alone: bool) -> str:
+def _where(checked: Checked, finding: Assessment, *, alone: bool) -> str:
     place = checked.place(finding)
     at = f"{place.line}:{place.column}" if place.line else f"¶ {place.paragraph}"
     return at if alone else f"{checked.document.name}:{at}"

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import numerate
 from numerate.documents.source_map import Place
+from numerate.plausibility.assessments import REASONS, Assessment
 from numerate.plausibility.checking.check import Checked, Report
-from numerate.plausibility.findings import REASONS, Finding
 from numerate.plausibility.wording import explain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -39,7 +39,7 @@ def as_sarif(report: Report, *, everything: bool = False) -> str:
     return json.dumps(record, indent=2, ensure_ascii=False)
 
 
-def _result(checked: Checked, finding: Finding) -> dict[str, Any]:
+def _result(checked: Checked, finding: Assessment) -> dict[str, Any]:
     is_calibrated = checked.domain.calibrated
     return {
         "ruleId": finding.reason,
@@ -52,7 +52,7 @@ def _result(checked: Checked, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _location(checked: Checked, finding: Finding) -> dict[str, Any]:
+def _location(checked: Checked, finding: Assessment) -> dict[str, Any]:
     """A region of a text file; of an article only the file, and which paragraph in words."""
     place = checked.place(finding)
     physical: dict[str, Any] = {

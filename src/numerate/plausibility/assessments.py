@@ -1,4 +1,4 @@
-"""What is said of one numeral, and of a text: findings, as a sequence that shows itself."""
+"""What is said of one numeral, and of a text: assessments, as a sequence that shows itself."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +27,7 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Assessment:
     start: int  # offsets into the text that was given
     end: int
     numeral: str  # normalised
@@ -51,10 +51,10 @@ def name_some(written: Sequence[str]) -> str:
     return ", ".join([*written[:SHOWN], *["…"][: len(written) > SHOWN]])
 
 
-Found = TypeVar("Found", bound=Finding | Glance)
+Found = TypeVar("Found", bound=Assessment | Glance)
 
 
-class Findings(Sequence[Found], Generic[Found]):
+class Assessments(Sequence[Found], Generic[Found]):
     """In the order of the text. `numerals` is how many the text has, flagged or not; `domain` says
     whether the text is of the kind that the model knows. `unusual` is not flagged, but nothing that
     is odd gets an all-clear: the oddest first."""
@@ -64,17 +64,19 @@ class Findings(Sequence[Found], Generic[Found]):
         found: Sequence[Found],
         numerals: int,
         domain: Fit | None = None,
-        unusual: Sequence[Finding | Glance] = (),
+        unusual: Sequence[Assessment | Glance] = (),
     ) -> None:
         self._found = tuple(found)
         self.numerals = numerals
         self.domain = domain or Fit()
-        self.unusual = sorted(unusual, key=lambda finding: (finding.plausibility, finding.start))
+        self.unusual = sorted(
+            unusual, key=lambda assessment: (assessment.plausibility, assessment.start)
+        )
 
-    def forced(self) -> "Findings[Found]":
+    def forced(self) -> "Assessments[Found]":
         """The same, where the reader says that the text fits."""
         fit = replace(self.domain, forced=True)
-        return Findings(self._found, self.numerals, fit, self.unusual)
+        return Assessments(self._found, self.numerals, fit, self.unusual)
 
     def __len__(self) -> int:
         return len(self._found)
@@ -87,28 +89,30 @@ class Findings(Sequence[Found], Generic[Found]):
         return list(self._found[index]) if isinstance(index, slice) else self._found[index]
 
     def __eq__(self, other: object) -> bool:
-        """As a list of the same findings is."""
-        return isinstance(other, list | tuple | Findings) and list(self) == list(other)
+        """As a list of the same assessments is."""
+        return isinstance(other, list | tuple | Assessments) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        flagged = [finding.written for finding in self if finding.flagged]
+        flagged = [assessment.written for assessment in self if assessment.flagged]
         named = f": {name_some(flagged)}" if flagged else ""
-        odd = [finding.written for finding in self.unusual]
-        return f"Findings({self._summary}{named}{f'; unusual: {name_some(odd)}' if odd else ''})"
+        odd = [assessment.written for assessment in self.unusual]
+        return f"Assessments({self._summary}{named}{f'; unusual: {name_some(odd)}' if odd else ''})"
 
     def _repr_html_(self) -> str:
-        rows = ((finding.start, finding.written, self._why(finding)) for finding in self)
+        rows = (
+            (assessment.start, assessment.written, self._why(assessment)) for assessment in self
+        )
         return as_table(self._summary, ("at", "numeral", "why"), rows)
 
-    def _why(self, finding: Found) -> str:
-        if isinstance(finding, Finding):
-            return explain(finding, self.domain)
-        return verdict(finding, self.domain)
+    def _why(self, assessment: Found) -> str:
+        if isinstance(assessment, Assessment):
+            return explain(assessment, self.domain)
+        return verdict(assessment, self.domain)
 
     @property
     def _summary(self) -> str:
-        flagged = sum(finding.flagged for finding in self)
+        flagged = sum(assessment.flagged for assessment in self)
         said = f"{flagged} of {self.numerals:,} numeral{'s' * (self.numerals != 1)} flagged"
         return said if self.domain.calibrated else f"{said}, uncalibrated"
