@@ -9,6 +9,7 @@ import pytest
 
 from numerate.backbones.contract import AFTER
 from numerate.corpus.dataset import Dataset
+from numerate.detector.slips import meant
 from numerate.heads.registry import paper_heads
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral_table import NumeralTable
@@ -22,7 +23,6 @@ from numerate.plausibility.assess import (
 )
 from numerate.plausibility.assessments import REASONS
 from numerate.plausibility.grid import Grid, Written
-from numerate.plausibility.slips import meant
 from numerate.plausibility.wording import UNUSUAL
 
 TABLE = NumeralTable(["1", "10", "10.0", "12.5", "100"])

@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from numerate.backbones.lstm import LSTMBackbone
 from numerate.corpus.dataset import Dataset
+from numerate.detector.slips import KINDS
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.benchmark import (
@@ -24,7 +25,6 @@ from numerate.plausibility.benchmark import (
     qualities,
     run_benchmark,
 )
-from numerate.plausibility.slips import KINDS
 
 
 @pytest.mark.parametrize("seed", range(5))

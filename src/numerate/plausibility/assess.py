@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from numerate.detector.slips import meant
 from numerate.heads.base import Context
 from numerate.model.numeral_distribution import draw_named
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.grid import Grid, Written
-from numerate.plausibility.slips import meant
 
 LEVEL = 0.95  # of the plausible range
 ODD = -np.log(0.05)  # a magnitude or precision that costs less is no reason

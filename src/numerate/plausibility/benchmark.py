@@ -14,12 +14,12 @@ import numpy as np
 
 from numerate.backbones.tables_in_view import named_columns
 from numerate.corpus.dataset import Dataset, some_paragraphs
+from numerate.detector.slips import KINDS, corrupt
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.plausibility.assess import first_sight, log_probs_of
 from numerate.plausibility.grid import Written
 from numerate.plausibility.passages import read_texts
-from numerate.plausibility.slips import KINDS, corrupt
 
 FALSE_ALARMS = 0.01
 

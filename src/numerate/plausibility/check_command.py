@@ -7,6 +7,7 @@ from pathlib import Path
 
 from numerate.configuration import CHECK_FORMATS, Configuration, find_configuration
 from numerate.corpus.dataset import Dataset
+from numerate.detector.slips import KINDS
 from numerate.documents import STANDARD_INPUT, read_file
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice
@@ -17,7 +18,6 @@ from numerate.plausibility.checking.formats import as_csv, as_json, print_report
 from numerate.plausibility.checking.html_page import as_html
 from numerate.plausibility.checking.sarif import as_sarif
 from numerate.plausibility.given_tables import check_given, read_given, tell_if_none
-from numerate.plausibility.slips import KINDS
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerate.numeral import is_numeral
-from numerate.plausibility.slips import (
+from numerate.detector.slips import (
     KINDS,
     MOST_ZEROS,
     SLIPS,
@@ -20,6 +19,7 @@ from numerate.plausibility.slips import (
     scale,
     swap_digits,
 )
+from numerate.numeral import is_numeral
 
 NUMERALS = st.builds(
     lambda whole, decimals, precision: f"{whole}.{decimals:0{precision}}"[
