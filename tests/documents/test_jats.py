@@ -6,7 +6,9 @@ from tests.documents.reading import read_one
 
 from numerate.corpus.keep import Keep
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents import documents
 from numerate.documents.document import Document
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
 
 NAMESPACES = (
@@ -174,6 +176,25 @@ def test_paragraphs_of_sections_in_order_and_of_the_body_only() -> None:
     )
     paragraphs = read_one("jats", data, "a.xml").paragraphs
     assert [paragraph.text for paragraph in paragraphs] == ["One.", "Two.", "Three."]
+
+
+def test_the_abstract_is_read_where_it_is_wanted() -> None:
+    abstract = "<abstract><title>5</title><sec><title>Methods</title><p>One.</p></sec></abstract>"
+    data = article("<p>Two.</p>", front=f"<article-meta>{abstract}</article-meta>")
+    (document,) = documents(Unit("a.xml", "jats", data))
+    assert isinstance(document, Document)
+    read = [(paragraph.text, paragraph.in_abstract) for paragraph in document.paragraphs]
+    assert read == [("One.", True), ("Two.", False)]
+
+
+def test_notes_of_a_table_without_their_marks() -> None:
+    notes = "<fn><label>1</label><p>Mean (SD).</p></fn><p>n = <bold>5</bold> each.</p>"
+    [table] = read(
+        "<table-wrap><table><tr><td>7<sup>1</sup></td></tr></table>"
+        f"<table-wrap-foot>{notes}</table-wrap-foot></table-wrap>"
+    ).tables
+    assert table.notes == "Mean (SD). n = 5 each."
+    assert table.body == [["7^1"]]
 
 
 def test_nested_lists_inside_a_paragraph_run_on_without_their_labels() -> None:

@@ -16,8 +16,10 @@ from tests.processor import processor_seconds
 
 from numerate.corpus.keep import Keep
 from numerate.corpus.tokenizer import tokenize
+from numerate.documents import documents
 from numerate.documents.document import Document, Table
 from numerate.documents.latexml import clean_tex
+from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
 
 SAMPLES = Path(__file__).parents[1] / "data" / "latexml"
@@ -296,6 +298,25 @@ def test_asides_inside_a_paragraph_are_neither_text_nor_references(aside: str) -
 def test_paragraphs_beside_the_text_are_left_out(kind: str) -> None:
     assert read_html(f'<div class="ltx_{kind}"><p class="ltx_p">5</p></div>').paragraphs == []
     assert read_xml(f"<{kind}><para><p>5</p></para></{kind}>").paragraphs == []
+
+
+def test_the_abstract_is_read_where_it_is_wanted() -> None:
+    one, two = (f'<p class="ltx_p">{words}</p>' for words in ("One.", "Two."))
+    abstract = f'<div class="ltx_abstract"><h6 class="ltx_title">A 5</h6>{one}</div>'
+    data = html(f'{abstract}<div class="ltx_para">{two}</div>')
+    (document,) = documents(Unit("a.html", "latexml", data))
+    assert isinstance(document, Document)
+    read = [(paragraph.text, paragraph.in_abstract) for paragraph in document.paragraphs]
+    assert read == [("One.", True), ("Two.", False)]
+
+
+def test_what_stands_under_a_table_are_its_notes() -> None:
+    cell = '<tr class="ltx_tr"><td class="ltx_td"><p class="ltx_p">7</p></td></tr>'
+    [table] = read_html(
+        f'<figure class="ltx_table"><table class="ltx_tabular">{cell}</table>'
+        '<p class="ltx_p">n = 5 each.</p><figcaption class="ltx_caption">C</figcaption></figure>'
+    ).tables
+    assert table.notes == "n = 5 each."
 
 
 # Formulas

@@ -16,6 +16,7 @@ from numerate.analysis.digit_laws import (
 )
 from numerate.analysis.significant_digits import conformity_table, significant_digit_shares
 from numerate.corpus.dataset import SPLITS, Dataset, is_dataset
+from numerate.corpus.keep import Keep
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.sources import Source
 from numerate.corpus.tokenizer import DEFAULT_RULES, iter_tokens
@@ -135,7 +136,8 @@ def _numbers(source: str, field: str, rules: ReadingRules) -> Iterator[str]:
         pieces = Source(Path(source), "auto", field=field).units()
     skipped = 0
     for piece in pieces:
-        for document in [piece] if isinstance(piece, DocumentError) else documents(piece):
+        read = [piece] if isinstance(piece, DocumentError) else documents(piece, Keep.ALL.wants)
+        for document in read:
             if isinstance(document, DocumentError):
                 skipped += 1
                 if skipped <= MAX_ERROR_LINES:

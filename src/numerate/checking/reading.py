@@ -1,16 +1,23 @@
 """A document as rules read it: its texts, each with its numbers, and its tables."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from numerate.checking.numbers import Number, numbers_in
 from numerate.checking.where import Where
-from numerate.documents.document import Document, Table
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.source_map import Place
+
+MAX_WORDS = 60  # characters of a header in words about a place
 
 
 class Piece:
-    """One text within which statements stand: a paragraph, a caption, a table's notes or a cell."""
+    """One text within which statements stand: a paragraph, a caption, a table's notes or a cell.
+
+    Of a paragraph of Markdown with a table in it, what stands before and after the table are two.
+    """
 
     __slots__ = ("_numbers", "place", "text")
 
@@ -27,6 +34,7 @@ class Piece:
 
     def where(self, start: int, end: int) -> Where:
         p = self.place
+        start, end = p.start + start, p.start + end
         return Where(start, end, p.paragraph, p.table, p.row, p.column, p.in_notes)
 
     def of(self, number: Number) -> Where:
@@ -46,9 +54,17 @@ class ReadDocument:
 
     @cached_property
     def paragraphs(self) -> list[Piece]:
+        """Without the tables of Markdown in them, and their captions."""
+        stretches = sorted(
+            stretch
+            for table in self.document.tables
+            if table.source is not None
+            for stretch in table.source.stretches
+        )
         return [
-            Piece(paragraph.text, Where(0, len(paragraph.text), paragraph=index))
+            Piece(paragraph.text[start:end], Where(start, end, paragraph=index))
             for index, paragraph in enumerate(self.document.paragraphs)
+            for start, end in _without(paragraph, stretches)
         ]
 
     @cached_property
@@ -56,6 +72,14 @@ class ReadDocument:
         """One a table, in their order."""
         return [
             Piece(table.caption, Where(0, len(table.caption), table=index))
+            for index, table in enumerate(self.tables)
+        ]
+
+    @cached_property
+    def notes(self) -> list[Piece]:
+        """What stands below the tables, one a table."""
+        return [
+            Piece(table.notes, Where(0, len(table.notes), table=index, in_notes=True))
             for index, table in enumerate(self.tables)
         ]
 
@@ -76,11 +100,58 @@ class ReadDocument:
         """Where sentences stand: paragraphs, captions and notes."""
         yield from self.paragraphs
         yield from self.captions
+        yield from self.notes
 
     def pieces(self) -> Iterator[Piece]:
         yield from self.running()
         for cells in self.cells:
             yield from cells.values()
+
+    def text(self, where: Where) -> str:
+        """What stands there."""
+        return self._whole(where)[where.start : where.end]
+
+    def _whole(self, where: Where) -> str:
+        if where.table is None:
+            return self.document.paragraphs[where.paragraph or 0].text
+        table = self.tables[where.table]
+        if where.row is None or where.column is None:
+            return table.notes if where.in_notes else table.caption
+        rows = table.header if where.row < 0 else table.body
+        return rows[where.row][where.column]
+
+    def place(self, where: Where) -> Place:
+        """With line and column, if it stands in a file that has lines."""
+        source = self.document.source
+        if where.table is None:
+            paragraph = self.document.paragraphs[where.paragraph or 0]
+            return source.place(*self.document.span(paragraph, where.start, where.end))
+        table = self.tables[where.table]
+        if table.source is None or where.table >= len(self.document.tables) or where.in_notes:
+            return Place(None, None, None, where.start, where.end)
+        return source.place(*table.source.span(where.row, where.column, where.start, where.end))
+
+    def describe(self, where: Where) -> str:
+        """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line."""
+        if where.table is None:
+            paragraph = self.document.paragraphs[where.paragraph or 0]
+            if self.document.given is not None:
+                return f"line {self.place(where).line}"
+            if paragraph.in_abstract:
+                return "abstract"
+            abstract = sum(p.in_abstract for p in self.document.paragraphs)
+            return f"paragraph {(where.paragraph or 0) + 1 - abstract}"
+        table = self.tables[where.table]
+        name = table.label or f"Table {where.table + 1}"
+        if where.row is None or where.column is None:
+            return f"{name}, {'notes' if where.in_notes else 'caption'}"
+        above = [cells[where.column] for cells in table.header if where.column < len(cells)]
+        header = ", ".join(dict.fromkeys(filter(None, above)))
+        column = f"column {_shortened(header) or where.column + 1}"
+        if where.row < 0:
+            return f"{name}, header of {column}"
+        row = _shortened(table.body[where.row][0]) or where.row + 1
+        return f"{name}, row {row}" if where.column == 0 else f"{name}, row {row}, {column}"
 
 
 def _texts(table: Table) -> Iterator[tuple[int, int, str]]:
@@ -88,3 +159,25 @@ def _texts(table: Table) -> Iterator[tuple[int, int, str]]:
     for number, texts in enumerate([*table.header, *table.body]):
         for column, text in enumerate(texts):
             yield number - top, column, text
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= MAX_WORDS else words[: MAX_WORDS - 1].rstrip() + "…"
+
+
+def _without(
+    paragraph: Paragraph, stretches: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """What is left of a paragraph, as read, without some lines of what was given."""
+    at, end = paragraph.at, paragraph.at + len(paragraph.as_given)
+    first = bisect_right(stretches, at, key=lambda stretch: stretch[1])
+    last = bisect_left(stretches, end, key=lambda stretch: stretch[0])
+    read, done = 0, at
+    for start, stop in [*stretches[first:last], (end, end)]:
+        for begin, close, is_left in ((done, start, True), (max(start, done), stop, False)):
+            words = " ".join(paragraph.as_given[begin - at : max(close - at, 0)].split())
+            if words:
+                if is_left:
+                    yield read, read + len(words)
+                read += len(words) + 1
+        done = max(done, stop)

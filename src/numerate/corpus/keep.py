@@ -20,7 +20,7 @@ class Keep(StrEnum):
 
     def wants(self, paragraph: Paragraph) -> bool:
         """Before its text is read, which takes most of the time."""
-        if self is Keep.ROWS:
+        if self is Keep.ROWS or paragraph.in_abstract:
             return False
         return self is not Keep.TABLE_REFS or bool(paragraph.tables)
 

@@ -104,7 +104,7 @@ def documents(
 ) -> Iterator[Document | DocumentError]:
     """The documents of a unit, and the errors of those that cannot be read.
 
-    Of paragraphs that are not `wanted`, by the tables they refer to, the text is not read.
+    Of paragraphs that are not `wanted`, such as abstracts, the text is not read.
     """
     reader = reader_of(unit.format)
     try:

@@ -7,6 +7,7 @@ would have seen, had it learnt from it.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 from numerate.documents.source_map import SourceMap
 
@@ -20,6 +21,7 @@ class Paragraph:
     given: str | Callable[[], str]  # as it stands in the source; or what reads it, once wanted
     tables: tuple[str, ...] = ()  # ids of the tables it refers to, known or not
     holds: tuple[str, ...] = ()  # ids of the tables that are part of its text
+    in_abstract: bool = False  # which is checked; a corpus is made of what it sums up
     log_probs: Sequence[float] | None = None  # exact, per token and end, where the source knows
     log_probs_with_tables: Sequence[float] | None = None  # the same with its tables in sight
     at: int = 0  # where it begins in the text that its document was given, if it was
@@ -56,6 +58,17 @@ class Cell:
     column_header: tuple[str, ...]  # from the top down, without repetitions
 
 
+class TableSource(Protocol):
+    """Where a table stands in the text that its document was given."""
+
+    @property
+    def stretches(self) -> list[tuple[int, int]]:
+        """Of its lines, and of the line of its caption, in their order."""
+
+    def span(self, row: int | None, column: int | None, start: int, end: int) -> tuple[int, int]:
+        """Of a part of a cell, or of its caption; rows as in `Table.repeated`."""
+
+
 @dataclass(slots=True)
 class Table:
     id: str
@@ -68,6 +81,8 @@ class Table:
     body count from 0, those of the header from −1 upwards."""
     nested: int = 0  # tables within its cells, whose text is part of theirs
     is_picture: bool = False  # of which there is no text
+    notes: str = ""  # below it
+    source: TableSource | None = field(default=None, compare=False, repr=False)
 
     def cells(self) -> Iterator[Cell]:
         """Those of the body, row by row."""

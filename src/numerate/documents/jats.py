@@ -39,10 +39,18 @@ class JatsReader(Reader):
 
     def read(self, unit: Unit) -> Iterator[Document]:
         article = _article(parse_xml(unit.data, unit.name), unit.name)
+        parts = [
+            *article.iterfind("{*}front/{*}article-meta/{*}abstract"),
+            *article.iterfind("{*}body"),
+        ]
         paragraphs = [
-            Paragraph(partial(_text, element), _table_ids(element))
-            for body in article.iterfind("{*}body")
-            for element in _paragraph_elements(body)
+            Paragraph(
+                partial(_text, element),
+                _table_ids(element),
+                in_abstract=local_name(part) == "abstract",
+            )
+            for part in parts
+            for element in _paragraph_elements(part)
         ]
         tables = [
             _table(wrap, number) for number, wrap in enumerate(article.iter("{*}table-wrap"), 1)
@@ -187,6 +195,7 @@ def _table(wrap: Element, number: int) -> Table:
         *cell_grid(header, body),
         nested=sum(1 for table in wrap.iter("{*}table") if _is_in_cell(table)),
         is_picture=not (header or body) and wrap.find(".//{*}graphic") is not None,
+        notes=_notes_text(wrap),
     )
 
 
@@ -220,6 +229,16 @@ def _in_header(row: Element) -> bool:
 
 def _cell(cell: Element) -> SpanningCell:
     return SpanningCell(_text(cell), cell.get("colspan"), cell.get("rowspan"))
+
+
+def _notes_text(wrap: Element) -> str:
+    """Without the marks by which cells refer to them, which would read as numbers."""
+    flow = Flow()
+    for foot in wrap.iterfind("{*}table-wrap-foot"):
+        for paragraph in foot.iter("{*}p"):
+            flow.space()
+            _write_content(flow, paragraph)
+    return flow.finish()
 
 
 def _caption_text(caption: Element) -> str:

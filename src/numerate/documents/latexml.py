@@ -57,10 +57,13 @@ class LatexmlReader(Reader):
         tables = [element for element in root.iter("*") if _kind(element) == "table"]
         targets = {key: _id(table) for table in tables for key in _keys(table)}
         paragraphs = []
-        for run in _runs(root):
-            writer = _Writer(targets)
-            writer.write_run(run)
-            paragraphs.append(Paragraph(writer.flow.finish(), tuple(writer.tables)))
+        abstracts = [element for element in root.iter("*") if _kind(element) == "abstract"]
+        for part in [*abstracts, root]:
+            for run in _runs(part):
+                writer = _Writer(targets)
+                writer.write_run(run)
+                text, referred = writer.flow.finish(), tuple(writer.tables)
+                paragraphs.append(Paragraph(text, referred, in_abstract=part is not root))
         read = [_table(table, number) for number, table in enumerate(tables, 1)]
         yield Document(unit.name, paragraphs, read, id=_arxiv_id(root))
 
@@ -264,7 +267,15 @@ def _table(table: Element, number: int) -> Table:
         *cell_grid(header, body),
         nested=sum(1 for inner in table.iter("*") if _is_nested(inner)),
         is_picture=not (header or body) and any(_kind(e) == "graphics" for e in table.iter("*")),
+        notes=_notes_text(table),
     )
+
+
+def _notes_text(table: Element) -> str:
+    """What the author wrote under it."""
+    writer = _Writer({})
+    writer.write_run(list(_descend(table, "p", {"caption", "table", "tabular", "tr"})))
+    return writer.flow.finish()
 
 
 def _is_nested(element: Element) -> bool:

@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
+from typing import NamedTuple
 
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Table
@@ -15,6 +18,9 @@ _RAISED = re.compile(r"<sup>([^<>]*)</sup>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _EMPHASIS = re.compile(r"(\*\*|__|~~|`)(?=\S)(.{1,200}?)(?<=\S)\1")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SIGN = re.compile(r"[\[<*_~`\\]")  # without one there is no markup
+# What stands for each: this, and what is in its last group.
+_MARKUP = ((_LINK, ""), (_RAISED, "^"), (_TAG, " "), (_EMPHASIS, ""), (_ESCAPED, ""))
 _NUMBERS = r"[0-9]{1,4}(?:\s?[–-]\s?[0-9]{1,4})?"
 _NAMED = re.compile(rf"\b[Tt]ables? ({_NUMBERS}(?:(?:,|,? and|,? &) {_NUMBERS})*)")
 _LABEL = re.compile(r"[\W_]*(Table\s+[A-Z]?[0-9]+[A-Za-z]?)\b[\s.:—–*_-]*(.*)", re.IGNORECASE)
@@ -33,7 +39,7 @@ def placed_tables(text: str) -> Iterator[tuple[int, Table]]:
     if not 2 <= text.count("|") <= MAX_AREA:
         return
     lines = text.splitlines()
-    starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
+    starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]  # and where it ends
     number, index, fence = 0, 0, ""
     while index < len(lines):
         line = lines[index]
@@ -45,7 +51,10 @@ def placed_tables(text: str) -> Iterator[tuple[int, Table]]:
             while end < len(lines) and "|" in lines[end] and not _FENCE.match(lines[end]):
                 end += 1
             number += 1
-            yield starts[index], _table(lines, index, end, number)
+            caption = _caption(lines, index, end)
+            table = _table(lines[index:end], number, caption.text(lines) if caption else "")
+            table.source = PipeSource(text, starts[index : end + 1], caption and caption.at(starts))
+            yield starts[index], table
             index = end
             continue
         index += 1
@@ -62,22 +71,72 @@ def _begins_table(lines: Sequence[str], index: int) -> bool:
     return all(map(_DASHES.fullmatch, dashes)) and len(_cells(lines[index])) == len(dashes)
 
 
-def _table(lines: Sequence[str], start: int, end: int, number: int) -> Table:
-    header = _cells(lines[start])
-    body = [_cells(line) for line in lines[start + 2 : end]]
+def _table(lines: Sequence[str], number: int, told: str) -> Table:
+    header = _cells(lines[0])
+    body = [_cells(line) for line in lines[2:]]
     for cells in body:
         cells += [""] * (len(header) - len(cells))
-    label, caption = label_and_caption(_caption(lines, start, end))
+    label, caption = label_and_caption(told)
     return Table(f"#{number}", label or f"Table {number}", caption, [header], body)
 
 
-def _caption(lines: Sequence[str], start: int, end: int) -> str:
+class _CaptionLine(NamedTuple):
+    number: int
+    skipped: int  # characters before it begins
+
+    def text(self, lines: Sequence[str]) -> str:
+        return _plain(lines[self.number][self.skipped :])
+
+    def at(self, starts: Sequence[int]) -> tuple[int, int, int]:
+        """Where its line, itself and the next line begin."""
+        start, end = starts[self.number : self.number + 2]
+        return start, start + self.skipped, end
+
+
+def _caption(lines: Sequence[str], start: int, end: int) -> _CaptionLine | None:
     """The line above it that names a table, or the one below it that begins with a colon."""
-    above = next((line for line in reversed(lines[max(0, start - 2) : start]) if line.strip()), "")
-    if _LABEL.fullmatch(above):
-        return _plain(above)
-    below = next((line for line in lines[end : end + 2] if line.strip()), "")
-    return _plain(below.lstrip()[1:]) if below.lstrip().startswith(":") else ""
+    for number in range(start - 1, max(0, start - 2) - 1, -1):
+        if lines[number].strip():
+            if _LABEL.fullmatch(lines[number]):
+                return _CaptionLine(number, 0)
+            break
+    for number in range(end, min(end + 2, len(lines))):
+        if lines[number].strip():
+            bare = lines[number].lstrip()
+            skipped = len(lines[number]) - len(bare) + 1
+            return _CaptionLine(number, skipped) if bare.startswith(":") else None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PipeSource:
+    """Where the cells and the caption of a table stand in a text: looked up only when asked."""
+
+    text: str
+    lines: list[int]  # where each begins: of the header, of the dashes, of each row; and the end
+    caption: tuple[int, int, int] | None
+
+    @property
+    def stretches(self) -> list[tuple[int, int]]:
+        found = [(self.lines[0], self.lines[-1])]
+        if self.caption is not None:
+            found.append((self.caption[0], self.caption[2]))
+        return sorted(found)
+
+    def span(self, row: int | None, column: int | None, start: int, end: int) -> tuple[int, int]:
+        if row is None or column is None:
+            assert self.caption is not None
+            _, at, stop = self.caption
+            plain, places = _plain_with_places(self.text[at:stop])
+            _, words = label_and_caption(plain)
+            start, end = start + len(plain) - len(words), end + len(plain) - len(words)
+        else:
+            line = 0 if row < 0 else row + 2
+            at, stop = self.lines[line : line + 2]
+            first, last = _cell_spans(self.text[at:stop])[column]
+            at, stop = at + first, at + last
+            _, places = _plain_with_places(self.text[at:stop])
+        return at + places[start], at + places[end - 1] + 1
 
 
 def label_and_caption(text: str) -> tuple[str, str]:
@@ -100,15 +159,61 @@ def tables_named(text: str, tables: Sequence[Table]) -> tuple[str, ...]:
 
 
 def _cells(line: str) -> list[str]:
-    line = line.strip()
-    line = line[1:] if line.startswith("|") else line
-    cells = _BAR.split(line)
-    if len(cells) > 1 and not cells[-1].strip():
-        cells.pop()
-    return [_plain(cell) for cell in cells]
+    return [_plain(line[start:end]) for start, end in _cell_spans(line)]
+
+
+def _cell_spans(line: str) -> list[tuple[int, int]]:
+    """Where the cells of a line stand in it, as written."""
+    end = len(line.rstrip())
+    start = len(line) - len(line.lstrip())
+    bars = [bar.start() for bar in _BAR.finditer(line, start, end)]
+    if bars and bars[0] == start:
+        bars.pop(0)
+        start += 1
+    spans = list(zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True))
+    if len(spans) > 1 and not line[slice(*spans[-1])].strip():
+        spans.pop()
+    return spans
 
 
 def _plain(text: str) -> str:
-    text = _RAISED.sub(lambda raised: f"^{raised[1].strip()}", _LINK.sub(r"\1", text))
-    text = _EMPHASIS.sub(r"\2", _TAG.sub(" ", text))
-    return " ".join(_ESCAPED.sub(r"\1", text).split())
+    if not _SIGN.search(text):
+        return " ".join(text.split())
+    for pattern, sign in _MARKUP:
+        text = pattern.sub(partial(_stand_in, sign), text)
+    return " ".join(text.split())
+
+
+def _stand_in(sign: str, match: re.Match[str]) -> str:
+    return sign + _kept(match)
+
+
+def _kept(match: re.Match[str]) -> str:
+    if not match.lastindex:
+        return ""
+    return match[match.lastindex].strip() if match.re is _RAISED else match[match.lastindex]
+
+
+def _plain_with_places(text: str) -> tuple[str, list[int]]:
+    """The same, and where each of its characters stands in what was written."""
+    places = list(range(len(text)))
+    for pattern, sign in _MARKUP:
+        pieces: list[str] = []
+        after: list[int] = []
+        done = 0
+        for match in pattern.finditer(text):
+            kept = _kept(match)
+            inner = match.start(match.lastindex) if match.lastindex else match.start()
+            inner += text[inner : match.end()].find(kept)
+            pieces += [text[done : match.start()], sign, kept]
+            after += places[done : match.start()] + [places[match.start()]] * len(sign)
+            after += places[inner : inner + len(kept)]
+            done = match.end()
+        text, places = "".join([*pieces, text[done:]]), after + places[done:]
+    words = list(re.finditer(r"\S+", text))
+    joined = [
+        place
+        for word in words
+        for place in [places[max(word.start() - 1, 0)], *places[slice(*word.span())]]
+    ]
+    return " ".join(word[0] for word in words), joined[1:]

@@ -13,10 +13,10 @@ _COLLAPSED = re.compile(r"\s{2,}")
 class Place:
     """Where something stands. Lines and columns are those of a text file, from 1."""
 
-    paragraph: int  # from 1
+    paragraph: int | None  # from 1; None in a table that stands beside the text
     line: int | None
     column: int | None
-    start: int  # offsets: into the text of the file, or of the article's paragraph
+    start: int  # offsets: into the text of the file, or of the paragraph, caption, notes or cell
     end: int
 
 
