@@ -13,6 +13,7 @@ _POWER = re.compile(
     r"\s?[×x·∙⋅*]\s?10(?:\s?\^\s?\(?([-−–+]?\s?[0-9]{1,3})\)?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3})|([−–-][0-9]{1,3}))"
     r"|[eE]([-−–+]?[0-9]{1,3})(?![0-9A-Za-z])"
 )
+_POWER_OF_TEN = re.compile(r"\s?\^\s?\(?([-−–+]?\s?[0-9]{1,3})\)?(?![0-9])|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3})")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--", " ")
 # A dash right before a number is its sign where nothing stands before the dash that it could join;
 # one with a space after it only after these.
@@ -57,20 +58,27 @@ def numbers_in(text: str) -> list[Number]:
         numeral = normalise(written)
         value, precision = Decimal(numeral), len(numeral.partition(".")[2])
         stop = end
-        if raised := _POWER.match(text, end):
+        ten = written == "10" and _POWER_OF_TEN.match(text, end)
+        if raised := ten or _POWER.match(text, end):
             power = int(next(filter(None, raised.groups())).translate(_RAISED))
             if abs(power) <= MAX_POWER:
-                value, precision, stop = value.scaleb(power), precision - power, raised.end()
+                value = (Decimal(1) if ten else value).scaleb(power)
+                precision, stop = precision - power, raised.end()
         if _is_negative(text, start):
             value = -value
         found.append(Number(start, end, written, value, precision, stop))
     return found
 
 
+def _is_range(text: str, dash: int) -> bool:
+    """Whether a dash there joins two numbers: `−1.3–−0.2`."""
+    return dash >= 1 and text[dash] in MINUS and text[dash - 1].isdigit()
+
+
 def _is_negative(text: str, start: int) -> bool:
     before = start - 1
     if before >= 0 and text[before] in MINUS:
-        return before == 0 or text[before - 1] in _SIGNED_AFTER
+        return before == 0 or text[before - 1] in _SIGNED_AFTER or _is_range(text, before - 1)
     if before >= 1 and text[before] == " " and text[before - 1] in MINUS:
         earlier = text[max(before - 4, 0) : before - 1].rstrip(" ")[-1:]
         return earlier in _OPERATORS and bool(earlier)

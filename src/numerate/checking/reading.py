@@ -1,9 +1,10 @@
 """A document as rules read it: its texts, each with its numbers, and its tables."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 from numerate.checking.numbers import Number, numbers_in
 from numerate.checking.where import Where
@@ -11,6 +12,8 @@ from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.source_map import Place
 
 MAX_WORDS = 60  # characters of a header in words about a place
+
+T = TypeVar("T")
 
 
 class Piece:
@@ -95,6 +98,17 @@ class ReadDocument:
             }
             for index, table in enumerate(self.tables)
         ]
+
+    @cached_property
+    def _statements(self) -> dict[Callable[["ReadDocument"], Any], Any]:
+        return {}
+
+    def by(self, reader: Callable[["ReadDocument"], T]) -> T:
+        """What a reader of statements finds; it reads once, however many rules ask."""
+        if reader not in self._statements:
+            self._statements[reader] = reader(self)
+        found: T = self._statements[reader]
+        return found
 
     def running(self) -> Iterator[Piece]:
         """Where sentences stand: paragraphs, captions and notes."""

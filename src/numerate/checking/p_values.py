@@ -1,0 +1,110 @@
+"""p-values as they are written: `p < .001`, `P=0.049`, `p = n.s.`, `P-value of 0.02`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from numerate.checking.numbers import Number
+from numerate.checking.reading import Piece
+from numerate.checking.rounding import Interval
+from numerate.checking.shape import Shape
+
+BELOW, EQUAL, ABOVE = "<", "=", ">"
+USUAL_LEVEL = 0.05
+
+_P_VALUE = re.compile(
+    r"(?<![A-Za-z0-9^_])[pP](?:[\s‐–-]?[vV]al(?:ue)?s?)?"
+    r"(?P<label>[\s_-]?[({]?[A-Za-z][A-Za-z-]{1,14}[)}]?|[\s_-]?for[ -][a-z]{4,12})??"
+    r"\s?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){1,2}|(?:was|of|is)\s|:\s?)"
+    r"(?P<value>#|[nN]\.?[sS]\b\.?)"
+)
+_CELL = re.compile(
+    r"\s?(?:[pP]\s?)?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){0,2})"
+    r"(?P<value>#|[nN]\.?[sS]\.?)\s?(?:[*∗†‡§]{1,4}|\^\s?[(\[]?[a-z*†‡§,]{1,4}[)\]]?|_ref_|\s)*"
+)
+_CORRECTED = re.compile(
+    r"correct(?:ed|ions?) (?:for|p|at|α|alpha|threshold|signific)|[- ]corrected\b|\bcorrection"
+    r"|adjusted[- ]p|(?:p|signific\w+)[\w -]{0,12} (?:was|were) (?:adjusted|corrected)"
+    r"|\bFDR|\bFWE|\bFWER|false discovery|family-?wise|[Bb]onferroni|\bHolm|Hochberg|Tukey|Dunn"
+    r"|Scheff|[SŠ]id[aá]k|Benjamini|Games-Howell|[Pp]ermut|[Bb]ootstrap|[Ss]imulat|Monte Carlo"
+    r"|multiple (?:comparison|test|hypothes)|[qQ][- ]value|andomi[sz]ation test"
+    r"|[Ee]xact (?:test|p|P|Fisher|Mann|Wilcoxon)|Greenhouse|Huynh",
+)
+_CORRECTED_LABEL = re.compile("corr|adj|fdr|fwe|bonf|holm|tukey|dunn|perm|boot|exact|sidak", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class PValue:
+    """`number` is None where it is only said not to be significant."""
+
+    relation: str
+    number: Number | None
+    label: str = ""  # `corr`, `trend`
+
+    @property
+    def interval(self) -> Interval:
+        """All that it may be, rounded or cut off."""
+        if self.number is None:
+            return Interval(USUAL_LEVEL, 1.0)
+        if self.relation == BELOW:
+            return Interval(0.0, float(self.number))
+        if self.relation == ABOVE:
+            return Interval(float(self.number), 1.0)
+        rounded = self.number.interval
+        cut_off = float(self.number) + 10.0**-self.number.precision
+        return Interval(max(rounded.low, 0.0), min(cut_off, 1.0))
+
+    @property
+    def is_corrected(self) -> bool:
+        return _CORRECTED_LABEL.search(self.label) is not None
+
+    def __str__(self) -> str:
+        if self.number is None:
+            return "p not significant"
+        has_power = self.number.stop != self.number.end
+        shown = f"{float(self.number):.3g}" if has_power else self.number.written
+        return f"p {self.relation} {shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPValue:
+    """`start` to `end` of a shape."""
+
+    start: int
+    end: int
+    p: PValue
+
+
+def is_corrected(text: str) -> bool:
+    """Whether it speaks of p-values that do not follow from their statistic alone: for many
+    comparisons, by permutation, by enumeration."""
+    return _CORRECTED.search(text) is not None
+
+
+def relation_of(signs: str) -> str:
+    if "<" in signs or set(signs) & set("≤⩽≦≪"):
+        return BELOW
+    return ABOVE if ">" in signs or set(signs) & set("≥⩾≧") else EQUAL
+
+
+def p_value_of_cell(piece: Piece) -> PValue | None:
+    """`0.049`, `<.001***`, `ns`, in a column of p-values."""
+    shape = Shape(piece)
+    match = _CELL.fullmatch(shape.text)
+    if match is None:
+        return None
+    if match["value"] != "#":
+        return PValue(ABOVE, None)
+    number = shape.number(match.start("value"))
+    if not 0 <= number.value <= 1:
+        return None
+    return PValue(relation_of(match["relation"]), number)
+
+
+def p_values_in(shape: Shape) -> Iterator[PlacedPValue]:
+    for match in _P_VALUE.finditer(shape.text):
+        number = shape.number(match.start("value")) if match["value"] == "#" else None
+        if number is not None and not 0 <= number.value <= 1:
+            continue
+        relation = ABOVE if number is None else relation_of(match["relation"])
+        yield PlacedPValue(*match.span(), PValue(relation, number, match["label"] or ""))

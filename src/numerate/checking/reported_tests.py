@@ -1,0 +1,210 @@
+"""Test statistics with their degrees of freedom and p-values, as sentences state them."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from numerate.checking.numbers import Number
+from numerate.checking.p_values import (
+    PlacedPValue,
+    PValue,
+    p_values_in,
+    relation_of,
+)
+from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.rounding import Interval
+from numerate.checking.shape import Shape
+from numerate.checking.where import Where
+
+T, F, CHI_SQUARED, Z, R, Q = "t", "F", "χ²", "z", "r", "Q"
+
+
+@dataclass(frozen=True, slots=True)
+class Degrees:
+    """`where` is None where the numeral is part of a name (`t28`), which nothing can point to."""
+
+    written: str
+    interval: Interval
+    where: Where | None = None
+
+    @classmethod
+    def of(cls, number: Number, where: Where | None) -> "Degrees":
+        whole = number.precision <= 0
+        value = float(number)
+        return cls(number.written, Interval.exactly(value) if whole else number.interval, where)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A p-value that may be the test's, and where it stands."""
+
+    p: PValue
+    where: Where | None
+
+    @classmethod
+    def of(cls, p: PValue, piece: Piece) -> "Candidate":
+        return cls(p, None if p.number is None else piece.of(p.number))
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedTest:
+    kind: str
+    statistic: Number
+    relation: str  # `F < 1`
+    statistic_at: Where
+    degrees: tuple[Degrees, ...]
+    sample: Degrees | None  # its size
+    candidates: tuple[Candidate, ...]  # the likeliest first
+    where: Where
+    around: str  # the sentence, or the header and caption
+
+    @property
+    def written(self) -> str:
+        degrees = ", ".join(one.written for one in self.degrees)
+        sign = "−" if self.statistic.value < 0 else ""
+        inside = f"({degrees})" if degrees else ""
+        return f"{self.kind}{inside} {self.relation} {sign}{self.statistic.written}"
+
+
+_DF = r"(?:#|[0-9]{1,5}(?:\.[0-9]{1,3})?(?![0-9]))"
+STATISTIC = r"(?:[\s-]?(?:statistics?|stats?|values?|ratios?|scores?|test))?"
+_SIZE = r"(?:[nN]\s?=\s?)"
+_IS_DF = r"(?:d\.?\s?f\.?s?|DF|degrees? of freedom|ν)"
+_STATISTIC = re.compile(
+    rf"(?<![A-Za-z0-9^_.\\-])(?:(?P<t>[tT]{STATISTIC})|(?P<F>F{STATISTIC})|(?P<z>[zZ]{STATISTIC})"
+    r"|(?P<r>r)|(?P<Q>Q[A-Za-z]{0,2}(?=\s?[(\[_]))"
+    r"|(?P<chi>(?:[χΧ𝜒𝛘𝝌𝞆ꭓ]|[Cc]hi|X|x)[\s-]?(?:_\s?(?P<sub>[0-9]{1,3})\s?)?"
+    r"(?:(?:\^\s?)?(?P<two>\#)|(?:\^\s?)?2|²|[\s-]?squared?)))"
+    r"(?:"
+    rf"\s?_?\s?[(\[{{]\s?(?:{_IS_DF}\s?[=:]?\s?)?(?P<n0>{_SIZE})?(?P<a>{_DF})"
+    rf"(?:\s?[,;/&]\s?(?:{_IS_DF}\s?=\s?)?(?P<n1>{_SIZE})?(?P<b>{_DF}))?\s?[)\]}}]"
+    rf"|\s?_?\s?(?P<c>{_DF})(?:\s?,\s?(?P<d>{_DF}))?"
+    r")?"
+    r"\s?(?P<relation>[=<>≤≥≈:]|was\s|of\s|is\s)\s?[-−–﹣－+]?\s?(?P<value>\#)(?!\s?%)"
+)
+_AFTER = (
+    rf"[,;\s(\[]{{1,3}}(?:(?:with|on|at)\s)?(?:{_IS_DF}\s?(?:[=:]|of)?\s?(?P<a>{_DF})"
+    rf"(?:\s?(?:,|;|/|and|&)\s?(?P<b>{_DF}))?"
+    rf"|(?P<c>{_DF})(?:\s?(?:,|and|&)\s?(?P<d>{_DF}))?\s?{_IS_DF})\s?[)\]]?"
+)
+_DEGREES_AFTER = re.compile(_AFTER)
+_DEGREES_BEFORE = re.compile(
+    rf"{_IS_DF}\s?[=:]\s?(?P<a>{_DF})(?:\s?(?:,|/|and|&)\s?(?P<b>{_DF}))?[\s,;)]{{1,3}}\Z"
+)
+_SAMPLE = re.compile(r"[,;\s(\[]{1,3}(?:[nN]\s?=\s?(?P<a>#))")
+_CLAUSE = (
+    r"[\s,;(\[]{0,3}+#\s?%\s?(?:CI|C\.I\.|confidence interval)[^#.;]{0,12}#[^#;]{1,6}#\s?[)\]]?"
+    r"|[\s,;(\[]{0,3}+(?:[^#,;()\[\]=<>]|\^#|[(\[]#[)\]]){1,30}[=:]\s?[-−–]?\s?#\s?%?[)\]]?"
+)
+_BETWEEN = re.compile(
+    rf"(?:{_AFTER})?(?:{_CLAUSE}){{0,4}}[\s,;:()\[\]]{{0,4}}+(?:[^#.;=<>]{{0,25}})"
+)
+_REACH = 140
+_JUST_BEFORE = re.compile(r"[\s,;:(\[]{1,3}(?:[^#.;=<>()]{0,25}[\s:,])?")
+_COORDINATE = re.compile(r"[yY]\s?=\s?[-−–]?\s?#[\s,;]{1,2}\Z")
+_RANKS = re.compile(r"(?:spearman|rank|kendall|rho|partial)[^#.;]{0,40}\Z", re.IGNORECASE)
+_PREFILTER = re.compile(r"[pP][\w\s)}-]{0,16}[=<>≤≥:]|[pP][\s-]?[vV]alues? of")
+
+
+def tests_in_text(read: ReadDocument) -> list[ReportedTest]:
+    """Within a paragraph, a caption or a cell; those without a p-value are none."""
+    return [test for piece in read.pieces() for test in _in_piece(piece)]
+
+
+def _in_piece(piece: Piece) -> Iterator[ReportedTest]:
+    if _PREFILTER.search(piece.text) is None:
+        return
+    shape = Shape(piece)
+    text = shape.text
+    found = [match for match in _STATISTIC.finditer(text) if _is_statistic(match, shape)]
+    if not found:
+        return
+    p_values = list(p_values_in(shape))
+    starts = [placed.start for placed in p_values]
+    taken = -1  # the last p-value that follows its statistic
+    for index, match in enumerate(found):
+        end = found[index + 1].start() if index + 1 < len(found) else len(text)
+        following = bisect_left(starts, match.end())
+        candidates = []
+        for after in p_values[following : following + 1]:
+            near = after.start < min(end, match.end() + _REACH)
+            if near and _BETWEEN.fullmatch(text, match.end(), after.start):
+                candidates.append(after)
+        for before in p_values[max(following - 1, 0) : following]:
+            near = taken < before.end and before.end + _REACH > match.start()
+            if near and _JUST_BEFORE.fullmatch(text, before.end, match.start()):
+                candidates.append(before)
+        taken = max((placed.end for placed in candidates), default=taken)
+        if not candidates:
+            continue
+        yield _test(shape, match, candidates, end)
+
+
+def _is_statistic(match: re.Match[str], shape: Shape) -> bool:
+    if match["two"] and shape.number(match.start("two")).value != 2:
+        return False
+    text, start = shape.text, match.start()
+    if match["z"] and _COORDINATE.search(text, max(0, start - 12), start):
+        return False
+    return not (match["r"] and _RANKS.search(text, max(0, start - 48), start))
+
+
+def _test(
+    shape: Shape, match: re.Match[str], candidates: Sequence[PlacedPValue], end: int
+) -> ReportedTest:
+    text = shape.text
+    kind = CHI_SQUARED if match["chi"] else next(k for k in (T, F, Z, R, Q) if match[k])
+    degrees = [degrees_at(shape, match.span(name)) for name in "abcd" if match[name]]
+    if match["chi"] and match["sub"]:
+        degrees = [degrees_at(shape, match.span("sub"))]
+    sample = None
+    if match["n1"] or (match["n0"] and not match["b"]):
+        sample = degrees.pop()
+    if not degrees:
+        near = _DEGREES_AFTER.match(text, match.end(), end) or _DEGREES_BEFORE.search(
+            text, max(0, match.start() - 30), match.start()
+        )
+        if near:
+            groups = near.groupdict()
+            degrees = [degrees_at(shape, near.span(name)) for name in "abcd" if groups.get(name)]
+    if kind == F and len(degrees) == 1:
+        degrees = two_degrees(degrees[0])
+    if kind == CHI_SQUARED and len(degrees) == 2:
+        sample = degrees.pop()
+    if sample is None and (near := _SAMPLE.match(text, match.end(), end)):
+        sample = degrees_at(shape, near.span("a"))
+    statistic = shape.number(match.start("value"))
+    stop = max(match.end(), *(placed.end for placed in candidates))
+    start = min(match.start(), *(placed.start for placed in candidates))
+    return ReportedTest(
+        kind,
+        statistic,
+        relation_of(match["relation"]),
+        shape.piece.of(statistic),
+        tuple(degrees),
+        sample,
+        tuple(Candidate.of(placed.p, shape.piece) for placed in candidates),
+        shape.where(start, stop),
+        shape.sentence(start, stop),
+    )
+
+
+def degrees_at(shape: Shape, span: tuple[int, int]) -> Degrees:
+    start, end = span
+    if shape.text[start] == "#":
+        number = shape.number(start)
+        return Degrees.of(number, shape.piece.of(number))
+    written = shape.text[start:end]
+    decimals = len(written.partition(".")[2])
+    half = 0.5 * 10.0**-decimals if decimals else 0.0
+    value = float(written)
+    return Degrees(written, Interval(value - half, value + half))
+
+
+def two_degrees(one: Degrees) -> list[Degrees]:
+    """`1,139` after `df =` reads as one number of thousands, and is two."""
+    first, comma, second = one.written.partition(",")
+    if not (comma and first.isdecimal() and second.isdecimal()):
+        return [one]
+    return [Degrees(part, Interval.exactly(float(part))) for part in (first, second)]

@@ -1,0 +1,241 @@
+"""Test statistics against their p-values: t, F, χ², z, r and Q with degrees of freedom."""
+
+import math
+import re
+from collections.abc import Iterator
+
+from numerate.checking.distributions import (
+    chi_squared_upper,
+    f_upper,
+    normal_two_sided,
+    t_two_sided,
+)
+from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.p_values import (
+    BELOW,
+    EQUAL,
+    USUAL_LEVEL,
+    PValue,
+    is_corrected,
+)
+from numerate.checking.reading import ReadDocument
+from numerate.checking.reported_tests import (
+    CHI_SQUARED,
+    F,
+    Q,
+    R,
+    ReportedTest,
+    T,
+    Z,
+    tests_in_text,
+)
+from numerate.checking.rounding import Interval
+from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.tabulated_tests import tests_in_tables
+
+_ONE_SIDED = re.compile(r"\b(?:one|1|single)[\s‐–-](?:tail|side)", re.IGNORECASE)
+_MAX_DF = 1e9
+
+
+def recomputed_p(test: ReportedTest) -> Interval | None:
+    """All two-sided p-values that the statistic may have had; None without degrees of freedom."""
+    statistic = _magnitude(test)
+    if test.kind == Z:
+        return statistic.through(normal_two_sided)
+    degrees = [one.interval for one in test.degrees]
+    if test.kind == R:
+        if not degrees and test.sample is not None:
+            degrees = [test.sample.interval - 2]
+        if len(degrees) != 1 or statistic.low >= 1:
+            return None
+        statistic = Interval(statistic.low, min(statistic.high, 1.0))
+    wanted = 2 if test.kind == F else 1
+    if len(degrees) != wanted or any(not 0 < one.low <= one.high < _MAX_DF for one in degrees):
+        return None
+    corners = [
+        _tail(test.kind, value, *combination)
+        for value in (statistic.low, statistic.high)
+        for combination in _combinations(degrees)
+    ]
+    return Interval(min(corners), max(corners))
+
+
+def least_p(test: ReportedTest) -> float | None:
+    """The smallest p-value it may have had, whatever its degrees of freedom."""
+    largest = _magnitude(test).high
+    if test.kind == T:
+        return normal_two_sided(largest)
+    return chi_squared_upper(largest, 1.0) if test.kind == CHI_SQUARED else None
+
+
+def _magnitude(test: ReportedTest) -> Interval:
+    number = test.statistic
+    if test.relation == EQUAL:
+        rounded = Interval.of(abs(number.value), number.precision)
+        return Interval(max(rounded.low, 0.0), rounded.high)
+    bound = abs(float(number))
+    return Interval(0.0, bound) if test.relation == BELOW else Interval(bound, math.inf)
+
+
+def _combinations(degrees: list[Interval]) -> Iterator[tuple[float, ...]]:
+    if len(degrees) == 1:
+        yield from {(degrees[0].low,), (degrees[0].high,)}
+    else:
+        first, second = degrees
+        yield from {(a, b) for a in (first.low, first.high) for b in (second.low, second.high)}
+
+
+def _tail(kind: str, statistic: float, *degrees: float) -> float:
+    if math.isinf(statistic):
+        return 0.0
+    if kind == T:
+        return t_two_sided(statistic, *degrees)
+    if kind == F:
+        return f_upper(statistic, *degrees)
+    if kind in (CHI_SQUARED, Q):
+        return chi_squared_upper(statistic, *degrees)
+    if statistic >= 1:
+        return 0.0
+    return t_two_sided(statistic * math.sqrt(degrees[0] / (1 - statistic**2)), *degrees)
+
+
+def _holds(test: ReportedTest, p: PValue, recomputed: Interval, one_sided: bool) -> bool:
+    """In some reading that a writer may have had in mind."""
+    said = p.interval
+    if said.meets(recomputed):
+        return True
+    has_sides = test.kind in (T, Z, R) or test.degrees[0].interval.high == 1
+    if one_sided and has_sides:
+        half = _half(recomputed)
+        return said.meets(half) or said.meets(Interval(1 - half.high, 1 - half.low))
+    return False
+
+
+def _half(p: Interval) -> Interval:
+    return Interval(p.low / 2, p.high / 2)
+
+
+def _other_readings(test: ReportedTest) -> Iterator[Interval]:
+    """Degrees of freedom in another order, or a sample size in their place."""
+    degrees = [one.interval.low for one in test.degrees]
+    others: list[tuple[float, ...]] = []
+    if test.kind == F and degrees[0] > degrees[1]:
+        others = [(degrees[1], degrees[0])]
+    elif test.kind == CHI_SQUARED and degrees[0] > 20:
+        others = [(float(few),) for few in range(1, 6)]
+    elif test.kind == R and degrees and degrees[0] > 2:
+        others = [(degrees[0] - 2,)]
+    statistic = _magnitude(test)
+    for other in others:
+        ends = [_tail(test.kind, value, *other) for value in (statistic.low, statistic.high)]
+        yield Interval(min(ends), max(ends))
+
+
+def _recompute(read: ReadDocument) -> Iterator[Outcome]:
+    tests = [*tests_in_text(read), *tests_in_tables(read)]
+    if not tests:
+        return
+    one_sided = any(_ONE_SIDED.search(piece.text) for piece in read.running())
+    for test in tests:
+        yield _outcome(test, one_sided)
+
+
+def _outcome(test: ReportedTest, one_sided: bool) -> Outcome:
+    if any(candidate.p.is_corrected for candidate in test.candidates) or is_corrected(test.around):
+        return Outcome(test.where, missing="uncorrected p-values")
+    recomputed = recomputed_p(test)
+    if recomputed is None:
+        least = least_p(test)
+        if least is None or one_sided:
+            return Outcome(test.where, missing=_missing(test))
+        recomputed = Interval(least, 1.0)
+        if any(candidate.p.interval.meets(recomputed) for candidate in test.candidates):
+            return Outcome(test.where, missing=_missing(test))
+        return Outcome(test.where, _finding(test, recomputed, is_bound=True))
+    for candidate in test.candidates:
+        if _holds(test, candidate.p, recomputed, one_sided):
+            return Outcome(test.where)
+        if any(candidate.p.interval.meets(other) for other in _other_readings(test)):
+            return Outcome(test.where)
+    return Outcome(test.where, _finding(test, recomputed))
+
+
+def _missing(test: ReportedTest) -> str:
+    return "sample size" if test.kind == R else "degrees of freedom"
+
+
+def _finding(test: ReportedTest, recomputed: Interval, is_bound: bool = False) -> Finding:
+    candidate = test.candidates[0]
+    p, where = candidate.p, candidate.where or test.statistic_at
+    said = f"{test.written} gives p {'>' if is_bound else '='} {_shown(recomputed, is_bound)}"
+    if is_bound:
+        said += " whatever its degrees of freedom"
+    decision = ""
+    if p.interval.high <= USUAL_LEVEL < recomputed.low:
+        decision = ", which is not significant at 0.05"
+    elif recomputed.high < USUAL_LEVEL <= p.interval.low:
+        decision = ", which is significant at 0.05"
+    if not is_bound and test.kind in (T, Z, R) and p.interval.meets(_half(recomputed)):
+        decision += " (one-sided it would be; the text does not say so)"
+    involved = [one.where for one in test.degrees if one.where]
+    if test.sample is not None and test.sample.where and test.kind == R and not test.degrees:
+        involved.append(test.sample.where)
+    places = tuple(dict.fromkeys([where, test.statistic_at, *involved]))
+    return Finding(
+        "NUM301",
+        where,
+        p.number.written if p.number else test.statistic.written,
+        f"{p} does not follow from its test: {said}{decision}.",
+        (Evidence(RECOMPUTED, said, places),),
+        places,
+        None if is_bound else _suggestion(p, recomputed),
+    )
+
+
+def _shown(p: Interval, is_bound: bool) -> str:
+    value = p.low if is_bound else (p.low + p.high) / 2
+    return f"{value:.2g}" if value < 1e-4 else f"{value:.4f}".rstrip("0")
+
+
+def _suggestion(p: PValue, recomputed: Interval) -> Suggestion | None:
+    """The p-value with the decimals of the one written, where rounding leaves one only."""
+    if p.number is None or p.relation != EQUAL or p.number.stop != p.number.end:
+        return None
+    low, high = (f"{end:.{p.number.precision}f}" for end in (recomputed.low, recomputed.high))
+    if low != high or not float(low):
+        return None
+    return Suggestion(low.removeprefix("0") if p.number.written.startswith(".") else low)
+
+
+add_rule(
+    Rule(
+        "NUM301",
+        "test-statistic-p-value",
+        "tests",
+        "A p-value that does not follow from its test statistic and degrees of freedom.",
+        "The p-value of a t, F, χ², z, r or Q is determined by the statistic and its degrees of "
+        "freedom. What is written may be rounded: the statistic, the degrees of freedom and the "
+        "p-value are all taken as anything that rounds to them. One-sided p-values are allowed "
+        "where the document speaks of any. It is silent on corrected p-values, permutations, exact "
+        "and rank tests, and where degrees of freedom are missing, unless no degrees of freedom "
+        "could give that p-value.",
+        (
+            "The groups differed, t(28) = 2.05, p = .49.",
+            "There was an effect of dose (F1,139 = 4.2; P < 0.01).",
+            "Sex made no difference, χ^2(2, N = 120) = 5.3, p = 0.007.",
+            "They correlated (r = 0.31, n = 50, p = 0.003).",
+            "| Term | t | df | p |\n|---|---|---|---|\n| Age | 2.05 | 28 | 0.49 |\n",
+        ),
+        (
+            "The groups differed, t(28) = 2.05, p = .049.",
+            "There was an effect of dose (F1,139 = 4.2; P < 0.05).",
+            "Sex made no difference, χ^2(2, N = 120) = 5.3, p = 0.07.",
+            "They correlated (r = 0.31, n = 50, p = 0.03).",
+            "| Term | t | df | p |\n|---|---|---|---|\n| Age | 2.05 | 28 | 0.049 |\n",
+        ),
+        "Take statistic, degrees of freedom and p-value from the output of the test again; say so "
+        "where a p-value is one-sided or corrected for several comparisons.",
+        0.9,
+        _recompute,
+    )
+)

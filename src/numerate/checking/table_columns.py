@@ -1,0 +1,93 @@
+"""Columns of tables by what their headers say they hold, whichever way round a table is written.
+
+A header may be repeated further down, or be the first column: `Rows` gives every line of numbers
+with the headers that hold for it, and says nothing of how it came by them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from numerate.checking.reading import Piece, ReadDocument
+
+_SQUARED = "χ𝜒𝛘ꭓXxRrη"  # what a raised 2 is no note of
+_NOTES = re.compile(
+    rf"_(?:ref|cite)_|(?<![{_SQUARED}])(?<![{_SQUARED}] )"
+    r"\^\s?[(\[]?[a-z0-9*†‡§¶#,]{1,5}[)\]]?(?=\s|$)|[*†‡§¶∗]+"
+)
+MAX_CELLS = 200_000  # of a table; a larger one is data
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of numbers (or a column, where headers stand before rows)."""
+
+    label: str  # its first cell
+    cells: Sequence[Piece | None]
+    headers: Sequence[str]  # of each cell, the lowest, without notes; words in lower case
+    above: Sequence[str]  # of each cell, all its headers, as they stand
+    caption: str
+
+
+def without_notes(text: str) -> str:
+    return " ".join(_NOTES.sub(" ", text).split())
+
+
+def _cleaned(text: str) -> str:
+    """Single letters keep their case: `t` is a statistic, `T` an amino acid."""
+    text = without_notes(text)
+    return text if len(text) == 1 else text.lower()
+
+
+def lines_of(
+    read: ReadDocument, table: int, is_header: Callable[[Sequence[str]], bool]
+) -> Iterator[list[Line]]:
+    """The lines of a table in runs under one header each; `is_header` tells one by its texts."""
+    cells = read.cells[table]
+    if not 0 < len(cells) <= MAX_CELLS:
+        return
+    source = read.tables[table]
+    top = len(source.header)
+    texts = [*source.header, *source.body]
+    width = max(map(len, texts))
+    grid = [
+        [cells.get((number - top, column)) for column in range(width)]
+        for number in range(len(texts))
+    ]
+    texts = [[*row, *[""] * (width - len(row))] for row in texts]
+    caption = f"{source.caption} {source.label}"
+    found = False
+    for run in _runs(texts, grid, caption, is_header):
+        found = True
+        yield run
+    if not found:
+        flipped = [list(column) for column in zip(*texts, strict=True)]
+        flipped_grid = [list(column) for column in zip(*grid, strict=True)]
+        yield from _runs(flipped, flipped_grid, caption, is_header)
+
+
+def _runs(
+    texts: Sequence[Sequence[str]],
+    grid: Sequence[Sequence[Piece | None]],
+    caption: str,
+    is_header: Callable[[Sequence[str]], bool],
+) -> Iterator[list[Line]]:
+    run: list[Line] = []
+    headers: list[str] | None = None
+    above: list[str] = []
+    titles: list[Sequence[str]] = []  # rows without numbers since the last numbers
+    for row, pieces in zip(texts, grid, strict=True):
+        cleaned = [_cleaned(text) for text in row]
+        if is_header(cleaned):
+            if run:
+                yield run
+            run, headers = [], cleaned
+            columns = zip(*titles, row, strict=True)
+            above = [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
+            titles = []
+        elif headers is None:
+            titles.append(row)
+        else:
+            run.append(Line(row[0], pieces, headers, above, caption))
+    if run:
+        yield run

@@ -1,0 +1,50 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from numerate.checking.distributions import (
+    chi_squared_upper,
+    f_upper,
+    normal_quantile,
+    normal_two_sided,
+    t_two_sided,
+)
+
+STATISTICS = st.floats(1e-3, 300)
+DEGREES = st.floats(0.5, 1e5)
+
+
+def is_close(ours: float, theirs: float) -> bool:
+    return math.isclose(ours, theirs, rel_tol=1e-5, abs_tol=1e-250)
+
+
+@given(STATISTICS, DEGREES)
+def test_t(t: float, df: float) -> None:
+    assert is_close(t_two_sided(-t, df), 2 * float(stats.t.sf(t, df)))
+
+
+@given(STATISTICS, DEGREES, DEGREES)
+def test_f(f: float, df1: float, df2: float) -> None:
+    assert is_close(f_upper(f, df1, df2), float(special.fdtrc(df1, df2, f)))
+
+
+@given(STATISTICS, DEGREES)
+def test_chi_squared(x: float, df: float) -> None:
+    assert is_close(chi_squared_upper(x, df), float(special.chdtrc(df, x)))
+
+
+@given(st.floats(0, 37))
+def test_normal(z: float) -> None:
+    p = normal_two_sided(z)
+    assert is_close(p, 2 * float(stats.norm.sf(z)))
+    assert normal_quantile(p) == pytest.approx(z, abs=1e-6)
+
+
+def test_limits() -> None:
+    assert t_two_sided(0, 5) == f_upper(0, 1, 5) == chi_squared_upper(0, 1) == 1
+    assert t_two_sided(1.96, 1e8) == normal_two_sided(1.96)
+    assert f_upper(1e300, 2, 3) == pytest.approx(0)
+    assert normal_quantile(0) == math.inf

@@ -1,0 +1,156 @@
+"""Tests in the notations of real articles; every right statement has its p-value by SciPy."""
+
+import pytest
+from scipy import stats
+
+from numerate.checking.recompute import recompute
+from numerate.documents.document import Document, Table
+from numerate.documents.text import read_text
+
+HOLDS = [
+    "t(28) = −2.05, p = .049",
+    "t28=2.05; P=0.050",
+    "t_28 = 2.05, p = 0.0498",
+    "t _28=−2.05, P=.050",
+    "t = 2.05, df = 28, P < 0.05",
+    "t = 2.05 with 28 degrees of freedom (P = 0.05)",
+    "p = 0.05, t(28) = 2.05",
+    "t(27.6) = 2.05, d = 0.4, 95% CI [0.1, 0.9], p = .05",
+    "F(1,139) = 4.2, p = .042",
+    "F1,139=4.2, p=0.042",
+    "F_1,139 = 4.2; p = 0.042",
+    "F_(1, 139) = 4.2, MSE = 12.1, η_p^2 = 0.03, p = .042",
+    "F_{1,139} = 4.2, p = 0.042",
+    "F = 4.2 (df 1, 139), p = 0.042",
+    "F = 4.2, df = 1,139, p = 0.042",
+    "χ^2(2, N = 120) = 5.3, p = .071",
+    "χ2(2) = 5.3, p = .071",
+    "χ^2_2 = 5.3, p = 0.07",
+    "chi-square(2) = 5.3, P = 0.07",
+    "X2(2, N=120)=5.3, p=0.07",
+    "χ² = 5.3, df = 2, p = 0.07",
+    "z = 2.10, p = .036",
+    "Z = –2.10; p-value = 0.036",
+    "r(48) = .31, p = .03",
+    "r = 0.31 (n = 50, p = 0.03)",
+    "Q(12) = 30.4, p = 0.002",
+    "t(28) = 0.31, p = n.s.",
+    "t(28) = 0.31, P > 0.05",
+    "F(2, 300) = 45.1, p = 0.000",
+    "F(2, 300) = 45.1, p < 10^−15",
+    "F(2, 300) = 45.1, p = 7.5 × 10^−18",
+    "F(139,1) = 4.2, p = .042",
+    "p = .05 (F(2, 20) = 3.5)",
+]
+CANNOT_HOLD = [
+    ("t(28) = −2.05, p = .49", ".49"),
+    ("t28=2.05; P=0.005", "0.005"),
+    ("t = 2.05, df = 28, P < 0.01", "0.01"),
+    ("F1,139=4.2, p=0.42", "0.42"),
+    ("F = 4.2 (df 1, 139), p < 0.001", "0.001"),
+    ("χ^2(2, N = 120) = 5.3, p = .007", ".007"),
+    ("z = 2.10, p = .36", ".36"),
+    ("r(48) = .31, p = .3", ".3"),
+    ("t(28) = 3.31, p > 0.05", "0.05"),
+    ("t = 1.20, p < 0.001", "0.001"),  # with whatever degrees of freedom
+    ("χ^2 = 0.5, p = 0.02", "0.02"),
+]
+UNKNOWN = [
+    ("t = 2.05, p = .049", "degrees of freedom"),
+    ("F = 2.05, p = .049", "degrees of freedom"),
+    ("r = .31, p = .03", "sample size"),
+    ("t(28) = 2.05, p_corr = .49", "uncorrected p-values"),
+    ("t(28) = 2.05, p = .49, Bonferroni corrected", "uncorrected p-values"),
+]
+NO_TESTS = [
+    "at t = 2.05 h, 3 of 4",
+    "Q1 = 1.0, Q3 = 4.0, p = 0.5",
+    "F = 4.2",
+    "Spearman r = .3, p = .9",
+]
+
+
+@pytest.mark.parametrize("text", HOLDS)
+def test_right_ones_are_recomputed(text: str) -> None:
+    recomputed = recompute(read_text(f"It differed ({text})."), codes={"NUM301"})
+    assert recomputed.findings == []
+    assert recomputed.coverage["tests"].recomputed == 1
+
+
+@pytest.mark.parametrize(("text", "written"), CANNOT_HOLD)
+def test_wrong_ones_are_found(text: str, written: str) -> None:
+    (finding,) = recompute(read_text(f"It differed ({text})."), codes={"NUM301"}).findings
+    assert finding.written == written
+
+
+@pytest.mark.parametrize(("text", "missing"), UNKNOWN)
+def test_what_cannot_be_told_is_said(text: str, missing: str) -> None:
+    recomputed = recompute(read_text(f"It differed ({text})."), codes={"NUM301"})
+    assert recomputed.findings == []
+    assert recomputed.coverage["tests"].missing == {missing: 1}
+
+
+@pytest.mark.parametrize("text", NO_TESTS)
+def test_what_only_looks_like_a_test_is_none(text: str) -> None:
+    assert recompute(read_text(text), codes={"NUM301"}).coverage == {}
+
+
+def test_several_tests_have_their_own_p_values() -> None:
+    text = (
+        "before, t(28) = 2.05, p = .05, and after, t(28) = 3.67, p = .001; F(1, 28) = 1.2, p = .28."
+    )
+    recomputed = recompute(read_text(text), codes={"NUM301"})
+    assert recomputed.findings == []
+    assert recomputed.coverage["tests"].recomputed == 3
+
+
+def test_one_sided_p_values_are_allowed_where_the_document_speaks_of_any() -> None:
+    statement = "It differed (t(28) = 2.05, p = .025)."
+    (finding,) = recompute(read_text(statement), codes={"NUM301"}).findings
+    assert "one-sided" in finding.message
+    said = read_text(f"Tests were one-tailed.\n\n{statement}")
+    assert recompute(said, codes={"NUM301"}).findings == []
+
+
+def test_the_suggestion_is_what_scipy_says() -> None:
+    (finding,) = recompute(read_text("t(28) = 2.345, p = .262"), codes={"NUM301"}).findings
+    assert finding.suggestion is not None
+    assert finding.suggestion.text == f"{2 * stats.t.sf(2.345, 28):.3f}".removeprefix("0")
+    assert "significant at 0.05" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "number"),
+    [
+        (["Term", "t", "df", "p"], ["Age", "2.05", "28", "0.49"], 1),
+        (["Term", "df", "t value", "P-value"], ["Age", "28", "−2.05*", "0.049"], 0),
+        (["Term", "F (df)", "p ^a"], ["Age", "4.2 (1, 139)", "0.42"], 1),
+        (["Term", "t(28)", "p"], ["Age", "2.05", "<0.01"], 1),
+        (
+            ["Term", "Numerator df", "Denominator df", "F", "P"],
+            ["Age", "1", "139", "4.2", "0.042"],
+            0,
+        ),
+        (
+            ["Term", "χ^2", "Df", "p", "χ^2", "Df", "p"],
+            ["A", "5.3", "2", "0.07", "5.3", "1", "0.07"],
+            1,
+        ),
+        (["Term", "Z", "Sig."], ["Age", "2.1", "0.36"], 1),
+    ],
+)
+def test_columns_of_tables(header: list[str], row: list[str], number: int) -> None:
+    table = Table("t1", "Table 1", "Tests", [header], [row])
+    assert len(recompute(Document("a", [], [table]), codes={"NUM301"}).findings) == number
+    flipped = [list(cells) for cells in zip(header, row, strict=True)]
+    assert len(recompute(Document("a", [], [Table("t1", "", "", [], flipped)])).findings) == number
+
+
+def test_analysis_of_variance_has_its_residuals() -> None:
+    header = ["", "Df", "Sum Sq", "F value", "Pr(>F)"]
+    body = [["dose", "1", "12.1", "4.2", "0.42"], ["Residuals", "139", "400", "", ""]]
+    document = Document("a", [], [Table("t1", "Table 1", "", [header], body)])
+    (finding,) = recompute(document, codes={"NUM301"}).findings
+    assert finding.suggestion is not None
+    assert finding.suggestion.text == "0.04"
+    assert {where.row for where in finding.involved} == {0, 1}
