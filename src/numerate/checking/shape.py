@@ -12,6 +12,13 @@ from numerate.checking.reading import Piece
 from numerate.checking.where import Where
 
 
+def shape_of(piece: Piece) -> "Shape":
+    """Made once, whoever asks."""
+    if piece.shape is None:
+        piece.shape = Shape(piece)
+    return piece.shape
+
+
 class Shape:
     """Of one piece; `text` is what patterns are matched against. Signs stay before their `#`."""
 
@@ -31,7 +38,11 @@ class Shape:
 
     @cached_property
     def folded(self) -> str:
-        return self.text.lower()
+        """In lower case, every offset as it was: there are letters whose small form is two."""
+        small = self.text.lower()
+        if len(small) != len(self.text):
+            small = "".join(c if len(c.lower()) > 1 else c.lower() for c in self.text)
+        return small
 
     def number(self, index: int) -> Number:
         """The one whose sign stands here."""

@@ -1,3 +1,7 @@
 """One module a family of rules; importing this package registers them all."""
 
-from numerate.checking.rules import tests  # noqa: F401
+from numerate.checking.rules import (  # noqa: F401
+    percentages,
+    table_percentages,
+    tests,
+)

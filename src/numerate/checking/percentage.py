@@ -1,0 +1,100 @@
+"""A count, what it is a part of, and the percentage that it is said to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.numbers import Number
+from numerate.checking.one_slip import one_slip
+from numerate.checking.rounding import Interval
+from numerate.checking.where import Where
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A number and where it stands; one in words (`Seventeen`) is no numeral to be found."""
+
+    number: Number
+    where: Where
+
+    @property
+    def is_numeral(self) -> bool:
+        return self.number.written[0] in "0123456789."
+
+
+def is_count(number: Number) -> bool:
+    return number.is_whole and number.value >= 0 and number.stop == number.end
+
+
+def allowed(percentage: Number) -> Interval:
+    """What it may have been: rounded, or cut off, as many do (66.6 of two thirds)."""
+    unit = 10.0**-percentage.precision
+    return Interval(float(percentage) - unit / 2, float(percentage) + unit)
+
+
+def fits(count: int, whole: int, percentage: Number) -> bool:
+    return whole > 0 and allowed(percentage).meets(100 * count / whole)
+
+
+def wholes(count: int, percentage: Number, at_most: int) -> range:
+    """All that the count may be this percentage of."""
+    interval = allowed(percentage)
+    if interval.high <= 0 or count == 0:
+        return range(0)
+    least = int(-(-100 * count // interval.high))
+    most = at_most if interval.low <= 0 else min(at_most, int(100 * count // interval.low))
+    while least > 0 and fits(count, least - 1, percentage):
+        least -= 1
+    while least <= most and not fits(count, least, percentage):
+        least += 1
+    while most >= least and not fits(count, most, percentage):
+        most -= 1
+    return range(max(least, count), most + 1)
+
+
+def written(value: float, precision: int) -> str:
+    """Rounded as a writer would, halves up."""
+    exponent = Decimal(1).scaleb(-max(precision, 0))
+    return f"{Decimal(repr(value)).quantize(exponent, ROUND_HALF_UP):f}"
+
+
+def contradiction(
+    code: str, count: Stated, whole: Stated | None, size: int, percentage: Stated, where_size: str
+) -> Finding:
+    """`size` is that of the whole, which may stand elsewhere: `where_size` says where then."""
+    part, share = int(count.number.value), percentage.number
+    expected = written(100 * part / size, share.precision) if size else "0"
+    stated = [percentage, count, *([whole] if whole else [])]
+    involved = tuple(s.where for s in stated if s.is_numeral)
+    wrong, meant = percentage, expected
+    for one, others in _meant(part, size, share, count, whole):
+        if not one_slip(share.written, expected) and any(
+            one_slip(one.number.written, o) for o in others
+        ):
+            wrong, meant = one, next(o for o in others if one_slip(one.number.written, o))
+            break
+    said = f"{part:,} / {size:,} = {expected} %{where_size}"
+    return Finding(
+        code,
+        wrong.where,
+        wrong.number.written,
+        f"{part:,} of {size:,} is {expected} %, not {share.written} %",
+        (Evidence(RECOMPUTED, said, tuple(s.where for s in stated)),),
+        involved,
+        Suggestion(meant),
+    )
+
+
+def _meant(
+    part: int, size: int, share: Number, count: Stated, whole: Stated | None
+) -> list[tuple[Stated, Sequence[str]]]:
+    """What the count or the whole would be, had the percentage been right."""
+    found: list[tuple[Stated, Sequence[str]]] = []
+    if count.is_numeral:
+        around = round(float(share) * size / 100)
+        near = range(max(around - 2, 0), around + 3)
+        found.append((count, [str(n) for n in near if fits(n, size, share) and n <= size]))
+    if whole is not None and whole.is_numeral:
+        found.append((whole, [str(n) for n in wholes(part, share, 10 * size)[:20]]))
+    return found

@@ -1,0 +1,234 @@
+"""NUM101 and NUM102: a count and its percentage in running text; parts that exceed their whole."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from numerate.checking.finding import RECOMPUTED, Evidence, Finding
+from numerate.checking.numbers import Number
+from numerate.checking.percentage import Stated, contradiction, fits, is_count
+from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.shape import Shape
+
+_ONES = "one two three four five six seven eight nine".split()
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+IN_WORDS = {word: value for value, word in enumerate([*_ONES, *_TEENS], 1)} | {
+    f"{tens}{between}{ones}": 10 * ten + one
+    for ten, tens in enumerate(_TENS, 2)
+    for one, ones in enumerate(["", *_ONES])
+    for between in (("-", " ") if ones else ("",))
+}
+_NUMBER = (
+    rf"(#(?<![#/.,]#)|\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?"
+    rf"|{'|'.join([*_TEENS, *_ONES])})(?=\s))"
+)
+_WORD = r"[^\W\d_][\w’'/*-]*"
+_ALL = r"(?:\s(?:the|all|these|those|our|a\stotal\sof|total|only))*"
+_OF = rf"(?:\s?/\s?|\s(?:out\s)?of{_ALL}\s)"
+_UNIT = (
+    r"(?!\s?(?:[-–/:]\s?[#a-z]|mm|mg|m?l\b|[µμ]|k?g\b|cm|hz|°|min|hours?|h\b|days?|weeks?|months?"
+    r"|years?|wk|mo\b|yr|×|x\b|%|per\s?cent|fold|times))"
+)
+_OPEN = r"\s?[(\[]\s?(?:(?:i\.\s?e\.|or|n)[,=:]?\s?)?"
+_PERCENT = re.compile(
+    r"#\s?(?:%|per\s?cent\b)(?!\s?(?:CI|C\.I|confidence|cr\.?i|credib|prediction|limits))"
+)
+BESIDE = 130  # characters of a statement on either side of its percentage
+# Before it: `42 of 120 patients (35%)`, `42/120, 35%`
+_COUNT_AND_WHOLE = re.compile(
+    rf"{_NUMBER}{_OF}(#){_UNIT}"
+    rf"(?:(?:\s{_WORD}){{0,8}}?{_OPEN}|(?:\s{_WORD}){{0,2}}?[,;:=]\s?|\s?=\s?)\Z"
+)
+# After it: `35% (42 of 120)`, `35%; 42/120`, `35% of patients (n = 42/120)`
+_AND_COUNT_AND_WHOLE = re.compile(
+    rf"(?:(?:\s(?!in\b){_WORD}(?:\s{_WORD}){{0,7}}?)?{_OPEN}|\s?[,;:=]\s?)(?:n\s?=\s?)?"
+    rf"{_NUMBER}{_OF}(#){_UNIT}"
+)
+# On both sides: `42 (35%) of 120 patients`
+_COUNT = re.compile(rf"{_NUMBER}(?:\s{_WORD}){{0,4}}?{_OPEN}\Z|\bn\s?=\s?(#)[,;]\s?\Z")
+_AND_WHOLE = re.compile(rf"\s?[)\]](?:\s{_WORD}){{0,3}}?\s(?:out\s)?of{_ALL}\s(#){_UNIT}")
+# After it, without the whole: `35% of patients (n = 42)`
+_AND_COUNT = re.compile(rf"(?:\s{_WORD}){{0,4}}?\s?[(\[,;]\s?n\s?=\s?(#)(?!\s?/)")
+_ROUGHLY = re.compile(
+    r"(?:about|approximately|approx\.|around|nearly|almost|roughly|some|over|than|least|most|to"
+    r"|threshold of|[~≈∼<>≤≥±–-])\s?\Z"
+)
+# `Of the 120 patients`
+_WHOLE_FIRST = re.compile(rf"\s?(?:of|among(?:st)?|from|out\sof){_ALL}\s(#){_UNIT}(?=\s[a-z]{{3}})")
+_ANOTHER_WHOLE = re.compile(r"\b(?:of|among|in)\s(?:these|them|whom|which|those|the\s|#)")
+_PART = re.compile(rf"#(?<![#/.,-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})")
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A count with its percentage; `whole` is what it is a part of, where that is said."""
+
+    count: Stated
+    percentage: Stated
+    whole: Stated | None
+    at: int  # in the shape
+    end: int
+
+
+def percentages_in_text(read: ReadDocument) -> Iterator[Outcome]:
+    for piece in read.running():
+        if "%" in piece.text or "cent" in piece.text:
+            yield from _in_piece(piece)
+
+
+def _in_piece(piece: Piece) -> Iterator[Outcome]:
+    shape = Shape(piece)
+    for share in _shares(shape):
+        where = shape.where(share.at, share.end)
+        count = int(share.count.number.value)
+        whole = share.whole
+        others: set[int] = set()
+        if whole is None:
+            whole, others = _whole_of_sentence(shape, share)
+        if whole is None:
+            yield Outcome(where, missing="what it is a part of")
+            continue
+        size = int(whole.number.value)
+        percentage = share.percentage.number
+        if any(fits(count, other, percentage) for other in {size, *others}):
+            yield Outcome(where)
+        elif count > size or (share.whole is None and percentage.value > 100):
+            yield Outcome(where, missing="what it is a part of")
+        else:
+            found = contradiction("NUM101", share.count, whole, size, share.percentage, "")
+            yield Outcome(where, found)
+
+
+def _shares(shape: Shape) -> Iterator[_Share]:
+    text = shape.folded
+    for found in _PERCENT.finditer(text):
+        at, end = found.span()
+        start = max(at - BESIDE, 0)
+        whole: re.Match[str] | None = None
+        if _ROUGHLY.search(text, max(at - 20, 0), at):
+            continue
+        if match := _COUNT_AND_WHOLE.search(text, start, at):
+            count, whole = match, match
+        elif match := _AND_COUNT_AND_WHOLE.match(text, end, end + BESIDE):
+            count, whole = match, match
+        elif match := _COUNT.search(text, start, at):
+            count, whole = match, _AND_WHOLE.match(text, end, end + BESIDE)
+        elif match := _AND_COUNT.match(text, end, end + BESIDE):
+            count = match
+        else:
+            continue
+        group = 1 if count[1] else 2
+        share = _Share(
+            _stated(shape, count.start(group), count[group]),
+            _stated(shape, at, "#"),
+            _stated(shape, whole.start(whole.re.groups), "#") if whole else None,
+            min(at, match.start()),
+            max(end, match.end(), whole.end() if whole else 0),
+        )
+        if _is_share(share):
+            yield share
+
+
+def _is_share(share: _Share) -> bool:
+    whole = share.whole
+    return (
+        is_count(share.count.number)
+        and share.percentage.number.value >= 0
+        and (whole is None or (is_count(whole.number) and whole.number.value > 0))
+    )
+
+
+def _stated(shape: Shape, at: int, sign: str) -> Stated:
+    if sign == "#":
+        number = shape.number(at)
+    else:
+        start = shape.offset(at)
+        end = start + len(sign)
+        words = shape.piece.text[start:end]
+        number = Number(start, end, words, Decimal(IN_WORDS[sign]), 0, end)
+    return Stated(number, shape.piece.of(number))
+
+
+def _whole_of_sentence(shape: Shape, share: _Share) -> tuple[Stated | None, set[int]]:
+    """`Of the 120 patients, 42 (35%) …`; and all else in the sentence that it may be a part of."""
+    start = max(shape.folded.rfind(". ", max(share.at - 400, 0), share.at) + 1, share.at - 400, 0)
+    first = _WHOLE_FIRST.match(shape.folded, start, share.at)
+    if first is None:
+        return None, set()
+    at = first.start(1)
+    if _ANOTHER_WHOLE.search(shape.folded, at, share.at):
+        return None, set()
+    whole = _stated(shape, at, "#")
+    if not is_count(whole.number) or whole.number.value < share.count.number.value:
+        return None, set()
+    between = (shape.number(at) for at in range(at + 1, share.at) if shape.folded[at] == "#")
+    return whole, {int(number.value) for number in between if is_count(number)}
+
+
+def parts_that_exceed(read: ReadDocument) -> Iterator[Outcome]:
+    for piece in read.running():
+        if " of " not in piece.text:
+            continue
+        shape = Shape(piece)
+        for match in _PART.finditer(shape.folded):
+            part, whole = (_stated(shape, match.start(group), "#") for group in (0, 1))
+            if not (is_count(part.number) and is_count(whole.number)):
+                continue
+            where = shape.where(*match.span())
+            if part.number.value <= whole.number.value:
+                yield Outcome(where)
+                continue
+            said = f"{part.number.written} > {whole.number.written}"
+            places = (part.where, whole.where)
+            message = f"{part.number.written} of {whole.number.written} is more than all"
+            evidence = (Evidence(RECOMPUTED, said, places),)
+            finding = Finding(
+                "NUM102", part.where, part.number.written, message, evidence, places
+            )
+            yield Outcome(where, finding)
+
+
+add_rule(
+    Rule(
+        "NUM101",
+        "percentage-of-count",
+        "percentages",
+        "A count, its whole and its percentage do not agree.",
+        "Whoever reads 42 of 120 (53%) cannot know which of the three is wrong. Percentages may be "
+        "rounded or cut off. Where the whole stands in the same sentence, but not beside the count, "
+        "nothing is said if any other number there explains the percentage.",
+        (
+            "In all, 42 of 120 patients (53%) responded.",
+            "Response: 35.0% (24/120) after a week.",
+            "Of the 120 patients, 42 (35%) were women and 30 (52%) smoked.",
+            "Seventeen of the 23 (47%) mice survived.",
+        ),
+        (
+            "In all, 42 of 120 patients (35%) responded.",
+            "Response: 35.0% (42/120) after a week.",
+            "Of the 120 patients, 42 (35%) were women and 30 (25%) smoked.",
+            "Seventeen of the 23 (74%) mice survived.",
+        ),
+        "Recompute the percentage from the data, and look which of the numbers is not as counted.",
+        0.9,
+        percentages_in_text,
+    )
+)
+add_rule(
+    Rule(
+        "NUM102",
+        "part-exceeds-whole",
+        "parts of a whole",
+        "More are said to be among them than there are.",
+        "A part cannot be larger than its whole. Only what is counted in people, animals, samples "
+        "and the like is read: a score of 12 of 10 may be one.",
+        ("We enrolled 130 of 120 patients.",),
+        ("We enrolled 120 of 130 patients.",),
+        "Look up both numbers; often they are swapped.",
+        0.9,
+        parts_that_exceed,
+    )
+)

@@ -1,0 +1,301 @@
+"""NUM103: counts and their percentages in the cells of tables, `42 (35.0)` under `n = 120`."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from numerate.checking.finding import Finding
+from numerate.checking.group_sizes import group_sizes, size_said_in
+from numerate.checking.percentage import Stated, contradiction, fits, is_count, wholes
+from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.rule import Outcome, Rule, add_rule
+
+_BEFORE = re.compile(r"\s*(?:n\s?=\s?)?")
+_OPEN = re.compile(r"(\s?%)?\s?[(\[]\s?(?:n\s?=\s?)?|(\s?%)?[,;]\s")
+_CLOSE = re.compile(r"(\s?%)?\s?[)\]]?\s*(?:[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
+_OVER = re.compile(r"\s?(?:/|of|out of)\s?")
+_PERCENT = re.compile(r"\(\s?%\s?\)|\[\s?%\s?\]|[,;/]\s?%|%\s?\)?$|^%|percent|% of|[(\[]%", re.IGNORECASE)
+_OTHERWISE = re.compile(
+    r"\b(?:mean|median|sd|iqr|range|se|sem|ci|s\.d|average|quartiles?)\b|±", re.IGNORECASE
+)
+_BARE_END = re.compile(r"\s*(?:[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
+_COUNTS = re.compile(r"(?:n|no\.?|number|frequency|counts?|cases|patients|participants)", re.IGNORECASE)
+_PERCENTAGES = re.compile(r"\(?(?:%|percent(?:age)?|per cent)\)?", re.IGNORECASE)
+LEFTMOST = 12  # columns in which the wholes of others may stand
+ABOVE = 8  # rows in which a count may be the whole of one below it
+MISSING = 0.9  # share of a group that data is usually known of
+MOST = 10**7  # in a group of which nobody says how large it is
+FEWEST, NEARLY_ALL = 4, 0.8  # of percentages of a column, by which its whole is inferred
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    count: Stated
+    percentage: Stated
+    whole: Stated | None
+    is_said: bool  # that one of them is a percentage
+
+    @property
+    def part(self) -> int:
+        return int(self.count.number.value)
+
+    def fits(self, sizes: range) -> bool:
+        """Whether it is the percentage of any of them: one that is said, or several inferred."""
+        known = wholes(self.part, self.percentage.number, sizes[-1]) if self.part else sizes
+        return bool(known and known[-1] >= sizes[0]) or any(
+            fits(self.part, size, self.percentage.number) for size in sizes[:1]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    sizes: range
+    stated: Stated | None = None
+    in_words: str = ""
+
+
+def percentages_in_tables(read: ReadDocument) -> Iterator[Outcome]:
+    for table in range(len(read.tables)):
+        yield from _Table(read, table).outcomes()
+
+
+class _Table:
+    def __init__(self, read: ReadDocument, table: int) -> None:
+        self.read = read
+        self.source = read.tables[table]
+        self.cells = read.cells[table]
+        self.shares = {**dict(self._shares_in_two_columns()), **dict(self._shares_in_cells())}
+        if self.shares:
+            self.headings = self._headings()
+            self.sizes = group_sizes(read, table)
+            self.columns: dict[int, list[int]] = defaultdict(list)  # rows of each
+            self.rows: dict[int, list[int]] = defaultdict(list)
+            for row, column in self.shares:
+                self.columns[column].append(row)
+                self.rows[row].append(column)
+            self.wholes = dict(self._wholes())
+
+    def _shares_in_cells(self) -> Iterator[tuple[tuple[int, int], _Share]]:
+        for (row, column), piece in self.cells.items():
+            if row >= 0 and column > 0 and (share := share_in(piece)):
+                yield (row, column), share
+
+    def _shares_in_two_columns(self) -> Iterator[tuple[tuple[int, int], _Share]]:
+        """Counts under `n`, and beside them percentages under `%`."""
+        lowest = self.source.header[-1] if self.source.header else []
+        for column in range(1, len(lowest) - 1):
+            if not (
+                _COUNTS.fullmatch(lowest[column]) and _PERCENTAGES.fullmatch(lowest[column + 1])
+            ):
+                continue
+            for row in range(len(self.source.body)):
+                count, percentage = self._bare(row, column), self._bare(row, column + 1)
+                if count and percentage and is_count(count.number):
+                    yield (row, column), _Share(count, percentage, None, True)
+
+    def _wholes(self) -> Iterator[tuple[tuple[int, int], _Whole]]:
+        """Of every share that says none itself: the size of its group as its column says it, or a
+        count in its row, or what nearly all others of its column are percentages of."""
+        for column, rows in self.columns.items():
+            rows = [row for row in rows if self.shares[row, column].whole is None]
+            if column in self.sizes:
+                size = self.sizes[column]
+                words = f" ({self.read.describe(size.where)})"
+                stated = Stated(size.number, size.where)
+                whole = _Whole(range(size.value, size.value + 1), stated, words)
+                yield from (((row, column), whole) for row in rows)
+            elif beside := self._column_of_wholes(column, rows):
+                yield from (((row, column), whole) for row, whole in beside.items())
+            elif common := self._common_whole(column, rows):
+                words = " as nearly all of its column are"
+                yield from (((row, column), _Whole(common, None, words)) for row in rows)
+
+    def _column_of_wholes(self, column: int, rows: Sequence[int]) -> dict[int, _Whole] | None:
+        for other in range(1, min(column + 2, LEFTMOST)):
+            found: dict[int, _Whole] = {}
+            fitting = 0
+            for row in rows:
+                stated = self._bare(row, other) if other != column else None
+                if stated and is_count(stated.number) and stated.number.value:
+                    size = int(stated.number.value)
+                    words = f" ({self.read.describe(stated.where)})"
+                    found[row] = _Whole(range(size, size + 1), stated, words)
+                    share = self.shares[row, column]
+                    fitting += 0 < share.part < size and share.fits(found[row].sizes)
+            if fitting >= FEWEST - 1 and fitting >= NEARLY_ALL * len(found):
+                return found
+        return None
+
+    def _common_whole(self, column: int, rows: Sequence[int]) -> range | None:
+        shares = [self.shares[row, column] for row in rows]
+        ranges = [wholes(s.part, s.percentage.number, MOST) for s in shares if s.part]
+        begins = Counter(known[0] for known in ranges if known)
+        ends = Counter(known[-1] + 1 for known in ranges if known)
+        best, covered, size, stop = 0, 0, 0, 0
+        places = sorted({*begins, *ends})
+        for at, after in pairwise(places):
+            covered += begins[at] - ends[at]
+            if covered > best:
+                best, size, stop = covered, at, after
+        return range(size, stop) if best >= max(FEWEST, NEARLY_ALL * len(ranges)) else None
+
+    def outcomes(self) -> Iterator[Outcome]:
+        if not self.shares:
+            return
+        fitting = {at: self.shares[at].fits(whole.sizes) for at, whole in self.wholes.items()}
+        in_column = Counter(column for (_, column), good in fitting.items() if good)
+        for row, columns in self.rows.items():
+            told = [column for column in columns if (row, column) in fitting]
+            good = [column for column in told if fitting[row, column]]
+            for column in columns:
+                share, where = self.shares[row, column], self.cells[row, column].place
+                is_percentage = share.is_said or self._is_percentage(row, column)
+                if share.whole is not None:
+                    yield from self._with_whole(row, column, share)
+                elif column in good:
+                    yield Outcome(where)
+                elif not (is_percentage or good):
+                    continue
+                elif (
+                    column in told
+                    and (len(told) == 1 or 2 * len(good) >= len(told))
+                    and self._is_wrong(row, column, in_column[column])
+                ):
+                    yield Outcome(where, self._finding(row, column))
+                else:
+                    yield Outcome(where, missing="what it is a part of")
+
+    def _with_whole(self, row: int, column: int, share: _Share) -> Iterator[Outcome]:
+        where = self.cells[row, column].place
+        assert share.whole is not None
+        size = int(share.whole.number.value)
+        if share.fits(range(size, size + 1)):
+            yield Outcome(where)
+        elif (share.is_said or self._is_percentage(row, column)) and share.part <= size:
+            found = contradiction("NUM103", share.count, share.whole, size, share.percentage, "")
+            yield Outcome(where, found)
+
+    def _is_wrong(self, row: int, column: int, fitting: int) -> bool:
+        """Whether nothing explains it: not another whole, and not that some data is missing."""
+        share, sizes = self.shares[row, column], self.wholes[row, column].sizes
+        percentage = share.percentage.number
+        others = sum((other, column) in self.wholes for other in self.columns[column]) - 1
+        if share.part > sizes[-1] or percentage.value > 100:
+            return False
+        if fitting < 2 or 3 * fitting < 2 * others:
+            return False
+        if any(fits(share.part, other, percentage) for other in self._other_wholes(row, column)):
+            return False
+        unsaid = self.wholes[row, column].stated is None
+        known = wholes(share.part, percentage, round(sizes[-1] / MISSING) if unsaid else sizes[-1])
+        return not known or (known[-1] < MISSING * sizes[0] and fitting == others >= 5)
+
+    def _other_wholes(self, row: int, column: int) -> Iterator[int]:
+        yield from (size.value for size in self.sizes.values())
+        for label in (self.cells.get((row, 0)), self.headings[row]):
+            if label is not None and (said := size_said_in(label)):
+                yield said.value
+        yield sum(self._count(row, other) for other in range(1, len(self.source.body[row])))
+        yield from (self._count(other, column) for other in range(max(row - ABOVE, 0), row))
+
+    def _bare(self, row: int, column: int) -> Stated | None:
+        """The number that a cell is."""
+        piece = self.cells.get((row, column))
+        if piece is None or len(piece.numbers) != 1:
+            return None
+        number = piece.numbers[0]
+        if piece.text[: number.start].strip() or not _BARE_END.fullmatch(piece.text, number.stop):
+            return None
+        return Stated(number, piece.of(number))
+
+    def _count(self, row: int, column: int) -> int:
+        piece = self.cells.get((row, column))
+        if piece is None or not piece.numbers or not is_count(piece.numbers[0]):
+            return 0
+        return int(piece.numbers[0].value)
+
+    def _headings(self) -> list[Piece | None]:
+        """Of each row, the heading that it stands under: a row with nothing but its first cell."""
+        heading: Piece | None = None
+        found = []
+        for row, texts in enumerate(self.source.body):
+            found.append(heading)
+            if texts and texts[0] and all(text in ("", texts[0]) for text in texts[1:]):
+                heading = self.cells.get((row, 0))
+        return found
+
+    def _is_percentage(self, row: int, column: int) -> bool:
+        """By what its headings say, the nearest first."""
+        label, heading = self.cells.get((row, 0)), self.headings[row]
+        above = [cells[column] for cells in self.source.header if column < len(cells)]
+        for words in (label.text if label else "", heading.text if heading else "", *above):
+            if _OTHERWISE.search(words):
+                return False
+            if _PERCENT.search(words):
+                return True
+        about = f"{self.source.caption} {self.source.notes}"
+        return bool(_PERCENT.search(about)) and not _OTHERWISE.search(about)
+
+    def _finding(self, row: int, column: int) -> Finding:
+        share, whole = self.shares[row, column], self.wholes[row, column]
+        size = whole.sizes[0]
+        return contradiction(
+            "NUM103", share.count, whole.stated, size, share.percentage, whole.in_words
+        )
+
+
+def share_in(piece: Piece) -> _Share | None:
+    """`42 (35.0)`, `42 (35%)`, `35% (42)`, `42/120 (35)`, `35% (42/120)`."""
+    numbers, text = piece.numbers, piece.text
+    if len(numbers) not in (2, 3) or not _BEFORE.fullmatch(text, 0, numbers[0].start):
+        return None
+    close = _CLOSE.fullmatch(text, numbers[-1].stop)
+    between = [(a.stop, b.start) for a, b in zip(numbers, numbers[1:])]
+    opens = [_OPEN.fullmatch(text, *gap) for gap in between]
+    stated = [Stated(number, piece.of(number)) for number in numbers]
+    if close is None:
+        return None
+    if len(numbers) == 2:
+        if (opening := opens[0]) is None:
+            return None
+        percent_first = bool(opening[1] or opening[2])
+        count, percentage = reversed(stated) if percent_first else stated
+        share = _Share(count, percentage, None, percent_first or bool(close[1]))
+    elif _OVER.fullmatch(text, *between[0]) and opens[1]:
+        share = _Share(stated[0], stated[2], stated[1], bool(close[1]))
+    elif _OVER.fullmatch(text, *between[1]) and (opening := opens[0]):
+        share = _Share(stated[1], stated[0], stated[2], bool(opening[1] or opening[2]))
+    else:
+        return None
+    whole = share.whole
+    if not is_count(share.count.number) or share.percentage.number.value < 0:
+        return None
+    return share if whole is None or (is_count(whole.number) and whole.number.value) else None
+
+
+add_rule(
+    Rule(
+        "NUM103",
+        "percentage-in-table",
+        "percentages in tables",
+        "A count in a table and its percentage do not agree with the size of its group.",
+        "Percentages of groups are copied from one version of a table to the next while the counts "
+        "change. The size of a group is read from its header (`n = 120`), from a row of counts, or from "
+        "what nearly all other percentages of its column are percentages of. Nothing is said where "
+        "another count explains a percentage, where data of a few may be missing, or where a row or "
+        "column as a whole does not follow.",
+        (
+            "| | Placebo (n = 120) | Drug (n = 80) |\n|---|---|---|\n| Women, n (%) | 42 (53) | 40 (50) |\n"
+            "| Smokers, n (%) | 30 (25) | 20 (25) |\n| Dead, n (%) | 12 (10) | 8 (10) |\n",
+        ),
+        (
+            "| | Placebo (n = 120) | Drug (n = 80) |\n|---|---|---|\n| Women, n (%) | 42 (35) | 40 (50) |\n"
+            "| Smokers, n (%) | 30 (25) | 20 (25) |\n| Dead, n (%) | 12 (10) | 8 (10) |\n",
+        ),
+        "Recompute the percentage from the data; where fewer were measured than the group has, say so.",
+        0.9,
+        percentages_in_tables,
+    )
+)
