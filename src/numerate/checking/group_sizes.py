@@ -64,7 +64,12 @@ def group_sizes(read: ReadDocument, table: int) -> Mapping[int, Size]:
             piece = cells.get((row, column))
             if piece is None or column in sizes:
                 continue
-            if counts and len(piece.numbers) == 1 and _is_bare(piece) and is_count(piece.numbers[0]):
+            if (
+                counts
+                and len(piece.numbers) == 1
+                and _is_bare(piece)
+                and is_count(piece.numbers[0])
+            ):
                 if piece.numbers[0].value:
                     sizes[column] = Size(piece.numbers[0], piece.of(piece.numbers[0]))
             elif not label and (said := size_said_in(piece)):

@@ -14,7 +14,9 @@ def one_slip(written: str, meant: str) -> bool:
         first, second = second, first
     if len(second) - len(first) > 1:
         return False
-    same = next((at for at, (a, b) in enumerate(zip(first, second)) if a != b), len(first))
+    same = 0  # signs before they differ
+    while same < len(first) and first[same] == second[same]:
+        same += 1
     if len(first) < len(second):
         return first[same:] == second[same + 1 :]
     if "." in (first[same], second[same]):

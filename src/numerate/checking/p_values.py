@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numerate.checking.numbers import Number
 from numerate.checking.reading import Piece
 from numerate.checking.rounding import Interval
-from numerate.checking.shape import Shape
+from numerate.checking.shape import Shape, shape_of
 
 BELOW, EQUAL, ABOVE = "<", "=", ">"
 USUAL_LEVEL = 0.05
@@ -89,7 +89,7 @@ def relation_of(signs: str) -> str:
 
 def p_value_of_cell(piece: Piece) -> PValue | None:
     """`0.049`, `<.001***`, `ns`, in a column of p-values."""
-    shape = Shape(piece)
+    shape = shape_of(piece)
     match = _CELL.fullmatch(shape.text)
     if match is None:
         return None

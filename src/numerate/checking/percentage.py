@@ -79,7 +79,7 @@ def contradiction(
         code,
         wrong.where,
         wrong.number.written,
-        f"{part:,} of {size:,} is {expected} %, not {share.written} %",
+        f"{part:,} of {size:,} is {expected} %, not {share.written} %.",
         (Evidence(RECOMPUTED, said, tuple(s.where for s in stated)),),
         involved,
         Suggestion(meant),

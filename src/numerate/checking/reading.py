@@ -4,12 +4,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from numerate.checking.numbers import Number, numbers_in
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.source_map import Place
+
+if TYPE_CHECKING:
+    from numerate.checking.shape import Shape
 
 MAX_WORDS = 60  # characters of a header in words about a place
 
@@ -22,12 +25,13 @@ class Piece:
     Of a paragraph of Markdown with a table in it, what stands before and after the table are two.
     """
 
-    __slots__ = ("_numbers", "place", "text")
+    __slots__ = ("_numbers", "place", "shape", "text")
 
     def __init__(self, text: str, place: Where) -> None:
         self.text = text
         self.place = place  # of the whole
         self._numbers: list[Number] | None = None
+        self.shape: Shape | None = None  # see `shape_of`
 
     @property
     def numbers(self) -> list[Number]:

@@ -14,7 +14,7 @@ from numerate.checking.p_values import (
 )
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rounding import Interval
-from numerate.checking.shape import Shape
+from numerate.checking.shape import Shape, shape_of
 from numerate.checking.where import Where
 
 T, F, CHI_SQUARED, Z, R, Q = "t", "F", "χ²", "z", "r", "Q"
@@ -115,7 +115,7 @@ def tests_in_text(read: ReadDocument) -> list[ReportedTest]:
 def _in_piece(piece: Piece) -> Iterator[ReportedTest]:
     if _PREFILTER.search(piece.text) is None:
         return
-    shape = Shape(piece)
+    shape = shape_of(piece)
     text = shape.text
     found = [match for match in _STATISTIC.finditer(text) if _is_statistic(match, shape)]
     if not found:

@@ -18,7 +18,7 @@ from numerate.checking.reported_tests import (
     two_degrees,
 )
 from numerate.checking.rounding import Interval
-from numerate.checking.shape import Shape
+from numerate.checking.shape import shape_of
 from numerate.checking.table_columns import Line, lines_of
 
 # Headers of tables, single letters apart in lower case.
@@ -95,7 +95,7 @@ def _in_line(line: Line, residual: Line | None) -> Iterator[ReportedTest]:
         if statistic is None or p_cell is None:
             continue
         p = p_value_of_cell(p_cell)
-        shape = Shape(statistic)
+        shape = shape_of(statistic)
         found = _CELL.fullmatch(shape.text.strip())
         if p is None or found is None or len(shape.text) != len(shape.text.strip()):
             continue
@@ -137,7 +137,7 @@ def _degrees_of(line: Line, column: int | None) -> list[Degrees]:
     piece = None if column is None else line.cells[column]
     if piece is None:
         return []
-    shape = Shape(piece)
+    shape = shape_of(piece)
     match = _DF_CELL.fullmatch(shape.text)
     if match is None:
         return []

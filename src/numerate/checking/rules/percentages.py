@@ -10,11 +10,14 @@ from numerate.checking.numbers import Number
 from numerate.checking.percentage import Stated, contradiction, fits, is_count
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
-from numerate.checking.shape import Shape
+from numerate.checking.shape import Shape, shape_of
 
-_ONES = "one two three four five six seven eight nine".split()
-_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = (
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+    "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 IN_WORDS = {word: value for value, word in enumerate([*_ONES, *_TEENS], 1)} | {
     f"{tens}{between}{ones}": 10 * ten + one
     for ten, tens in enumerate(_TENS, 2)
@@ -59,7 +62,9 @@ _ROUGHLY = re.compile(
 # `Of the 120 patients`
 _WHOLE_FIRST = re.compile(rf"\s?(?:of|among(?:st)?|from|out\sof){_ALL}\s(#){_UNIT}(?=\s[a-z]{{3}})")
 _ANOTHER_WHOLE = re.compile(r"\b(?:of|among|in)\s(?:these|them|whom|which|those|the\s|#)")
-_PART = re.compile(rf"#(?<![#/.,-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})")
+_PART = re.compile(
+    rf"#(?<![#/.,-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ def percentages_in_text(read: ReadDocument) -> Iterator[Outcome]:
 
 
 def _in_piece(piece: Piece) -> Iterator[Outcome]:
-    shape = Shape(piece)
+    shape = shape_of(piece)
     for share in _shares(shape):
         where = shape.where(share.at, share.end)
         count = int(share.count.number.value)
@@ -107,26 +112,22 @@ def _shares(shape: Shape) -> Iterator[_Share]:
     for found in _PERCENT.finditer(text):
         at, end = found.span()
         start = max(at - BESIDE, 0)
-        whole: re.Match[str] | None = None
         if _ROUGHLY.search(text, max(at - 20, 0), at):
             continue
-        if match := _COUNT_AND_WHOLE.search(text, start, at):
-            count, whole = match, match
-        elif match := _AND_COUNT_AND_WHOLE.match(text, end, end + BESIDE):
-            count, whole = match, match
-        elif match := _COUNT.search(text, start, at):
-            count, whole = match, _AND_WHOLE.match(text, end, end + BESIDE)
-        elif match := _AND_COUNT.match(text, end, end + BESIDE):
-            count = match
-        else:
+        count = whole = _COUNT_AND_WHOLE.search(text, start, at) or _AND_COUNT_AND_WHOLE.match(
+            text, end, end + BESIDE
+        )
+        if count is None and (count := _COUNT.search(text, start, at)):
+            whole = _AND_WHOLE.match(text, end, end + BESIDE)
+        if count is None and not (count := _AND_COUNT.match(text, end, end + BESIDE)):
             continue
         group = 1 if count[1] else 2
         share = _Share(
             _stated(shape, count.start(group), count[group]),
             _stated(shape, at, "#"),
             _stated(shape, whole.start(whole.re.groups), "#") if whole else None,
-            min(at, match.start()),
-            max(end, match.end(), whole.end() if whole else 0),
+            min(at, count.start()),
+            max(end, count.end(), whole.end() if whole else 0),
         )
         if _is_share(share):
             yield share
@@ -172,7 +173,7 @@ def parts_that_exceed(read: ReadDocument) -> Iterator[Outcome]:
     for piece in read.running():
         if " of " not in piece.text:
             continue
-        shape = Shape(piece)
+        shape = shape_of(piece)
         for match in _PART.finditer(shape.folded):
             part, whole = (_stated(shape, match.start(group), "#") for group in (0, 1))
             if not (is_count(part.number) and is_count(whole.number)):
@@ -183,11 +184,9 @@ def parts_that_exceed(read: ReadDocument) -> Iterator[Outcome]:
                 continue
             said = f"{part.number.written} > {whole.number.written}"
             places = (part.where, whole.where)
-            message = f"{part.number.written} of {whole.number.written} is more than all"
+            message = f"{part.number.written} of {whole.number.written} is more than all."
             evidence = (Evidence(RECOMPUTED, said, places),)
-            finding = Finding(
-                "NUM102", part.where, part.number.written, message, evidence, places
-            )
+            finding = Finding("NUM102", part.where, part.number.written, message, evidence, places)
             yield Outcome(where, finding)
 
 
@@ -198,8 +197,8 @@ add_rule(
         "percentages",
         "A count, its whole and its percentage do not agree.",
         "Whoever reads 42 of 120 (53%) cannot know which of the three is wrong. Percentages may be "
-        "rounded or cut off. Where the whole stands in the same sentence, but not beside the count, "
-        "nothing is said if any other number there explains the percentage.",
+        "rounded or cut off. Where the whole stands in the same sentence, but not beside the "
+        "count, nothing is said if any other number there explains the percentage.",
         (
             "In all, 42 of 120 patients (53%) responded.",
             "Response: 35.0% (24/120) after a week.",

@@ -8,7 +8,15 @@ from itertools import pairwise
 
 from numerate.checking.finding import Finding
 from numerate.checking.group_sizes import group_sizes, size_said_in
-from numerate.checking.percentage import Stated, contradiction, fits, is_count, wholes
+from numerate.checking.one_slip import one_slip
+from numerate.checking.percentage import (
+    Stated,
+    contradiction,
+    fits,
+    is_count,
+    wholes,
+    written,
+)
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 
@@ -16,17 +24,22 @@ _BEFORE = re.compile(r"\s*(?:n\s?=\s?)?")
 _OPEN = re.compile(r"(\s?%)?\s?[(\[]\s?(?:n\s?=\s?)?|(\s?%)?[,;]\s")
 _CLOSE = re.compile(r"(\s?%)?\s?[)\]]?\s*(?:[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
 _OVER = re.compile(r"\s?(?:/|of|out of)\s?")
-_PERCENT = re.compile(r"\(\s?%\s?\)|\[\s?%\s?\]|[,;/]\s?%|%\s?\)?$|^%|percent|% of|[(\[]%", re.IGNORECASE)
+_PERCENT = re.compile(
+    r"\(\s?%\s?\)|\[\s?%\s?\]|[,;/]\s?%|%\s?\)?$|^%|percent|% of|[(\[]%", re.IGNORECASE
+)
 _OTHERWISE = re.compile(
     r"\b(?:mean|median|sd|iqr|range|se|sem|ci|s\.d|average|quartiles?)\b|±", re.IGNORECASE
 )
 _BARE_END = re.compile(r"\s*(?:[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
-_COUNTS = re.compile(r"(?:n|no\.?|number|frequency|counts?|cases|patients|participants)", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"(?:n|no\.?|number|frequency|counts?|cases|patients|participants)", re.IGNORECASE
+)
 _PERCENTAGES = re.compile(r"\(?(?:%|percent(?:age)?|per cent)\)?", re.IGNORECASE)
 LEFTMOST = 12  # columns in which the wholes of others may stand
 ABOVE = 8  # rows in which a count may be the whole of one below it
 MISSING = 0.9  # share of a group that data is usually known of
 MOST = 10**7  # in a group of which nobody says how large it is
+ALL_OTHERS = 5  # so many, and none with data missing: one that may have does not
 FEWEST, NEARLY_ALL = 4, 0.8  # of percentages of a column, by which its whole is inferred
 
 
@@ -190,10 +203,15 @@ class _Table:
             return False
         unsaid = self.wholes[row, column].stated is None
         known = wholes(share.part, percentage, round(sizes[-1] / MISSING) if unsaid else sizes[-1])
-        return not known or (known[-1] < MISSING * sizes[0] and fitting == others >= 5)
+        if known and known[-1] >= MISSING * sizes[0]:
+            return False
+        meant = written(100 * share.part / sizes[0], percentage.precision)
+        is_mistyped = one_slip(percentage.written, meant)
+        return not known or is_mistyped or fitting == others >= ALL_OTHERS
 
     def _other_wholes(self, row: int, column: int) -> Iterator[int]:
-        yield from (size.value for size in self.sizes.values())
+        own = self.wholes[row, column].sizes[-1]
+        yield from (size.value for size in self.sizes.values() if size.value > own)
         for label in (self.cells.get((row, 0)), self.headings[row]):
             if label is not None and (said := size_said_in(label)):
                 yield said.value
@@ -252,7 +270,7 @@ def share_in(piece: Piece) -> _Share | None:
     if len(numbers) not in (2, 3) or not _BEFORE.fullmatch(text, 0, numbers[0].start):
         return None
     close = _CLOSE.fullmatch(text, numbers[-1].stop)
-    between = [(a.stop, b.start) for a, b in zip(numbers, numbers[1:])]
+    between = [(a.stop, b.start) for a, b in pairwise(numbers)]
     opens = [_OPEN.fullmatch(text, *gap) for gap in between]
     stated = [Stated(number, piece.of(number)) for number in numbers]
     if close is None:
@@ -275,26 +293,28 @@ def share_in(piece: Piece) -> _Share | None:
     return share if whole is None or (is_count(whole.number) and whole.number.value) else None
 
 
+_EXAMPLE = """\
+| | Placebo (n = 120) | Drug (n = 80) |
+|---|---|---|
+| Women, n (%) | 42 ({}) | 40 (50) |
+| Smokers, n (%) | 30 (25) | 20 (25) |
+| Dead, n (%) | 12 (10) | 8 (10) |
+"""
+
 add_rule(
     Rule(
         "NUM103",
         "percentage-in-table",
         "percentages in tables",
         "A count in a table and its percentage do not agree with the size of its group.",
-        "Percentages of groups are copied from one version of a table to the next while the counts "
-        "change. The size of a group is read from its header (`n = 120`), from a row of counts, or from "
-        "what nearly all other percentages of its column are percentages of. Nothing is said where "
-        "another count explains a percentage, where data of a few may be missing, or where a row or "
-        "column as a whole does not follow.",
-        (
-            "| | Placebo (n = 120) | Drug (n = 80) |\n|---|---|---|\n| Women, n (%) | 42 (53) | 40 (50) |\n"
-            "| Smokers, n (%) | 30 (25) | 20 (25) |\n| Dead, n (%) | 12 (10) | 8 (10) |\n",
-        ),
-        (
-            "| | Placebo (n = 120) | Drug (n = 80) |\n|---|---|---|\n| Women, n (%) | 42 (35) | 40 (50) |\n"
-            "| Smokers, n (%) | 30 (25) | 20 (25) |\n| Dead, n (%) | 12 (10) | 8 (10) |\n",
-        ),
-        "Recompute the percentage from the data; where fewer were measured than the group has, say so.",
+        "Percentages are easily left as they were while the counts beside them change. The size of "
+        "a group is read from its header (`n = 120`), from a row of counts, or from what nearly "
+        "all other percentages of its column are percentages of. Nothing is said where another "
+        "count explains a percentage, where data of a few may be missing, or where a row or column "
+        "as a whole does not follow.",
+        (_EXAMPLE.format("53"),),
+        (_EXAMPLE.format("35"),),
+        "Recompute the percentage; where fewer were measured than the group has, say how many.",
         0.9,
         percentages_in_tables,
     )
