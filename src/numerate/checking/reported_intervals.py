@@ -11,7 +11,7 @@ from numerate.checking.p_values import PlacedPValue, PValue, p_values_in
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.scale import Scale, scale_of
-from numerate.checking.shape import Shape
+from numerate.checking.shape import Shape, shape_of
 from numerate.checking.where import Where
 
 
@@ -111,7 +111,7 @@ def intervals_in_text(read: ReadDocument) -> Iterator[ReportedInterval]:
 
 
 def _in_piece(piece: Piece) -> Iterator[ReportedInterval]:
-    shape = Shape(piece)
+    shape = shape_of(piece)
     text = shape.text
     p_values = list(p_values_in(shape))
     starts = [placed.start for placed in p_values]

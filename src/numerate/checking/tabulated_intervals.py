@@ -14,7 +14,7 @@ from numerate.checking.reported_intervals import (
     bounds_at,
 )
 from numerate.checking.scale import scale_of
-from numerate.checking.shape import Shape
+from numerate.checking.shape import shape_of
 from numerate.checking.table_columns import Line, lines_of
 from numerate.checking.where import Where
 
@@ -70,7 +70,7 @@ def _in_line(line: Line, below: Line | None) -> Iterator[ReportedInterval]:
 def _at(
     line: Line, column: int, piece: Piece, below: Line | None
 ) -> tuple[ReportedInterval | None, int]:
-    shape = Shape(piece)
+    shape = shape_of(piece)
     text = shape.text
     if match := _WHOLE.fullmatch(text):
         number = shape.number(match.end("estimate") - 1)
@@ -101,7 +101,7 @@ def single(piece: Piece | None) -> Placed | None:
     """The number that is all of a cell."""
     if piece is None or len(piece.text) > 30:
         return None
-    shape = Shape(piece)
+    shape = shape_of(piece)
     match = _ONE.fullmatch(shape.text)
     if match is None:
         return None
