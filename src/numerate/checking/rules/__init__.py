@@ -4,5 +4,7 @@ from numerate.checking.rules import (  # noqa: F401
     intervals,
     percentages,
     table_percentages,
+    table_totals,
     tests,
+    totals,
 )

@@ -1,0 +1,40 @@
+"""Parts and the total that they are said to make."""
+
+from collections.abc import Sequence
+
+from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.one_slip import one_slip
+from numerate.checking.percentage import Stated
+
+
+def wrong_sum(code: str, parts: Sequence[Stated], total: Stated, where: str = "") -> Finding:
+    """Of counts that do not add up; the one is suspected that would be right but for a slip."""
+    values = [int(part.number.value) for part in parts]
+    made, stated = sum(values), int(total.number.value)
+    wrong, meant = total, made
+    if not one_slip(total.number.written, str(made)):
+        for part, value in zip(parts, values, strict=True):
+            other = stated - made + value
+            if other >= 0 and part.is_numeral and one_slip(part.number.written, str(other)):
+                wrong, meant = part, other
+                break
+    arithmetic = f"{' + '.join(f'{value:,}' for value in values)} = {made:,}"
+    return Finding(
+        code,
+        wrong.where,
+        wrong.number.written,
+        f"The parts make {made:,}, not {stated:,}.",
+        (Evidence(RECOMPUTED, f"{arithmetic}{where}", tuple(s.where for s in [*parts, total])),),
+        tuple(s.where for s in [*parts, total] if s.is_numeral),
+        Suggestion(as_written_like(wrong.number.written, meant)),
+    )
+
+
+def as_written_like(written: str, value: int) -> str:
+    """With commas between thousands, where those were."""
+    return f"{value:,}" if "," in written else str(value)
+
+
+def is_near(total: int, made: int) -> bool:
+    """Whether a sum that is not the total may have been meant as it: some parts may be unsaid."""
+    return abs(made - total) <= max(2, total // 20) or one_slip(str(total), str(made))

@@ -1,0 +1,218 @@
+"""NUM113 and NUM114: totals along the rows and down the columns of tables."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from numerate.checking.addition import is_near, wrong_sum
+from numerate.checking.group_sizes import group_sizes
+from numerate.checking.percentage import Stated, is_count
+from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.rule import Outcome, Rule, add_rule
+
+_TOTAL = re.compile(
+    r"(?:grand\s)?(?:total|all|overall|sum|whole|combined|both)s?"
+    r"(?:\s(?:patients|participants|subjects|groups?|sample|cohort|population|number|cases|n\b))?"
+    r"\s*(?:[,(\[:]?\s?(?:n\b|no\b|%).*)?",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\s*(?:n\s?=\s?)?")
+_AFTER = re.compile(r"\s*(?:[(\[][^()\[\]]*[)\]])?\s*(?:%|[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
+_NO_COUNT = re.compile(
+    r"\b(?:mean|median|sd|iqr|range|age|score|years?|rate|ratio|index|weight|height|bmi|time|days|p)\b|±|%",
+    re.IGNORECASE,
+)
+MAX_CELLS = 50_000  # of a table; a larger one is data
+FEWEST = 3  # lines that add up, by which parts are known to be parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A total and its parts."""
+
+    total: Stated
+    parts: tuple[Stated, ...]
+    place: Piece
+
+    @property
+    def made(self) -> int:
+        return sum(int(part.number.value) for part in self.parts)
+
+    @property
+    def stated(self) -> int:
+        return int(self.total.number.value)
+
+    @property
+    def holds(self) -> bool:
+        return self.made == self.stated
+
+    @property
+    def is_sum(self) -> bool:
+        """And no average: at least as large as every part."""
+        return self.stated >= max(int(part.number.value) for part in self.parts)
+
+
+def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
+    """`Total` at the right, or left, of the groups."""
+    for table in _tables(read):
+        source, cells = read.tables[table], read.cells[table]
+        width = max(map(len, source.body))
+        total = _only([c for c in range(1, width) if _is_total(_headers(read, table, c))])
+        if total is None:
+            continue
+        counts = {
+            column: {
+                row: one for row in range(len(source.body)) if (one := _count(cells, row, column))
+            }
+            for column in range(1, width)
+        }
+        members = [
+            column
+            for column, found in counts.items()
+            if column != total and 2 * len(found.keys() & counts[total].keys()) > len(counts[total])
+        ]
+        if len(members) < 2:
+            continue
+        lines = [
+            _Line(one, tuple(counts[c][row] for c in members), cells[row, total])
+            for row, one in counts[total].items()
+            if all(row in counts[c] for c in members)
+            and not _NO_COUNT.search(_without_percent(source.body[row][0]))
+        ]
+        yield from _checked("NUM113", lines)
+        yield from _header(read, table, total, members)
+
+
+def totals_of_rows(read: ReadDocument) -> Iterator[Outcome]:
+    """A row `Total` below its parts."""
+    for table in _tables(read):
+        source, cells = read.tables[table], read.cells[table]
+        top = 0
+        for row, texts in enumerate(source.body):
+            if len(set(texts)) == 1 or not any(texts[1:]):
+                top = row + 1  # a heading
+            elif texts and _TOTAL.fullmatch(texts[0].strip()):
+                lines = []
+                if row - top >= 2:
+                    for column in range(1, len(texts)):
+                        found = [_count(cells, r, column) for r in range(top, row + 1)]
+                        parts = tuple(one for one in found if one is not None)
+                        if len(parts) == len(found):
+                            lines.append(_Line(parts[-1], parts[:-1], cells[row, column]))
+                yield from _checked("NUM114", lines)
+                top = row + 1
+
+
+def _tables(read: ReadDocument) -> Iterator[int]:
+    for table, source in enumerate(read.tables):
+        if len(source.body) > 1 and len(read.cells[table]) <= MAX_CELLS:
+            yield table
+
+
+def _checked(code: str, lines: Sequence[_Line]) -> Iterator[Outcome]:
+    """Where most lines add up, the others should too."""
+    lines = [line for line in lines if line.stated]
+    good = sum(line.holds for line in lines)
+    are_parts = good >= FEWEST and 4 * good >= 3 * len(lines)
+    may_be = 2 * good >= len(lines) - 1
+    for line in lines:
+        where = line.place.place
+        if line.holds:
+            if are_parts or good == len(lines):
+                yield Outcome(where)
+        elif line.is_sum and (are_parts or (may_be and is_near(line.stated, line.made))):
+            yield Outcome(where, wrong_sum(code, line.parts, line.total))
+
+
+def _header(
+    read: ReadDocument, table: int, total: int, members: Sequence[int]
+) -> Iterator[Outcome]:
+    sizes = group_sizes(read, table)
+    if total not in sizes or not all(column in sizes for column in members):
+        return
+    stated = [Stated(sizes[c].number, sizes[c].where) for c in (total, *members)]
+    if len({one.where for one in stated}) < len(stated):
+        return
+    whole, made = sizes[total].value, sum(sizes[c].value for c in members)
+    if whole == made:
+        yield Outcome(sizes[total].where)
+    elif is_near(whole, made):
+        yield Outcome(sizes[total].where, wrong_sum("NUM113", stated[1:], stated[0]))
+
+
+def _headers(read: ReadDocument, table: int, column: int) -> list[str]:
+    return [cells[column] for cells in read.tables[table].header if column < len(cells)]
+
+
+def _is_total(headers: Sequence[str]) -> bool:
+    return any(_TOTAL.fullmatch(header.strip()) for header in headers)
+
+
+def _only(found: Sequence[int]) -> int | None:
+    return found[0] if len(found) == 1 else None
+
+
+def _counts(
+    cells: dict[tuple[int, int], Piece], height: int, column: int
+) -> Iterator[tuple[int, Stated]]:
+    for row in range(height):
+        if found := _count(cells, row, column):
+            yield row, found
+
+
+def _count(cells: dict[tuple[int, int], Piece], row: int, column: int) -> Stated | None:
+    """`42`, `42 (35%)`: a count, and what is said of it in brackets."""
+    piece = cells.get((row, column))
+    if piece is None or not piece.numbers:
+        return None
+    number = piece.numbers[0]
+    if not (is_count(number) and _COUNT.fullmatch(piece.text, 0, number.start)):
+        return None
+    if not _AFTER.fullmatch(piece.text, number.stop):
+        return None
+    return Stated(number, piece.of(number))
+
+
+def _without_percent(label: str) -> str:
+    """`Women, n (%)` is a count with its percentage."""
+    return re.sub(r"\bn\b\W{0,3}%|\(%\)", "", label)
+
+
+_EXAMPLE = """\
+| Cause of death | Placebo | Drug | Total |
+|---|---|---|---|
+| Heart failure | 12 | 10 | {} |
+| Stroke | 5 | 7 | 12 |
+| Cancer | 9 | 4 | 13 |
+| Total | 26 | {} | 47 |
+"""
+add_rule(
+    Rule(
+        "NUM113",
+        "total-column",
+        "totals of rows of tables",
+        "A row of a table does not add up to what its column of totals says.",
+        "Totals are where readers check a table first. Columns are taken for parts of a total only "
+        "where at least three rows, and three quarters of all, add up.",
+        (_EXAMPLE.format("32", "21"),),
+        (_EXAMPLE.format("22", "21"),),
+        "Add again; where the parts overlap or some belong to none, say so below the table.",
+        0.9,
+        totals_of_columns,
+    )
+)
+add_rule(
+    Rule(
+        "NUM114",
+        "total-row",
+        "totals of columns of tables",
+        "A column of a table does not add up to what its row of totals says.",
+        "Totals are where readers check a table first. Rows are taken for parts of a total only "
+        "where at least three columns, and three quarters of all, add up.",
+        (_EXAMPLE.format("22", "12"),),
+        (_EXAMPLE.format("22", "21"),),
+        "Add again; where the parts overlap or some belong to none, say so below the table.",
+        0.9,
+        totals_of_rows,
+    )
+)

@@ -1,0 +1,219 @@
+"""NUM111 to NUM113: totals of parts and differences, in running text."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from numerate.checking.addition import is_near, wrong_sum
+from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.percentage import Stated, is_count, written
+from numerate.checking.reading import ReadDocument
+from numerate.checking.rounding import Interval
+from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.shape import Shape, shape_of
+
+_WORD = r"[^\W\d_][\w’'/*-]*"
+_MALE, _FEMALE = r"(?:males?|m[ea]n|boys?)", r"(?:females?|wom[ea]n|girls?)"
+_PEOPLE = (
+    r"(?:patients|participants|subjects|women|men|children|people|persons|individuals|respondents"
+    r"|students|infants|adults|cases|volunteers|animals|mice|rats|samples|families|eyes|pupils"
+    r"|species|cells|neurons|trials|studies|lines|embryos|fish|larvae|flies|birds|plants|genes|villages"
+    r"|schools|clusters|centers|centres|practices|hospitals|items|questions|events|deaths|lesions)"
+)
+# `36 subjects (20 female, 16 male)`
+_BY_SEX = re.compile(
+    rf"#(?<![#/.,-]#)\s(?:{_WORD}\s){{0,4}}?{_WORD}\s?[(\[,:]\s?(?:n\s?=\s?#\s?[;,]\s?)?"
+    rf"(#)\s(?:{_WORD}\s)?(?:({_MALE})|({_FEMALE}))(?:,\s|,?\sand\s|\s?/\s?|;\s)"
+    rf"(#)\s(?:{_WORD}\s)?(?:({_MALE})|({_FEMALE}))\b(?!\s?[,;]\s?#|\sand\s#)"
+)
+_ITEM = rf"\s{_WORD}[^#.;:()\[\]%]{{0,50}}?"
+# `386 patients were enrolled: 179 surgery alone and 207 chemotherapy`
+_LISTED = re.compile(
+    rf"#(?<![#/.,-]#)\s(?:(?:{_WORD}\s){{0,5}}?{_PEOPLE}|were)(?:\s{_WORD}){{0,4}}?"
+    r"\s?[(\[:]\s?"
+    rf"(#{_ITEM}(?:(?:,|,?\sand|\+|&)\s#{_ITEM})+)"
+    r"(?=[()\[\].;])"
+)
+# `120 patients were randomised to placebo (n = 60) or drug (n = 60)`
+_DIVIDED = re.compile(
+    rf"#(?<![#/.,-]#)\s(?:{_WORD}\s){{0,4}}?{_PEOPLE}\b[^#.;]{{0,60}}?"
+    r"\b(?:randomi[sz]ed|randomly|assigned|allocated|divided|split)\b"
+)
+_PARTLY = re.compile(
+    r"\b(?:of (?:whom|which|these|them|those)|includ\w*|at least|each|per|or more|respectively"
+    r"|least|completed|analy[sz]ed|dropped|withdr\w+|excluded|lost|remaining|twice|both)\b"
+)
+_GROUP = re.compile(rf"\bn\s?=\s?#|#\s(?=(?:{_PEOPLE}|to|in|received|were|was|into)\b)")
+_FROM_TO = re.compile(r"\bfrom\s(#)(\s?%)?(?:\s[^#.;,()]{0,25}?)?\sto\s(#)(\s?%)?")
+_BY = r"(#)(\s?%|\s?percentage|\s?-?fold|\s?times)?"
+_CHANGE = (
+    r"(?:increase|decrease|reduction|rise|fall|drop|decline|difference|improvement|gain|loss"
+    r"|change)"
+)
+_CHANGED = (
+    r"(?:increased|decreased|reduced|rose|fell|dropped|declined|improved|gained|lost|changed|grew)"
+)
+# `from 45 to 52, an increase of 7`; `decreased by 25% from 40 to 30`
+_THEN_CHANGE = re.compile(
+    rf"(?:\s[^#.;()]{{0,30}}?)?[,(;–—]?\s?\(?(?:[^#.;()]{{0,20}}?\s)?{_CHANGE}\s(?:of|by)\s{_BY}"
+)
+_CHANGE_BEFORE = re.compile(
+    rf"\b(?:{_CHANGE}\sof|{_CHANGED}\sby)\s{_BY}(?:\s[^#.;,()]{{0,30}}?)?,?\s?\(?\Z"
+)
+BESIDE = 100  # characters in which a change may be stated beside what it is between
+
+
+def totals_in_text(read: ReadDocument) -> Iterator[Outcome]:
+    for piece in read.running():
+        if len(piece.numbers) < 3:
+            continue
+        shape = shape_of(piece)
+        taken: set[int] = set()
+        for total, parts, is_whole in _sums(shape):
+            if total in taken:
+                continue
+            stated = [_stated(shape, at) for at in (total, *parts)]
+            if not all(is_count(one.number) and one.number.value for one in stated):
+                continue
+            taken.add(total)
+            where = shape.where(total, parts[-1] + 1)
+            whole, made = (
+                int(stated[0].number.value),
+                sum(int(s.number.value) for s in stated[1:]),
+            )
+            if whole == made:
+                yield Outcome(where)
+            elif is_whole and is_near(whole, made):
+                yield Outcome(where, wrong_sum("NUM111", stated[1:], stated[0]))
+            else:
+                yield Outcome(where, missing="whether these are all parts")
+
+
+def _sums(shape: Shape) -> Iterator[tuple[int, Sequence[int], bool]]:
+    """A total and its parts, as places in the shape; and whether these are all parts."""
+    text = shape.folded
+    for match in _BY_SEX.finditer(text):
+        if bool(match[2]) != bool(match[5]):
+            yield match.start(), (match.start(1), match.start(4)), True
+    for match in _LISTED.finditer(text):
+        if not _PARTLY.search(match[0]) and " and #" in match[1]:
+            parts = [match.start(1) + at for at, sign in enumerate(match[1]) if sign == "#"]
+            yield match.start(), parts, True
+    for match in _DIVIDED.finditer(text):
+        stop = text.find(". ", match.end(), match.end() + 300)
+        stop = stop if stop >= 0 else match.end() + 300
+        groups = list(_GROUP.finditer(text, match.end(), stop))
+        sized = [group for group in groups if group[0].startswith("n")]
+        groups = sized if len(sized) >= 2 else groups
+        parts = [text.index("#", group.start()) for group in groups]
+        if 2 <= len(parts) <= 6 and not _PARTLY.search(text, match.start(), parts[-1] + 20):
+            yield match.start(), parts, True
+
+
+def _stated(shape: Shape, at: int) -> Stated:
+    number = shape.number(at)
+    return Stated(number, shape.piece.of(number))
+
+
+def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
+    for piece in read.running():
+        if "from" not in piece.text or len(piece.numbers) < 3:
+            continue
+        shape = shape_of(piece)
+        text = shape.folded
+        for match in _FROM_TO.finditer(text):
+            start, end = match.span()
+            by = _THEN_CHANGE.match(text, end, end + BESIDE)
+            by = by or _CHANGE_BEFORE.search(text, max(start - BESIDE, 0), start)
+            if by is None:
+                continue
+            before, after = (_stated(shape, match.start(group)) for group in (1, 3))
+            change, kind = _stated(shape, by.start(1)), (by[2] or "").strip()
+            are_percentages = bool(match[2] or match[4])
+            where = shape.where(min(start, by.start()), max(end, by.end()))
+            if kind and kind != "%":
+                yield Outcome(where, missing="what it is relative to")
+                continue
+            first, last = before.number.interval, after.number.interval
+            made = [_magnitude(last - first)]
+            if kind == "%" and first.low > 0:
+                made.append(_magnitude((last - first) / first * 100))
+            if any(change.number.interval.meets(one) for one in made):
+                yield Outcome(where)
+                continue
+            if kind == "%" and not are_percentages and first.low <= 0:
+                yield Outcome(where, missing="what it is relative to")
+                continue
+            yield Outcome(where, _wrong_difference(before, after, change, kind, are_percentages))
+
+
+def _magnitude(interval: Interval) -> Interval:
+    if interval.low <= 0 <= interval.high:
+        return Interval(0.0, max(-interval.low, interval.high))
+    return interval if interval.low > 0 else -interval
+
+
+def _wrong_difference(
+    before: Stated, after: Stated, change: Stated, kind: str, are_percentages: bool
+) -> Finding:
+    first, last = before.number, after.number
+    value = abs(float(last) - float(first))
+    said = f"|{last.written} − {first.written}|"
+    if kind == "%" and not are_percentages:
+        value, said = 100 * value / float(first), f"100 · {said} / {first.written}"
+    expected = written(value, change.number.precision)
+    places = (before.where, after.where, change.where)
+    return Finding(
+        "NUM112",
+        change.where,
+        change.number.written,
+        f"From {first.written} to {last.written} is a change of {expected}, "
+        f"not {change.number.written}.",
+        (Evidence(RECOMPUTED, f"{said} = {expected}", places),),
+        places,
+        Suggestion(expected),
+    )
+
+
+add_rule(
+    Rule(
+        "NUM111",
+        "sum-of-parts",
+        "sums",
+        "The parts of a total do not make it.",
+        "Who reads `120 patients (60 women and 50 men)` does not know where ten are. Only lists "
+        "that say all parts are read (both sexes, all groups that were divided into); nothing is "
+        "said where a sentence speaks of some of them, or where the sum is far from the total.",
+        (
+            "We studied 120 patients (60 women and 50 men).",
+            "In all, 120 patients were randomised to placebo (n = 60) or the drug (n = 66).",
+        ),
+        (
+            "We studied 120 patients (60 women and 60 men).",
+            "In all, 120 patients were randomised to placebo (n = 60) or the drug (n = 60).",
+        ),
+        "Count again; where some belong to no part, say how many.",
+        0.9,
+        totals_in_text,
+    )
+)
+add_rule(
+    Rule(
+        "NUM112",
+        "difference",
+        "differences",
+        "A stated change is not the difference of the two numbers that it is between.",
+        "`From 45 to 52, an increase of 9` leaves open which number is right. A change in per cent "
+        "may be relative or in percentage points; all three numbers may be rounded.",
+        (
+            "The score rose from 45 to 52, an increase of 9.",
+            "Use decreased by 12% from 40 to 30.",
+        ),
+        (
+            "The score rose from 45 to 52, an increase of 7.",
+            "Use decreased by 25% from 40 to 30.",
+        ),
+        "Recompute the change from the numbers before they were rounded.",
+        0.9,
+        differences_in_text,
+    )
+)
