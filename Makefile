@@ -18,7 +18,7 @@ demo: $(VENV)/.installed
 	$(BIN)/numerate reproduce $(DEMO)/cardiac --out $(DEMO) \
 		--vocabulary 500 --batch-size 20 --epochs 12
 	$(BIN)/numerate predict $(DEMO)/runs/combination "Left ventricular ejection fraction is"
-	$(BIN)/numerate check $(DEMO)/runs/combination examples/report.txt || test $$? -eq 1
+	$(BIN)/numerate check examples/report.txt --model $(DEMO)/runs/combination || test $$? -eq 1
 
 test: $(VENV)/.installed-dev lint types
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder

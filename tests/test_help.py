@@ -54,7 +54,8 @@ def test_the_exit_status_is_told(name: str) -> None:
 
 
 def test_the_run_is_shown_as_what_may_be_left_out() -> None:
-    assert "numerate check [OPTIONS] [RUN] FILE…" in run_help("check")
+    assert "numerate rank [OPTIONS] [RUN] CLAIM…" in run_help("rank")
+    assert "numerate check [OPTIONS] FILE…" in run_help("check")
 
 
 def run_help(name: str) -> str:

@@ -2,7 +2,7 @@
 
 `prepare` makes a dataset of documents, `train` a run of a dataset, `evaluate` says how good it is.
 `load` opens a model, a run or a pretrained one, to be asked: for the `NumeralDistribution` of a
-number to come, for instance; `check` has it look for numbers that are implausible where they stand.
+number to come, for instance. `check` proofreads the numbers of a text, with models or without.
 `read_tables` reads tables that a model shall have in view.
 `heads` has the ways to put a distribution on numerals, for models of your own.
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from numerate.evaluation.evaluate import evaluate
     from numerate.model.numeral_distribution import NumeralDistribution
     from numerate.model.numeral_lm import NumeralLM
-    from numerate.plausibility.load import check, load
+    from numerate.plausibility.load import load
+    from numerate.proofreading.check import check
     from numerate.training.run import train
 
 __version__ = "0.4.0"
@@ -45,7 +46,7 @@ __getattr__, __dir__ = lazily(
     {
         "NumeralDistribution": "numerate.model.numeral_distribution",
         "NumeralLM": "numerate.model.numeral_lm",
-        "check": "numerate.plausibility.load",
+        "check": "numerate.proofreading.check",
         "evaluate": "numerate.evaluation.evaluate",
         "heads": "numerate.heads",
         "load": "numerate.plausibility.load",

@@ -188,7 +188,7 @@ def _leftovers(target: Path, kind: str) -> list[Path]:
     return [path for path in place.parent.iterdir() if name.fullmatch(path.name)]
 
 
-def write_file(target: Path, data: bytes) -> None:
+def write_file(target: Path, data: bytes, mode: int = 0o644) -> None:
     """Replace a file in one step: readers see the old content or the new, never a part."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
@@ -196,7 +196,7 @@ def write_file(target: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o644)
+        os.chmod(name, mode)
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

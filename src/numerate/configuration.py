@@ -16,8 +16,20 @@ from numerate.records import Shape, misfit
 OWN_FILE, SHARED_FILE = "numerate.toml", "pyproject.toml"
 PRETRAINED = "hf:"
 CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
-_IGNORE: dict[str, Shape] = {"numerals?": [str], "patterns?": [str], "files?": [str]}
-_SHAPE: dict[str, Shape] = {"run?": str, "alarms?": float, "format?": str, "ignore?": _IGNORE}
+_IGNORE: dict[str, Shape] = {
+    "codes?": [str],
+    "numerals?": [str],
+    "patterns?": [str],
+    "files?": [str],
+}
+_SHAPE: dict[str, Shape] = {
+    "model?": (str, [str]),
+    "alarms?": float,
+    "format?": str,
+    "select?": [str],
+    "baseline?": str,
+    "ignore?": _IGNORE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +37,19 @@ class Configuration:
     """Values as they stand in the file; a folder it names is relative to the file."""
 
     path: Path | None = None  # None: there is no file, and nothing is chosen
-    run: str | None = None
+    models: tuple[str, ...] = ()  # that check; the first is also asked to predict and to rank
     alarms: float | None = None
     format: str | None = None
+    select: tuple[str, ...] = ()  # codes of rules, or their beginnings
+    baseline: Path | None = None
+    codes: tuple[str, ...] = ()  # of rules that are not used
     numerals: frozenset[str] = frozenset()  # never reported
     patterns: tuple[re.Pattern[str], ...] = ()  # numerals within a match are never reported
     files: tuple[str, ...] = ()  # never checked
+
+    @property
+    def run(self) -> str | None:
+        return self.models[0] if self.models else None
 
     def leaves_out(self, document: str | Path) -> bool:
         """Whether a file is not to be checked: its name, or its path from the file's folder."""
@@ -64,6 +83,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def read_configuration(path: Path, table: Any, where: str = "") -> Configuration:
     """Strict: a key that is unknown or of another type would be thought to do something."""
+    if isinstance(table, dict) and "run" in table:
+        raise NumerateError(f"{path}: run is called model now: write model = {table['run']!r}")
     if wrong := misfit(table, _SHAPE, where):
         raise NumerateError(f"{path}: {wrong}")
     ignore = table.get("ignore", {})
@@ -76,19 +97,26 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
     alarms = table.get("alarms")
     if alarms is not None and not 0 < alarms < 1:
         raise NumerateError(f"{path}: alarms: got {alarms}, expected between 0 and 1")
-    run = table.get("run")
-    if run is not None:
-        prefix = PRETRAINED if run.startswith(PRETRAINED) else ""
-        run = prefix + str(path.parent / run.removeprefix(prefix))
+    models = table.get("model", [])
+    baseline = table.get("baseline")
     return Configuration(
         path,
-        run,
+        tuple(_from(path, model) for model in ([models] if isinstance(models, str) else models)),
         alarms,
         table.get("format"),
+        tuple(table.get("select", ())),
+        None if baseline is None else path.parent / baseline,
+        tuple(ignore.get("codes", ())),
         frozenset(ignore.get("numerals", ())),
         tuple(_pattern(path, written) for written in ignore.get("patterns", ())),
         tuple(ignore.get("files", ())),
     )
+
+
+def _from(path: Path, model: str) -> str:
+    """A folder that is relative to the file that names it."""
+    prefix = PRETRAINED if model.startswith(PRETRAINED) else ""
+    return prefix + str(path.parent / model.removeprefix(prefix))
 
 
 def _pattern(path: Path, written: str) -> re.Pattern[str]:

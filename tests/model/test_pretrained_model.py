@@ -407,10 +407,10 @@ def test_commands(
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("The ejection fraction is 123456789.123 %.")
     arguments = ["--dataset", str(dataset), "--alarms", "0.02"]
-    status, out, _ = command(capsys, "check", reference, str(wrong), *arguments)
+    status, out, _ = command(capsys, "check", str(wrong), "--model", reference, *arguments)
     assert status in {0, 1}
-    assert "of 1 numeral flagged" in out
-    status, out, err = command(capsys, "check", reference, str(wrong))
+    assert "read 1 number; no statement to recompute" in out
+    status, out, err = command(capsys, "check", str(wrong), "--model", reference)
     assert (status, out) == (2, "")
     assert err.startswith("numerate: hf:")
     assert err.count("\n") == 1
@@ -449,7 +449,7 @@ def test_every_command_runs_code_of_a_model_only_if_told_to(
         (["predict", model, "it is"], 0),
         (["predict", str(run), "it is"], 0),
         (["rank", model, "it is 5", "it is 7"], 0),
-        (["check", model, str(text), *calibrated], 0),
+        (["check", str(text), "--model", model, *calibrated], 0),
         (["check-benchmark", model, str(dataset), "--limit", "2"], 0),
         (["serve", model, "--port", "0"], 2),  # there is no dataset
     ]

@@ -60,7 +60,7 @@ def test_it_says_the_same_without_its_run_and_its_dataset(
     assert before.top(5) == after.top(5)
     alarms = model.checker.usual_alarms
     one, other = (
-        numerate.check(lm, TEXT, alarms=alarms, force_domain=True) for lm in (model, again)
+        numerate.check(TEXT, lm, alarms=alarms, force_domain=True) for lm in (model, again)
     )
     assert list(one) == list(other)
     assert sorted(path.name for path in moved.iterdir()) == sorted(

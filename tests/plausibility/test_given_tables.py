@@ -54,18 +54,21 @@ def test_findings_carry_the_sources_of_what_was_expected(
 ) -> None:
     text = tmp_path / "text.txt"
     text.write_text(AGE, encoding="utf-8")
-    command = ("check", run, str(text), "--table", table, "--alarms", "0.2", "--force-domain")
+    options = ("--table", table, "--alarms", "0.2", "--force-domain")
+    command = ("check", str(text), "--model", run, *options)
     status, out, _ = numerate(capsys, *command, "--format", "json")
     assert status == 1
     finding = json.loads(out)["findings"][0]
-    source = finding["sources"][0]
-    assert source["words"].startswith("baseline, Age (years), Placebo: 57.3 (0.")
-    assert source["numbers"][0] | {"row": 1, "column": 1, "table": 0} == source["numbers"][0]
+    source = finding["evidence"][1]
+    assert source["said"].startswith("baseline, Age (years), Placebo: 57.3 (0.")
+    (place,) = source["places"]
+    assert (place["table"], place["table_row"], place["table_column"]) == (0, 1, 1)
+    assert place["text"] == finding["suggestion"]["text"] == "57.3"
     _, out, _ = numerate(capsys, *command, "--format", "csv")
     row = next(csv.DictReader(io.StringIO(out)))
-    assert row["sources"].startswith(source["words"])
-    _, out, _ = numerate(capsys, *command, "--verbose")
-    assert source["words"] in " ".join(out.split())
+    assert source["said"] in row["evidence"]
+    _, out, _ = numerate(capsys, *command)
+    assert source["said"] in " ".join(out.split())
     for format in ("sarif", "html"):
         status, out, _ = numerate(capsys, *command, "--format", format)
         assert (status, bool(out)) == (1, True)
@@ -79,11 +82,12 @@ def test_tables_of_an_article_are_seen_without_being_given(
     path = tmp_path / "wrong.xml"
     wrong = right.replace(".", "")
     path.write_text(article.replace(f"was {right} years", f"was {wrong} years"), encoding="utf-8")
-    command = ("check", run, str(path), "--alarms", "0.2", "--force-domain", "--format", "json")
+    options = ("--alarms", "0.2", "--force-domain", "--format", "json")
+    command = ("check", str(path), "--model", run, *options)
     _, out, _ = numerate(capsys, *command)
     finding = next(f for f in json.loads(out)["findings"] if f["written"] == wrong)
-    assert finding["sources"][0]["reason"] == "Table 1, Age (years), Placebo"
-    assert finding["sources"][0]["numeral"] == right
+    assert finding["evidence"][1]["said"].startswith(f"Table 1, Age (years), Placebo: {right} (")
+    assert finding["evidence"][1]["places"][0]["text"] == right
 
 
 @pytest.mark.parametrize(
@@ -107,8 +111,8 @@ def test_what_is_no_table_is_one_line(
     text.write_text(AGE, encoding="utf-8")
     if content is not None:
         path.write_bytes(content)
-    asked = str(text) if command == "check" else AGE
-    status, out, err = numerate(capsys, command, "nowhere", asked, "--table", str(path))
+    asked = [str(text)] if command == "check" else ["nowhere", AGE]
+    status, out, err = numerate(capsys, command, *asked, "--table", str(path))
     assert (status, out) == (2, "")
     assert err.startswith(f"numerate: {path}")
     assert line in err
@@ -120,11 +124,14 @@ def test_a_model_that_sees_no_tables_says_so(
 ) -> None:
     text = tmp_path / "a.txt"
     text.write_text(AGE, encoding="utf-8")
-    for command, asked in (("predict", AGE), ("rank", AGE), ("check", str(text))):
-        status, out, err = numerate(capsys, command, str(runs["mog"]), asked, "--table", table)
+    mog = str(runs["mog"])
+    for command in ("predict", "rank"):
+        status, out, err = numerate(capsys, command, mog, AGE, "--table", table)
         assert (status, out) == (2, "")
         assert err.startswith("numerate: tables: mog sees none; expected a model with tables in")
         assert err.count("\n") == 1
+    _, _, err = numerate(capsys, "check", str(text), "--model", mog, "--table", table)
+    assert "mog sees no tables: they are for the rules alone" in err
 
 
 def test_numbers_that_are_too_many_to_see_are_told(

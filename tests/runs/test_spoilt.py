@@ -49,8 +49,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train(home / "data", run, **options)
     text = home / "text.txt"
     text.write_text(TEXT)
-    for arguments in (["evaluate", str(run), "--metrics", "all"], ["check", str(run), str(text)]):
-        CliRunner().invoke(app, arguments)
+    CliRunner().invoke(app, ["evaluate", str(run), "--metrics", "all"])
+    CliRunner().invoke(app, ["check", str(text), "--model", str(run)])
     assert {path.name for path in run.iterdir()} >= set(RECORDS)
     return run
 
@@ -194,7 +194,7 @@ def commands(run: Path, out: Path) -> dict[str, list[str]]:
     return {
         "predict": ["predict", str(run), "The ejection fraction is", "--top", "1"],
         "rank": ["rank", str(run), TEXT, "The ejection fraction is 56 %."],
-        "check": ["check", str(run), str(text), "--alarms", "0.05"],
+        "check": ["check", str(text), "--model", str(run), "--alarms", "0.05"],
         "check-benchmark": ["check-benchmark", str(run), str(data), "--limit", "1"],
         "evaluate": ["evaluate", str(run), "--limit", "2"],
         "inspect": ["inspect", str(run), "--out", str(out), "--limit", "2"],

@@ -36,6 +36,11 @@ class Finding:
     involved: tuple[Where, ...] = ()
     suggestion: Suggestion | None = None
     probability: float = 1.0  # that something is wrong there, calibrated
+    also: tuple[str, ...] = ()  # codes of other rules that point to the same numeral
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return (self.code, *self.also)
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -127,9 +127,10 @@ class ReadDocument:
 
     def text(self, where: Where) -> str:
         """What stands there."""
-        return self._whole(where)[where.start : where.end]
+        return self.whole(where)[where.start : where.end]
 
-    def _whole(self, where: Where) -> str:
+    def whole(self, where: Where) -> str:
+        """All of the paragraph, caption, notes or cell that it is a part of."""
         if where.table is None:
             return self.document.paragraphs[where.paragraph or 0].text
         table = self.tables[where.table]
@@ -138,16 +139,22 @@ class ReadDocument:
         rows = table.header if where.row < 0 else table.body
         return rows[where.row][where.column]
 
-    def place(self, where: Where) -> Place:
-        """With line and column, if it stands in a file that has lines."""
-        source = self.document.source
+    def span(self, where: Where) -> tuple[int, int] | None:
+        """Offsets into the text of the document's source; None in a table beside it."""
         if where.table is None:
             paragraph = self.document.paragraphs[where.paragraph or 0]
-            return source.place(*self.document.span(paragraph, where.start, where.end))
+            return self.document.span(paragraph, where.start, where.end)
         table = self.tables[where.table]
         if table.source is None or where.table >= len(self.document.tables) or where.in_notes:
+            return None
+        return table.source.span(where.row, where.column, where.start, where.end)
+
+    def place(self, where: Where) -> Place:
+        """With line and column, if it stands in a file that has lines."""
+        span = self.span(where)
+        if span is None:
             return Place(None, None, None, where.start, where.end)
-        return source.place(*table.source.span(where.row, where.column, where.start, where.end))
+        return self.document.source.place(*span)
 
     def describe(self, where: Where) -> str:
         """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line."""

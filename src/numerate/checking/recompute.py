@@ -22,6 +22,9 @@ class Coverage:
     def total(self) -> int:
         return self.recomputed + self.missing.total()
 
+    def __add__(self, other: "Coverage") -> "Coverage":
+        return Coverage(self.recomputed + other.recomputed, self.missing + other.missing)
+
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
@@ -30,10 +33,12 @@ class Recomputed:
 
 
 def recompute(
-    document: Document, tables: Sequence[Table] = (), codes: Collection[str] | None = None
+    document: Document | ReadDocument,
+    tables: Sequence[Table] = (),
+    codes: Collection[str] | None = None,
 ) -> Recomputed:
     """By these rules, or by all; the `tables` are read beside the document's own."""
-    read = ReadDocument(document, tables)
+    read = document if isinstance(document, ReadDocument) else ReadDocument(document, tables)
     findings: list[Finding] = []
     coverage: dict[str, Coverage] = {}
     for code in sorted(RULES):

@@ -30,7 +30,7 @@ def run_and_rest(
             return configured.run, arguments, configured
         if not rest:
             raise NumerateError(
-                f"no run: got {first!r} alone, expected {usage}, or run = … in {OWN_FILE}"
+                f"no run: got {first!r} alone, expected {usage}, or model = … in {OWN_FILE}"
             )
     elif not rest:
         raise NumerateError(f"{first}: got only this, a run, expected {usage}")

@@ -14,13 +14,13 @@ PANELS = {
     "Training": "epochs batch_size learning_rate halve_after patience clip seed mixed_precision "
     "resume",
     "Pretrained models": "finetune ensemble_size cache trust_remote_code",
-    "Answers": "alarms force_domain everything top interval by context metrics confidence compare "
-    "softmax signed",
+    "Answers": "select ignore alarms baseline write_baseline fix force_domain everything top "
+    "interval by context metrics confidence compare softmax signed",
     "Output": "out force format plot colour tensorboard",
     "Server": "host port token",
     "Machine": "device processes threads",
 }
-_REPEATED = re.compile(r"\{(\[RUN\].*)\}\.\.\.")
+_REPEATED = re.compile(r"\{(.*…)\}\.\.\.|\{(\[RUN\].*)\}\.\.\.")
 PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names.split()}
 
 

@@ -103,6 +103,15 @@ RUN_OR_CONFIGURED = "Run: folder of a trained run, or hf:PATH; by default the co
 Run = Annotated[
     str, typer.Argument(help="Folder of a trained run, or hf:PATH, a pretrained model.")
 ]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        help="A model to ask: folder of a trained run or detector, or hf:PATH; once for each.",
+        metavar="REFERENCE",
+        show_default="the configured ones",
+    ),
+]
 Tables = Annotated[
     list[Path] | None,
     typer.Option(

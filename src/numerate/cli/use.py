@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.chosen import first_given, here, run_and_rest
+from numerate.cli.chosen import here, run_and_rest
 from numerate.cli.shared_options import (
     INPUT_FORMATS,
     RUN_OR_CONFIGURED,
@@ -16,6 +16,7 @@ from numerate.cli.shared_options import (
     Field,
     ForceDomain,
     Limit,
+    Models,
     MovedDataset,
     OutputFormat,
     Run,
@@ -26,8 +27,7 @@ from numerate.configuration import OWN_FILE
 from numerate.errors import NumerateError
 from numerate.notices import is_verbose
 from numerate.plausibility.source import ModelSource
-
-ALARMS = 0.01
+from numerate.proofreading.proofread import ALARMS
 
 
 @command
@@ -137,20 +137,45 @@ def fill(
 
 @command
 def check(
-    arguments: Annotated[
+    files: Annotated[
         list[str],
-        typer.Argument(
-            help=f"{RUN_OR_CONFIGURED} Files, of any format; - for standard input.",
-            metavar="[RUN] FILE…",
-        ),
+        typer.Argument(help="Files, of any format; - for standard input.", metavar="FILE…"),
     ],
+    model: Models = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Codes of rules, or their beginnings: NUM1,NUM301.",
+            metavar="CODES",
+            show_default="all",
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Codes that are not looked for, or their beginnings.",
+            metavar="CODES",
+            show_default="none",
+        ),
+    ] = None,
     alarms: Annotated[
         float | None,
         typer.Option(
-            help="Share of numerals that may be flagged on text like the training data.",
+            help="Share of right numbers that a model may flag on text like the training data.",
             show_default=str(ALARMS),
         ),
     ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="A file of known findings, which are not reported.", show_default="none"),
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="Write what is found to --baseline.")
+    ] = False,
+    fix: Annotated[
+        bool,
+        typer.Option("--fix", help="Offer to write each suggestion into the file; always asks."),
+    ] = False,
     input_format: Annotated[str, typer.Option(help=INPUT_FORMATS, metavar="NAME")] = "auto",
     field: Field = "text",
     format: Annotated[
@@ -159,9 +184,6 @@ def check(
             help="terminal, json, csv, sarif or html.", metavar="NAME", show_default="terminal"
         ),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also what is not flagged; not in HTML.")
-    ] = False,
     colour: Annotated[
         bool | None, typer.Option(help="Colours.", show_default="where there is a terminal")
     ] = None,
@@ -172,25 +194,48 @@ def check(
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
 ) -> None:
-    """Report every numeral that is implausible where it stands."""
-    from numerate.plausibility.check_command import check_files, configuration_for
+    """Proofread the numbers of documents: recompute them, and ask models about them."""
+    from numerate.proofreading.check_command import (
+        Opening,
+        Wanted,
+        check_files,
+        configuration_for,
+    )
 
-    usage = "numerate check RUN FILE…"
-    run, files, configured = run_and_rest(arguments, configuration_for, usage)
-    status = check_files(
-        ModelSource(run, dataset, cache, trust_remote_code, device),
-        files,
-        table or [],
-        alarms=first_given(alarms, configured.alarms, ALARMS),
-        input_format=input_format,
-        field=field,
-        format=first_given(format, configured.format, "terminal"),
-        everything=everything,
+    wanted = Wanted(
+        tables=tuple(table or ()),
+        write_baseline=write_baseline,
+        fix=fix,
+        force_domain=force_domain,
         colour=colour,
         verbose=is_verbose(),
-        force_domain=force_domain,
+        input_format=input_format,
+        field=field,
+    ).configured(
+        configuration_for(files[0]),
+        models=tuple(model or ()),
+        select=tuple(select or ()),
+        ignore=tuple(ignore or ()),
+        alarms=alarms,
+        format=format,
+        baseline=baseline,
     )
-    raise typer.Exit(status)
+    opening = Opening(dataset, cache, trust_remote_code, device)
+    raise typer.Exit(check_files(files, wanted, opening))
+
+
+@command
+def rule(
+    code: Annotated[
+        str | None, typer.Argument(help="Of the rule, such as NUM101.", show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All rules.")] = False,
+    format: Annotated[str, typer.Option(help="text, json or markdown.", metavar="NAME")] = "text",
+) -> None:
+    """Print what a rule of `check` looks for, why, an example, and what to do about it."""
+    from numerate.proofreading.rule_page import show_rules
+
+    print(show_rules(code, everything=everything, format=format))
 
 
 @command
@@ -212,7 +257,7 @@ def check_benchmark(
     format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
 ) -> None:
     """Put known errors into held-out text and print how many of them checking finds."""
-    from numerate.plausibility.check_command import benchmark_checking
+    from numerate.plausibility.benchmark_command import benchmark_checking
 
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
     benchmark_checking(source, softmax=softmax, split=split, seed=seed, limit=limit, format=format)
@@ -245,7 +290,7 @@ def serve(
 
     run = run or here().run
     if run is None:
-        raise NumerateError(f"no run: expected numerate serve RUN, or run = … in {OWN_FILE}")
+        raise NumerateError(f"no run: expected numerate serve RUN, or model = … in {OWN_FILE}")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
     serve_run(
         source,

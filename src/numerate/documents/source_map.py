@@ -65,6 +65,11 @@ class SourceMap:
         piece = bisect_right(self._read_at, offset) - 1
         return self._given_at[piece] + offset - self._read_at[piece]
 
+    def read_at(self, offset: int) -> int:
+        """Where a character of what was given stands in the text as read."""
+        piece = max(bisect_right(self._given_at, offset) - 1, 0)
+        return self._read_at[piece] + offset - self._given_at[piece]
+
     def paragraph_at(self, offset: int) -> int:
         """The index of the paragraph that an offset into what was given lies in."""
         return bisect_right(self._starts, offset) - 1

@@ -511,7 +511,7 @@ class NumeralLM(nn.Module):
         `tables` are in view of every paragraph, beside those of the document itself.
 
         `alarms` is the share of numerals that may be flagged on text like the training data. A
-        text that is unlike it is told by the `domain` of the findings, and the first time by a
+        text that is unlike it is told by the `domain` of the result, and the first time by a
         warning, unless you say with `force_domain` that it fits.
         """
         return self.checker.check(text, alarms, tables=tables, force_domain=force_domain)

@@ -57,7 +57,8 @@ Found = TypeVar("Found", bound=Assessment | Glance)
 class Assessments(Sequence[Found], Generic[Found]):
     """In the order of the text. `numerals` is how many the text has, flagged or not; `domain` says
     whether the text is of the kind that the model knows. `unusual` is not flagged, but nothing that
-    is odd gets an all-clear: the oddest first."""
+    is odd gets an all-clear: the oddest first. `glances` are at every numeral, where these are
+    only the flagged ones."""
 
     def __init__(
         self,
@@ -65,7 +66,9 @@ class Assessments(Sequence[Found], Generic[Found]):
         numerals: int,
         domain: Fit | None = None,
         unusual: Sequence[Assessment | Glance] = (),
+        glances: Sequence[Glance] = (),
     ) -> None:
+        self.glances = glances
         self._found = tuple(found)
         self.numerals = numerals
         self.domain = domain or Fit()
@@ -76,7 +79,7 @@ class Assessments(Sequence[Found], Generic[Found]):
     def forced(self) -> "Assessments[Found]":
         """The same, where the reader says that the text fits."""
         fit = replace(self.domain, forced=True)
-        return Assessments(self._found, self.numerals, fit, self.unusual)
+        return Assessments(self._found, self.numerals, fit, self.unusual, self.glances)
 
     def __len__(self) -> int:
         return len(self._found)

@@ -131,21 +131,19 @@ class Checker:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
         self.calibration.check_alarms(alarms)
         flagged: list[Assessment] = []
-        unusual: list[Glance] = []
-        count = 0
+        glances: list[Glance] = []
         comparison = Comparison(self.calibration.domain)
         document = _document(text)
         for passages in read_passages(self.model, document, tables, report, comparison.heed):
             for passage in passages:
-                count += len(passage.reading.positions)
                 plausibility = self._plausibility(passage)
-                glances = _glances(passage, plausibility, alarms)
-                unusual += [glance for glance in glances if level_of(glance) == "unusual"]
+                glances += _glances(passage, plausibility, alarms)
                 flagged += [
                     self._assessment(passage, index, plausibility[index], alarms)
                     for index in np.flatnonzero(plausibility <= alarms).tolist()
                 ]
-        return Assessments(flagged, count, comparison.fit(), unusual)
+        unusual = [glance for glance in glances if level_of(glance) == "unusual"]
+        return Assessments(flagged, len(glances), comparison.fit(), unusual, glances)
 
     def glance(
         self, text: str | Document, alarms: float = ALARMS, tables: Sequence[Table] = ()

@@ -1,7 +1,7 @@
 """From a run, or a pretrained language model, to a model of which one asks about numbers."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,12 +12,10 @@ from numerate.backbones.contract import Backbone
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import tokenize
-from numerate.documents.document import Document, Table
 from numerate.errors import BackboneError, NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
-from numerate.plausibility.assessments import Assessment, Assessments
 from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.passages import read_corpus
@@ -82,39 +80,6 @@ def load(
     settings = Settings(Path(cache) if cache else None, None, trust_remote_code, sight=sight)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()
-
-
-def check(
-    model: str | Path | NumeralLM,
-    text: str | Document,
-    *,
-    alarms: float | None = None,
-    tables: Sequence[Table] = (),
-    force_domain: bool = False,
-) -> Assessments[Assessment]:
-    """The numerals of a text that are implausible where they stand, by a model or a run.
-
-    `tables` are in view of every paragraph, beside those of a document itself.
-
-    `alarms` is the share of numerals that may be flagged on text like the training data, by default
-    1 %, or what the dev split allows. A text that is unlike it is told by the `domain` of the
-    findings, and by a warning, unless you say with `force_domain` that it fits.
-
-    Examples:
-        >>> import numerate
-        >>> text = "He weighs 74 kg at a height of 184000 m."
-        >>> found = numerate.check("demo/runs/combination", text, force_domain=True)
-        >>> found.numerals
-        2
-        >>> [(finding.numeral, finding.flagged) for finding in found]
-        [('184000', True)]
-    """
-    lm = model if isinstance(model, NumeralLM) else load(model)
-    rate = lm.checker.usual_alarms if alarms is None else alarms
-    found: Assessments[Assessment] = lm.checker.check(
-        text, rate, tables=tables, force_domain=force_domain
-    )
-    return found
 
 
 class _Loading:

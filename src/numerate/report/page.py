@@ -21,8 +21,10 @@ class Section:
     body: str  # HTML
 
 
-def page(title: str, lead: str, sections: list[Section]) -> str:
-    """The whole file."""
+def page(
+    title: str, lead: str, sections: list[Section], *, style: str = "", script: str = ""
+) -> str:
+    """The whole file, with style and script of its own beside those of all pages."""
     anchors = _anchors([section.title for section in sections])
     links, blocks = "", ""
     for section, anchor in zip(sections, anchors, strict=True):
@@ -33,10 +35,11 @@ def page(title: str, lead: str, sections: list[Section]) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_part('page.css')}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_part('page.css')}{style}</style>\n"
+        "</head>\n<body>\n"
         f"<header><h1>{escape(title)}</h1><p>{lead}</p></header>\n"
         f'<nav aria-label="Contents"><ol>{links}</ol></nav>\n<main>\n{blocks}</main>\n'
-        f"<script>\n{_part('page.js')}</script>\n</body>\n</html>\n"
+        f"<script>\n{_part('page.js')}{script}</script>\n</body>\n</html>\n"
     )
 
 

@@ -1,7 +1,6 @@
 """One module a family of rules; importing this package registers them all."""
 
 from numerate.checking.rules import (  # noqa: F401
-    intervals,
     percentages,
     table_percentages,
     table_totals,

@@ -1,4 +1,4 @@
-"""`numerate check` in a project that has chosen run, alarms, format and what it ignores."""
+"""`numerate check` in a project that has chosen model, alarms, format and what it ignores."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def project(tmp_path: Path, runs: dict[str, Path]) -> Path:
 
 def configure(folder: Path, runs: dict[str, Path], more: str = "") -> None:
     run = json.dumps(str(runs["combination"]))
-    (folder / "numerate.toml").write_text(f"run = {run}\nalarms = 0.2\nformat = 'json'\n{more}")
+    (folder / "numerate.toml").write_text(f"model = {run}\nalarms = 0.2\nformat = 'json'\n{more}")
 
 
 def test_the_nearest_configuration_is_that_of_the_document(
@@ -26,21 +26,23 @@ def test_the_nearest_configuration_is_that_of_the_document(
     wrong = str(project / "texts" / "wrong.txt")
     status, out, _ = numerate(capsys, "check", wrong)
     record = json.loads(out)
-    assert (status, record["alarms"], record["flagged"]) == (1, 0.2, 1)
-    # What is typed goes first, and RUN FILE is what it was.
-    mog = str(runs["mog"])
-    status, out, _ = numerate(capsys, "check", mog, wrong, "--alarms", "0.1", "--format", "csv")
+    assert (status, record["alarms"], len(record["findings"])) == (1, 0.2, 1)
+    # What is typed goes first.
+    typed = ("--model", str(runs["mog"]), "--alarms", "0.1", "--format", "csv")
+    status, out, _ = numerate(capsys, "check", wrong, *typed)
     assert status == 1
     assert out.startswith("file,")
 
 
 @pytest.mark.parametrize(
-    ("ignored", "flagged", "numerals", "said"),
+    ("ignored", "found", "documents", "said"),
     [
-        ("numerals = ['123456789.123']", 0, 1, "1 flagged but ignored"),
-        ("patterns = ['fraction is [0-9.]+ %']", 0, 1, "1 flagged but ignored"),
-        ("patterns = ['fraction is [0-9]+']", 1, 1, ""),  # not the whole numeral
-        ("files = ['texts/*']", 0, 0, "wrong.txt: not checked, as "),
+        ("[ignore]\nnumerals = ['123456789.123']", 0, 1, "1 found but ignored"),
+        ("[ignore]\npatterns = ['fraction is [0-9.]+ %']", 0, 1, "1 found but ignored"),
+        ("[ignore]\npatterns = ['fraction is [0-9]+']", 1, 1, ""),  # not the whole numeral
+        ("[ignore]\nfiles = ['texts/*']", 0, 0, "wrong.txt: not checked, as "),
+        ("[ignore]\ncodes = ['NUM9']", 0, 1, ""),
+        ("select = ['NUM3']", 0, 1, ""),
     ],
 )
 def test_what_is_ignored_is_not_reported(
@@ -48,16 +50,26 @@ def test_what_is_ignored_is_not_reported(
     project: Path,
     runs: dict[str, Path],
     ignored: str,
-    flagged: int,
-    numerals: int,
+    found: int,
+    documents: int,
     said: str,
 ) -> None:
-    configure(project, runs, f"[ignore]\n{ignored}")
+    configure(project, runs, ignored)
     status, out, err = numerate(capsys, "check", str(project / "texts" / "wrong.txt"))
     record = json.loads(out)
-    assert (status, record["flagged"], record["numerals"]) == (flagged, flagged, numerals)
-    assert len(record["findings"]) == flagged
+    assert (status, len(record["findings"])) == (found, found)
+    assert len(record["documents"]) == documents
     assert said in err
+
+
+def test_a_baseline_is_configured(
+    capsys: pytest.CaptureFixture[str], project: Path, runs: dict[str, Path]
+) -> None:
+    configure(project, runs, "baseline = 'known.json'")
+    wrong = str(project / "texts" / "wrong.txt")
+    assert numerate(capsys, "check", wrong, "--write-baseline")[0] == 0
+    assert (project / "known.json").is_file()
+    assert numerate(capsys, "check", wrong)[0] == 0
 
 
 @pytest.mark.parametrize(("files", "documents"), [("[]", 2), ("['wrong.txt']", 0)])
@@ -71,10 +83,10 @@ def test_a_file_may_be_named_twice(
     configure(project, runs, f"[ignore]\nfiles = {files}")
     wrong = str(project / "texts" / "wrong.txt")
     status, out, _ = numerate(capsys, "check", wrong, wrong)
-    assert (status, json.loads(out)["flagged"]) == (int(documents > 0), documents)
+    assert (status, len(json.loads(out)["findings"])) == (int(documents > 0), documents)
 
 
-def test_predict_and_rank_take_the_run_of_the_working_folder(
+def test_predict_and_rank_take_the_model_of_the_working_folder(
     capsys: pytest.CaptureFixture[str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project / "texts")

@@ -1,1 +1,0 @@
-"""Whole documents: read, checked, and reported in several formats."""

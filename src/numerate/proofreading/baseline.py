@@ -1,0 +1,93 @@
+"""Findings that are known: a file of fingerprints, so that only new ones are reported.
+
+A fingerprint is made of the code, the numeral and the words around it, and of nothing that an edit
+elsewhere changes: no line, no offset, no other number.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from numerate.atomic import write_file
+from numerate.checking.finding import Finding
+from numerate.checking.where import Where
+from numerate.errors import NumerateError
+from numerate.proofreading.proofread import ProofreadDocument
+from numerate.records import Shape, read_record
+
+AROUND = 5  # words on either side
+NEAR = 200  # characters within which they are looked for
+_WORD = re.compile(r"[^\W\d_]+")
+_SHAPE: dict[str, Shape] = {
+    "version": int,
+    "findings": [{"fingerprint": str, "file": str, "code": str, "written": str}],
+}
+
+
+def fingerprint(proofread: ProofreadDocument, finding: Finding) -> str:
+    """The same for two findings that nothing tells apart; a baseline counts them."""
+    words = _words(proofread, finding.where)
+    content = "\x1f".join([finding.code, " ".join(finding.written.split()), *words])
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _words(proofread: ProofreadDocument, where: Where) -> list[str]:
+    text = proofread.read.whole(where)
+    before = _WORD.findall(text[max(where.start - NEAR, 0) : where.start].lower())[-AROUND:]
+    after = _WORD.findall(text[where.end : where.end + NEAR].lower())[:AROUND]
+    if where.table is None or where.row is None or where.column is None or where.row < 0:
+        return [*before, "|", *after]
+    cell = proofread.read.tables[where.table].cell(where.row, where.column)
+    headers = " | ".join([cell.row_header, *cell.column_header]).lower()
+    return [*before, "|", *after, "|", *_WORD.findall(headers)]
+
+
+def write_baseline(path: Path, documents: Sequence[ProofreadDocument]) -> int:
+    """How many findings are in it from now on."""
+    found = [
+        {
+            "fingerprint": fingerprint(proofread, finding),
+            "file": proofread.document.name,
+            "code": finding.code,
+            "written": finding.written,
+        }
+        for proofread in documents
+        for finding in proofread.in_text_order
+    ]
+    record: dict[str, Any] = {"version": 1, "findings": found}
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    write_file(path, text.encode("utf-8", "backslashreplace"))
+    return len(found)
+
+
+def read_baseline(path: Path) -> Counter[str]:
+    try:
+        record = read_record(path, _SHAPE, NumerateError)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NumerateError(
+            f"{path}: no such baseline; numerate check … --write-baseline {path} makes one"
+        ) from None
+    if record["version"] != 1:
+        raise NumerateError(f"{path}: version: got {record['version']}, expected 1")
+    return Counter(known["fingerprint"] for known in record["findings"])
+
+
+def without_known(
+    documents: Sequence[ProofreadDocument], known: Counter[str]
+) -> list[ProofreadDocument]:
+    """Each known finding hides one that has its fingerprint; a second one is new."""
+    left = Counter(known)
+
+    def is_new(proofread: ProofreadDocument, finding: Finding) -> bool:
+        mark = fingerprint(proofread, finding)
+        left[mark] -= 1
+        return left[mark] < 0
+
+    return [
+        proofread.only(lambda finding, proofread=proofread: is_new(proofread, finding))  # type: ignore[misc]
+        for proofread in documents
+    ]

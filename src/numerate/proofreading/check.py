@@ -1,0 +1,120 @@
+"""`numerate.check`: a file, a text or a document, proofread."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from numerate.documents import read_file
+from numerate.documents.document import Document, Table
+from numerate.documents.text import read_text
+from numerate.errors import DomainWarning, NumerateError
+from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
+from numerate.proofreading.proofread_report import misfits_of
+from numerate.proofreading.selection import chosen_codes
+from numerate.proofreading.suppression import suppress
+from numerate.proofreading.witnesses import Detector, LanguageModel, Model
+
+LONGEST_NAME = 1000  # characters of what may be the name of a file
+
+
+def check(
+    what: str | Path | Document,
+    model: Any = None,
+    *,
+    tables: Sequence[Table] = (),
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    alarms: float | None = None,
+    force_domain: bool = False,
+) -> ProofreadDocument:
+    """What is wrong with the numbers of a file, a text or a document, the most probable first.
+
+    Without a `model` everything is recomputed that can be, at once. A model, or a list of them, is
+    one of `numerate.load`, a detector, or what names one: a run, hf:PATH. `tables` are read
+    beside those of the document. `select` and `ignore` are codes of rules, or their beginnings.
+    `alarms` is the share of right numerals that a model may flag on text like its training data,
+    by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning,
+    unless you say with `force_domain` that it fits. A string that is the name of a file is that
+    file. What the text says with `numerate: ignore` is heeded.
+
+    Examples:
+        >>> import numerate
+        >>> found = numerate.check("The effect was large, t(28) = 2.20, p = 0.36.")
+        >>> [(finding.code, finding.written) for finding in found]
+        [('NUM301', '0.36')]
+    """
+    document = _document(what)
+    models = _models(model)
+    rate = ALARMS if alarms is None else alarms
+    if alarms is None:
+        for one in models:
+            if not isinstance(one, Detector):
+                rate = max(rate, one.checker.usual_alarms)
+    select, ignore = list(select), list(ignore)
+    found = proofread(
+        document,
+        _checked(tables),
+        models,
+        select=select,
+        ignore=ignore,
+        alarms=rate,
+        force_domain=force_domain,
+    )
+    for line in misfits_of(found):
+        warnings.warn(line, DomainWarning, stacklevel=2)
+    return suppress(found, chosen_codes(select, ignore), models=bool(models))[0]
+
+
+def _document(what: str | Path | Document) -> Document:
+    if isinstance(what, Document):
+        return what
+    if isinstance(what, str) and not _names_a_file(what):
+        return read_text(what)
+    if not isinstance(what, str | Path):
+        got = type(what).__name__
+        raise NumerateError(f"check: got {got}, expected a text, the name of a file or a document")
+    documents = read_file(str(what))
+    if len(documents) != 1:
+        raise NumerateError(
+            f"{what}: got {len(documents)} documents, expected one; numerate.documents.read_file "
+            "gives them one by one"
+        )
+    return documents[0]
+
+
+def _names_a_file(text: str) -> bool:
+    if not text.strip() or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
+        return False
+    try:
+        return Path(text).is_file()
+    except OSError:
+        return False
+
+
+def _checked(tables: Sequence[Table]) -> Sequence[Table]:
+    alone = isinstance(tables, Table | str | Path)
+    wrong = [tables] if alone else [one for one in tables if not isinstance(one, Table)]
+    if wrong:
+        expected = "a list of tables, as numerate.read_tables gives"
+        raise NumerateError(f"tables: got {type(wrong[0]).__name__}, expected {expected}")
+    return tables
+
+
+def _models(model: Any) -> list[Model]:
+    """One, several or none, opened or named."""
+    if model is None:
+        return []
+    if not isinstance(model, list | tuple):
+        model = [model]
+    return [_model(one) for one in model]
+
+
+def _model(one: Any) -> Model:
+    if isinstance(one, str | Path):
+        from numerate.proofreading.opened_models import open_model_or_detector
+
+        return open_model_or_detector(str(one))
+    if isinstance(one, Detector | LanguageModel):
+        return one
+    raise NumerateError(f"model: got {type(one).__name__}, expected a run, hf:PATH or a model")

@@ -1,0 +1,269 @@
+"""`numerate check`: read, proofread, leave out what is known, report, mend what is asked for."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from numerate.checking.finding import Finding
+from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration, find_configuration
+from numerate.documents import STANDARD_INPUT, read_file
+from numerate.documents.document import Document, Table
+from numerate.documents.table_file import read_tables
+from numerate.errors import NumerateError, check_choice
+from numerate.notices import plain_console, say
+from numerate.numeral import normalise
+from numerate.progress import PassProgress
+from numerate.proofreading import fixing
+from numerate.proofreading.baseline import read_baseline, without_known, write_baseline
+from numerate.proofreading.html_report import as_html
+from numerate.proofreading.model_rules import MODEL_RULES
+from numerate.proofreading.printed_report import as_csv, as_json, print_report
+from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
+from numerate.proofreading.proofread_report import Report, coverage_in_words
+from numerate.proofreading.sarif import as_sarif
+from numerate.proofreading.selection import chosen_codes, split_codes
+from numerate.proofreading.suppression import suppress
+from numerate.proofreading.witnesses import Model
+
+CONFIG = "config.json"  # what a folder has that is a run
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was said on the command line, and in the configuration where nothing was said."""
+
+    models: tuple[str, ...] = ()
+    tables: tuple[Path, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    alarms: float = ALARMS
+    format: str = "terminal"
+    baseline: Path | None = None
+    write_baseline: bool = False
+    fix: bool = False
+    force_domain: bool = False
+    colour: bool | None = None
+    verbose: bool = False
+    input_format: str = "auto"
+    field: str = "text"
+
+    def configured(self, project: Configuration, **said: object) -> "Wanted":
+        """With what was said, or else what the project has chosen."""
+        chosen = {
+            "models": project.models,
+            "select": project.select,
+            "ignore": project.codes,
+            "alarms": project.alarms,
+            "format": project.format,
+            "baseline": project.baseline,
+        }
+        given = {name: value for name, value in said.items() if value not in (None, ())}
+        usual = {name: value for name, value in chosen.items() if value not in (None, ())}
+        return replace(self, **{**usual, **given})  # type: ignore[arg-type]
+
+
+def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
+    """Print what was found; the exit status: 1 when there is something, or when there is a
+    document that a model does not fit, of which it cannot say that nothing is wrong."""
+    _check(wanted, files)
+    codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
+    documents, projects = _read(files, wanted)
+    given = [table for file in wanted.tables for table in read_tables(file)]
+    models = _open(wanted, codes, open_model, documents, given)
+    report = _proofread(documents, given, models, wanted, codes)
+    report = _without_ignored(report, projects)
+    if wanted.write_baseline:
+        assert wanted.baseline is not None
+        count = write_baseline(wanted.baseline, report.documents)
+        say(f"{wanted.baseline}: {count} finding{'s' * (count != 1)} written; they are known now")
+        return 0
+    if wanted.baseline is not None:
+        left = without_known(report.documents, read_baseline(wanted.baseline))
+        known = len(report) - sum(map(len, left))
+        report = replace(report, documents=left, known=known)
+    _show(report, wanted)
+    mended = _fix(report) if wanted.fix else 0
+    return int(len(report) > mended or bool(report.misfits))
+
+
+def _check(wanted: Wanted, files: list[str]) -> None:
+    check_choice("format", wanted.format, CHECK_FORMATS)
+    if not 0 < wanted.alarms < 1:
+        raise NumerateError(f"alarms: got {wanted.alarms}, expected between 0 and 1")
+    first, *rest = files
+    if first.startswith(PRETRAINED) or (rest and (Path(first) / CONFIG).is_file()):
+        raise NumerateError(
+            f"check: got {first}, a model, before the files, as it was in earlier versions; "
+            f"expected numerate check {' '.join(rest) or 'FILE'} --model {first}"
+        )
+    if wanted.write_baseline and wanted.baseline is None:
+        raise NumerateError("--write-baseline: got no file, expected --baseline FILE with it")
+    if wanted.fix and wanted.format != "terminal":
+        raise NumerateError(f"--fix: got --format {wanted.format}, expected terminal: it asks")
+    if wanted.fix and STANDARD_INPUT in files:
+        raise NumerateError("--fix: got standard input, expected files, which can be written")
+
+
+def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Configuration]]:
+    documents: list[Document] = []
+    projects: list[Configuration] = []
+    for file in files:
+        project = configuration_for(file)
+        if project.leaves_out(file):
+            say(f"{file}: not checked, as {project.path} says")
+        else:
+            read = read_file(file, wanted.input_format, wanted.field)
+            documents += read
+            projects += [project] * len(read)
+    return documents, projects
+
+
+def configuration_for(file: str) -> Configuration:
+    """The nearest to a document, or to the working folder for standard input."""
+    return find_configuration(Path() if file == STANDARD_INPUT else Path(file).parent)
+
+
+class Opening:
+    """How models are opened, once it is known that they are needed; nothing is loaded before."""
+
+    def __init__(
+        self,
+        dataset: Path | None = None,
+        cache: Path | None = None,
+        trust_remote_code: bool = False,
+        device: str | None = None,
+    ) -> None:
+        self._options = dataset, cache, trust_remote_code, device
+
+    def __call__(self, reference: str, *, with_tables: bool) -> Model:
+        from numerate.plausibility.source import ModelSource
+        from numerate.proofreading.opened_models import open_model_or_detector
+
+        source = ModelSource(reference, *self._options)
+        return open_model_or_detector(reference, source, with_tables=with_tables)
+
+
+def _open(
+    wanted: Wanted,
+    codes: frozenset[str],
+    open_model: Opening,
+    documents: list[Document],
+    given: list[Table],
+) -> list[Model]:
+    """None where nothing that a model could find is looked for."""
+    if not wanted.models or not codes & MODEL_RULES.keys():
+        return []
+    from numerate.model.numeral_lm import NumeralLM
+    from numerate.plausibility.given_tables import check_given, tell_if_none
+    from numerate.proofreading.witnesses import sees_tables
+
+    models = [open_model(reference, with_tables=bool(given)) for reference in wanted.models]
+    for model in models:
+        if isinstance(model, NumeralLM):
+            if not given or sees_tables(model):
+                check_given(model, given)
+                tell_if_none(model, documents, given)
+            else:
+                say(f"{model.name} sees no tables: they are for the rules alone")
+            # Done now: what is not done yet has its own progress.
+            model.checker.calibration.check_alarms(wanted.alarms)
+    return models
+
+
+def _proofread(
+    documents: list[Document],
+    given: list[Table],
+    models: list[Model],
+    wanted: Wanted,
+    codes: frozenset[str],
+) -> Report:
+    total = len(models) * sum(len(document.paragraphs) for document in documents)
+    found: list[ProofreadDocument] = []
+    unneeded: list[str] = []
+    before = 0  # paragraphs that have been read
+    with PassProgress() as progress:
+        for document in documents:
+
+            def told(done: int, before: int = before) -> None:
+                progress("checking", before + done, total)
+
+            proof = proofread(
+                document,
+                given,
+                models,
+                select=codes,
+                alarms=wanted.alarms,
+                force_domain=wanted.force_domain,
+                told=told if total else None,
+            )
+            before += len(models) * len(document.paragraphs)
+            proof, lines = suppress(proof, codes, models=bool(models))
+            found.append(proof)
+            unneeded += lines
+    names = tuple(str(model.name) for model in models)
+    alarms = wanted.alarms if models else None
+    return Report(found, names, alarms, unneeded=tuple(unneeded))
+
+
+def _without_ignored(report: Report, projects: list[Configuration]) -> Report:
+    """As each document's configuration wants it."""
+    pairs = zip(report.documents, projects, strict=True)
+    left = [_heard_of(proof, project) for proof, project in pairs]
+    if gone := len(report) - sum(map(len, left)):
+        say(f"{gone} found but ignored, as the configuration says")
+    return replace(report, documents=left)
+
+
+def _heard_of(proof: ProofreadDocument, project: Configuration) -> ProofreadDocument:
+    """Certain numerals, and those within certain patterns, are not to be heard of."""
+    if not project.numerals and not project.patterns:
+        return proof
+    text = proof.document.source.text
+    spans = [found.span() for pattern in project.patterns for found in pattern.finditer(text)]
+
+    def is_wanted(finding: Finding) -> bool:
+        where = finding.where
+        span = proof.read.span(where)
+        inside = spans
+        if span is None:  # a cell beside the text is a text of its own
+            span = where.start, where.end
+            cell = proof.read.whole(where)
+            inside = [one.span() for pattern in project.patterns for one in pattern.finditer(cell)]
+        first, last = span
+        written = {finding.written, normalise(finding.written)}
+        return project.numerals.isdisjoint(written) and not any(
+            start <= first and last <= end for start, end in inside
+        )
+
+    return proof.only(is_wanted)
+
+
+def _show(report: Report, wanted: Wanted) -> None:
+    if wanted.format == "terminal":
+        no_color = None if wanted.colour is None else not wanted.colour
+        console = plain_console(force_terminal=wanted.colour, no_color=no_color)
+        print_report(report, console, verbose=wanted.verbose)
+    else:
+        write = {"json": as_json, "csv": as_csv, "sarif": as_sarif, "html": as_html}
+        print(write[wanted.format](report))
+        for line in report.misfits:
+            say(line)
+    if wanted.format == "csv":  # the only one without a place for it
+        say(coverage_in_words(report.coverage))
+    for line in report.unneeded:
+        say(line)
+    for document in report.without_numerals:
+        say(f"{document.name}: no number in it, though it has text; was it read as what it is?")
+
+
+def _fix(report: Report) -> int:
+    """Ask about every suggestion; how many findings are mended."""
+    mended = 0
+    for proof in report.documents:
+        chosen, goes_on = fixing.choose(proof, fixing.ask_on_terminal)
+        if chosen:
+            fixing.apply(proof, chosen)
+            say(f"{proof.document.name}: {len(chosen)} changed")
+            mended += len(chosen)
+        if not goes_on:
+            break
+    return mended

@@ -1,0 +1,236 @@
+"""Proofread documents as one HTML file: text, tables and findings side by side.
+
+A finding and its numeral lead to each other; choosing one also shows the places of its evidence.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from html import escape as escaped
+from importlib.resources import files
+
+from numerate.checking.finding import Finding
+from numerate.checking.reading import Piece
+from numerate.checking.where import Where
+from numerate.proofreading.proofread import ProofreadDocument
+from numerate.proofreading.proofread_report import (
+    Report,
+    further,
+    is_calibrated,
+    location,
+    name_some,
+    suggestion_in_words,
+)
+from numerate.report.page import Section, escape, page
+
+MOST_TEXT = 400_000  # characters that are shown whole; of a longer text, where findings are
+
+Texts = dict[tuple[int | None, int | None, int | None, int | None, bool], list["_Mark"]]
+
+
+def as_html(report: Report) -> str:
+    lead = escape(report.summary)
+    lead += "".join(f'</p>\n<p class="misfit">{escape(line)}' for line in report.misfits)
+    if report.unusual:
+        odd = name_some([odd.written for _, odd in report.unusual])
+        lead += f"</p>\n<p>Unusual, but not flagged: {escape(odd)}."
+    sections = []
+    number = 1
+    for proofread in report.documents:
+        if len(proofread):
+            body = _side_by_side(proofread, number)
+            sections.append(Section(proofread.document.name, body))
+        number += len(proofread)
+    style, script = _part("report.css"), _part("report.js")
+    return page("numerate check", lead, sections, style=style, script=script)
+
+
+def as_fragment(proofread: ProofreadDocument) -> str:
+    """For a notebook: a table, without script."""
+    rows = "".join(
+        f"<tr><td>{escaped(location(proofread, finding.where))}</td><td>{finding.code}</td>"
+        f"<td>{escaped(finding.written)}</td><td>{escaped(_said(finding))}</td>"
+        f"<td>{finding.probability:.2f}</td></tr>"
+        for finding in proofread
+    )
+    counted = f"{len(proofread)} finding{'s' * (len(proofread) != 1)}"
+    head = "".join(f"<th>{name}</th>" for name in ("where", "code", "number", "why", "probability"))
+    return (
+        f"<table><caption>{counted}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _said(finding: Finding) -> str:
+    suggestion = suggestion_in_words(finding)
+    said = [finding.message, *further(finding), suggestion]
+    return " · ".join(filter(None, said))
+
+
+def _side_by_side(proofread: ProofreadDocument, first: int) -> str:
+    marks = _marks(proofread, first)
+    cards = "".join(
+        _card(proofread, finding, number) for number, finding in enumerate(proofread, first)
+    )
+    return (
+        f'<div class="proof"><div class="read">{_texts(proofread, marks)}</div>\n'
+        f'<ol class="findings" start="{first}">{cards}</ol></div>\n'
+    )
+
+
+def _card(proofread: ProofreadDocument, finding: Finding, number: int) -> str:
+    evidence = "".join(f"<li>{escape(said)}</li>" for said in further(finding))
+    suggestion = suggestion_in_words(finding)
+    fix = f'<p class="fix">{escape(suggestion.capitalize())}</p>' if suggestion else ""
+    sure = f"{100 * finding.probability:.0f} %"
+    if not is_calibrated(proofread, finding):
+        sure = "uncalibrated"
+    return (
+        f'<li id="finding_{number}" class="card" data-number="{number}">'
+        f'<p class="head"><a href="#place_{number}"><code>{escape(finding.code)}</code> '
+        f"{escape(_short(proofread, finding))}</a> <small>{sure}</small></p>"
+        f'<p id="reason_{number}">{escape(finding.message)}</p>'
+        f"<ul>{evidence}</ul>{fix}</li>\n"
+    )
+
+
+def _short(proofread: ProofreadDocument, finding: Finding) -> str:
+    place = proofread.read.place(finding.where)
+    if place.line is not None:
+        return f"{place.line}:{place.column}"
+    return proofread.read.describe(finding.where)
+
+
+class _Mark:
+    """A stretch of a text, and the findings that it is the numeral of, or evidence for."""
+
+    __slots__ = ("end", "evidence_of", "numeral_of", "start")
+
+    def __init__(self, where: Where, numeral_of: int | None, evidence_of: int | None) -> None:
+        self.start, self.end = where.start, where.end
+        self.numeral_of = numeral_of
+        self.evidence_of = evidence_of
+
+
+def _marks(proofread: ProofreadDocument, first: int) -> Texts:
+    """Of every text that has any."""
+    found: Texts = {}
+    for number, finding in enumerate(proofread, first):
+        found.setdefault(finding.where.text_of, []).append(_Mark(finding.where, number, None))
+        places = [place for one in finding.evidence for place in one.places]
+        for where in dict.fromkeys((*finding.involved, *places)):
+            found.setdefault(where.text_of, []).append(_Mark(where, None, number))
+    for some in found.values():
+        some.sort(key=_start)
+    return found
+
+
+def _start(mark: _Mark) -> int:
+    return mark.start
+
+
+def _within(marks: Texts, place: Where) -> list[_Mark]:
+    """Those that begin in a piece of a text."""
+    some = marks.get(place.text_of, [])
+    first = bisect_left(some, place.start, key=_start)
+    return some[first : bisect_left(some, place.end, key=_start)]
+
+
+def _texts(proofread: ProofreadDocument, marks: Texts) -> str:
+    read = proofread.read
+    pieces = _shown(read.paragraphs, proofread, marks)
+    blocks = [f"<p>{_marked(piece.text, piece.place, marks)}</p>\n" for piece in pieces]
+    whole = sum(len(piece.text) for piece in read.paragraphs) <= MOST_TEXT
+    in_marks = {key[1] for key in marks if key[1] is not None}
+    shown = [index for index in range(len(read.tables)) if whole or index in in_marks]
+    return "".join([*blocks, *(_table(proofread, index, marks) for index in shown)])
+
+
+def _shown(
+    paragraphs: Sequence[Piece], proofread: ProofreadDocument, marks: Texts
+) -> Iterable[Piece]:
+    """All pieces of the text, or of a long one those with marks; and where a model marks a table
+    of Markdown in the text itself, its paragraph as it is written."""
+    long = sum(len(piece.text) for piece in paragraphs) > MOST_TEXT
+    covered: set[int] = set()
+    for piece in paragraphs:
+        inside = _within(marks, piece.place)
+        covered |= {id(mark) for mark in inside}
+        if inside or not long:
+            yield piece
+    for key, some in marks.items():
+        if key[0] is not None and any(id(mark) not in covered for mark in some):
+            text = proofread.document.paragraphs[key[0]].text
+            yield Piece(text, Where(0, len(text), paragraph=key[0]))
+
+
+def _marked(text: str, place: Where, marks: Texts) -> str:
+    """The text in segments, each with all that is said of it."""
+    inside = _within(marks, place)
+    ends = {min(at - place.start, len(text)) for mark in inside for at in (mark.start, mark.end)}
+    starting: dict[int, list[_Mark]] = {}
+    for mark in inside:
+        starting.setdefault(mark.start - place.start, []).append(mark)
+    shown: list[str] = []
+    at, open_marks = 0, list[_Mark]()
+    for border in [*sorted(ends), len(text)]:
+        if border > at:
+            shown.append(_segment(text[at:border], open_marks, at + place.start))
+        at = border
+        open_marks = [mark for mark in open_marks if mark.end - place.start > border]
+        open_marks += starting.get(border, [])
+    return "".join(shown)
+
+
+def _segment(text: str, marks: Sequence[_Mark], at: int) -> str:
+    if not marks:
+        return escape(text)
+    numeral = [mark for mark in marks if mark.numeral_of is not None]
+    numbers = " ".join(str(mark.numeral_of) for mark in numeral)
+    evidence = " ".join(
+        dict.fromkeys(str(mark.evidence_of) for mark in marks if mark.evidence_of is not None)
+    )
+    data = f' data-numeral="{numbers}"' if numbers else ""
+    data += f' data-evidence="{evidence}"' if evidence else ""
+    if not numeral:
+        return f'<span class="evidence"{data}>{escape(text)}</span>'
+    beginning = [mark.numeral_of for mark in numeral if mark.start == at]
+    # An element has one identifier: of findings at one place, the others lead to empty ones.
+    anchors = "".join(f'<span id="place_{number}"></span>' for number in beginning[1:])
+    own = f' id="place_{beginning[0]}"' if beginning else ""
+    number = numeral[0].numeral_of
+    return (
+        f'{anchors}<mark{own}{data}><a href="#finding_{number}" '
+        f'aria-describedby="reason_{number}">{escape(text)}</a></mark>'
+    )
+
+
+def _table(proofread: ProofreadDocument, index: int, marks: Texts) -> str:
+    table = proofread.read.tables[index]
+    name = escape(table.label or f"Table {index + 1}")
+
+    def rows(texts: list[list[str]], top: int, cell: str) -> str:
+        return "".join(
+            "<tr>"
+            + "".join(
+                f"<{cell}>"
+                + _marked(text, Where(0, len(text), None, index, row - top, column), marks)
+                + f"</{cell}>"
+                for column, text in enumerate(cells)
+            )
+            + "</tr>\n"
+            for row, cells in enumerate(texts)
+        )
+
+    caption = _marked(table.caption, Where(0, len(table.caption), table=index), marks)
+    below = Where(0, len(table.notes), table=index, in_notes=True)
+    notes = f'<p class="note">{_marked(table.notes, below, marks)}</p>' if table.notes else ""
+    return (
+        f'<figure class="table"><figcaption><b>{name}</b> {caption}</figcaption>\n'
+        f'<div class="scroll" role="region" aria-label="{name}" tabindex="0"><table>\n'
+        f"<thead>{rows(table.header, len(table.header), 'th')}</thead>\n"
+        f"<tbody>{rows(table.body, 0, 'td')}</tbody></table></div>{notes}</figure>\n"
+    )
+
+
+def _part(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")

@@ -1,0 +1,14 @@
+"""What `--model` names is opened as what it is: a run, a pretrained model, a detector."""
+
+from dataclasses import replace
+
+from numerate.plausibility.source import ModelSource
+from numerate.proofreading.witnesses import Model
+
+
+def open_model_or_detector(
+    reference: str, source: ModelSource | None = None, *, with_tables: bool = False
+) -> Model:
+    """`source` has what else was said of models on the command line."""
+    source = replace(source or ModelSource(reference), run=reference)
+    return source.load(with_tables=with_tables)

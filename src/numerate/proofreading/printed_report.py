@@ -1,0 +1,162 @@
+"""Findings for a terminal, for a program and for a spreadsheet."""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+import numerate
+from numerate.checking.finding import Finding
+from numerate.errors import printable
+from numerate.notices import is_quiet
+from numerate.proofreading.proofread import ProofreadDocument
+from numerate.proofreading.proofread_report import (
+    Report,
+    coverage_in_words,
+    coverage_record,
+    finding_record,
+    further,
+    location,
+    name_some,
+    place_record,
+    suggestion_in_words,
+)
+from numerate.tables import csv_text
+
+COLUMNS = (
+    "file",
+    "line",
+    "column",
+    "words",
+    "code",
+    "written",
+    "message",
+    "evidence",
+    "suggestion",
+    "probability",
+    "calibrated",
+    "kinds",
+    "paragraph",
+    "table",
+    "table_row",
+    "table_column",
+    "start",
+    "end",
+    "fingerprint",
+)
+AROUND = 160  # characters shown on either side of a numeral, if its sentence is that long
+_BORDER = re.compile(r"[.!?]\s+(?=[A-Z0-9(])")
+
+
+def as_json(report: Report) -> str:
+    record = {
+        "numerate": numerate.__version__,
+        "models": list(report.models),
+        "alarms": report.alarms,
+        "summary": report.summary,
+        "known": report.known,
+        "coverage": coverage_record(report.coverage),
+        "documents": [
+            {
+                "file": proofread.document.name,
+                "numerals": proofread.numerals,
+                "findings": len(proofread),
+                "hidden": proofread.hidden,
+                "coverage": coverage_record(proofread.coverage),
+                "coverage_in_words": coverage_in_words(proofread.coverage),
+                "domain": [fit.record() for fit in proofread.fits],
+            }
+            for proofread in report.documents
+        ],
+        "unusual": [
+            {
+                "file": proofread.document.name,
+                **place_record(proofread, odd.where),
+                "written": odd.written,
+                "plausibility": odd.strength,
+            }
+            for proofread, odd in report.unusual
+        ],
+        "unneeded_suppressions": list(report.unneeded),
+        "findings": [finding_record(proofread, finding) for proofread, finding in report],
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False)
+
+
+def as_csv(report: Report) -> str:
+    rows: list[Sequence[object]] = [COLUMNS]
+    for proofread, finding in report:
+        record = finding_record(proofread, finding)
+        record["evidence"] = "; ".join(one.said for one in finding.evidence)
+        record["suggestion"] = finding.suggestion and finding.suggestion.text
+        record["kinds"] = ", ".join(finding.kinds)
+        rows.append([record[column] for column in COLUMNS])
+    return csv_text(rows).rstrip("\n")
+
+
+def print_report(report: Report, console: Console, *, verbose: bool = False) -> None:
+    """Each finding with its place, its sentence, its evidence and what is suggested.
+
+    A document that a model does not fit is told first. Where nothing is found, it is one line,
+    and none for those who want it quiet.
+    """
+    for line in report.misfits:
+        console.print(Text(printable(line), style="bold yellow"), soft_wrap=True)
+        console.print()
+    for proofread, finding in report:
+        # One line however long, for whoever clicks on it or cuts it out.
+        head = Text.assemble(
+            (f"{location(proofread, finding.where)} ", "bold"),
+            (f"{finding.code} ", "bold red"),
+            printable(finding.message),
+        )
+        console.print(head, soft_wrap=True)
+        console.print(Padding.indent(_marked(proofread, finding), 2))
+        for said in further(finding):
+            console.print(Padding.indent(Text(f"- {printable(said)}"), 2))
+        if suggestion := suggestion_in_words(finding):
+            console.print(Padding.indent(Text(printable(suggestion), style="green"), 2))
+        if verbose:
+            kinds = ", ".join(finding.kinds)
+            said = f"an error with a probability of {finding.probability:.2f}: {kinds}"
+            console.print(Padding.indent(Text(said, style="dim"), 2))
+        console.print()
+    if len(report) or not is_quiet():
+        console.print(report.summary, highlight=False, soft_wrap=True)
+    if odd := report.unusual:
+        places = [f"{printable(one.written)} ({location(of, one.where)})" for of, one in odd]
+        said = f"Unusual, but not flagged: {name_some(places)}. --alarms 0.1 says why."
+        console.print(Text(said), soft_wrap=True)
+
+
+def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
+    """The sentence around it, in which the numeral stands out, and those that are involved."""
+    where = finding.where
+    text = proofread.read.whole(where)
+    borders = sentence_borders(text)
+    index = max(bisect_right(borders, where.start), 1)
+    first = max(borders[index - 1], where.start - AROUND)
+    last = min(borders[min(index, len(borders) - 1)], where.end + AROUND)
+    shown = Text(_one_line(text[first:last]).rstrip())
+    if where.row is not None:  # a cell says little by itself
+        head = f"{_one_line(proofread.read.describe(where))}: "
+        shown, first = Text(head) + shown, first - len(head)
+    for other in finding.involved:
+        if other.text_of == where.text_of:
+            shown.stylize("yellow", max(other.start - first, 0), max(other.end - first, 0))
+    shown.stylize("bold red", where.start - first, where.end - first)
+    return shown
+
+
+def sentence_borders(text: str) -> list[int]:
+    """Where each sentence begins, and the end of the text."""
+    return [0, *(match.end() for match in _BORDER.finditer(text)), len(text)]
+
+
+def _one_line(text: str) -> str:
+    """Line breaks of the file become spaces; other control characters are not for terminals."""
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -1,0 +1,256 @@
+"""A document proofread: rules, detectors and language models, joined into one list of findings."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from numerate.checking.finding import Finding
+from numerate.checking.reading import ReadDocument
+from numerate.checking.recompute import Coverage, recompute
+from numerate.checking.rule import RULES
+from numerate.checking.where import Where
+from numerate.documents.document import Document, Table
+from numerate.proofreading.joining import UNFITTED, Features, Joining, probability
+from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
+from numerate.proofreading.selection import chosen_codes
+from numerate.proofreading.witnesses import Model, Suspicion, Told, hear
+
+if TYPE_CHECKING:
+    from numerate.plausibility.domain import Fit
+
+ALARMS = 0.01  # share of right numerals that models may flag
+
+
+@dataclass(frozen=True)
+class ProofreadDocument(Sequence[Finding]):
+    """The findings, the most probable first, and what they were found in.
+
+    Examples:
+        >>> import numerate
+        >>> found = numerate.check("Of the patients, 42 of 120 (53%) were women.")
+        >>> found.document.name
+        'text'
+    """
+
+    read: ReadDocument
+    found: tuple[Finding, ...]
+    coverage: dict[str, Coverage] = field(default_factory=dict)  # by kind of statement
+    unusual: tuple[Suspicion, ...] = ()  # odd to a language model, but not flagged
+    fits: "tuple[Fit, ...]" = ()  # whether it is of the kind that each language model knows
+    hidden: int = 0  # findings that the reader does not want to hear of again
+
+    @property
+    def document(self) -> Document:
+        return self.read.document
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Finding, ...]: ...
+    def __getitem__(self, index: int | slice) -> Finding | tuple[Finding, ...]:
+        return self.found[index]
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.found)
+
+    def __repr__(self) -> str:
+        codes = ", ".join(f"{finding.code} {finding.written}" for finding in self.found[:5])
+        more = ", …" if len(self) > 5 else ""
+        counted = f"{len(self)} finding{'s' * (len(self) != 1)}"
+        return f"ProofreadDocument({counted}{': ' if codes else ''}{codes}{more})"
+
+    def _repr_html_(self) -> str:
+        from numerate.proofreading.html_report import as_fragment
+
+        return as_fragment(self)
+
+    def only(self, wanted: Callable[[Finding], bool]) -> "ProofreadDocument":
+        """Without those that are not wanted, which are counted."""
+        left = tuple(filter(wanted, self.found))
+        return replace(self, found=left, hidden=self.hidden + len(self) - len(left))
+
+    @cached_property
+    def in_text_order(self) -> list[Finding]:
+        return sorted(self.found, key=lambda finding: self.order(finding.where))
+
+    @cached_property
+    def numerals(self) -> int:
+        """All numbers that were read, of text and tables."""
+        return sum(len(piece.numbers) for piece in self.read.pieces())
+
+    def order(self, where: Where) -> tuple[int, ...]:
+        """Text first, as it is read; then tables, cell by cell."""
+        if where.paragraph is not None:
+            return 0, where.paragraph, where.start
+        row = -(10**6) if where.row is None else where.row
+        return 1, where.table or 0, int(where.in_notes), row, where.column or 0, where.start
+
+
+def proofread(
+    document: Document,
+    tables: Sequence[Table] = (),
+    models: Sequence[Model] = (),
+    *,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    alarms: float = ALARMS,
+    joining: Joining = UNFITTED,
+    force_domain: bool = False,
+    told: Told | None = None,
+) -> ProofreadDocument:
+    """Everything that is wrong with the numbers of a document, as far as it can be told.
+
+    The `tables` are read beside the document's own. `select` and `ignore` are codes of rules or
+    their beginnings. `alarms` is the share of right numerals that each of the `models` may
+    flag by itself; what a rule has found is told at any rate.
+    """
+    codes = chosen_codes(select, ignore)
+    read = ReadDocument(document, tables)
+    recomputed = recompute(read, codes=codes)
+    suspicions: list[Suspicion] = []
+    unusual: list[Suspicion] = []
+    fits: list[Fit] = []
+    for model in models:
+        testimony = hear(model, read, alarms, force_domain=force_domain, told=told)
+        suspicions += testimony.suspicions
+        unusual += testimony.unusual
+        if testimony.fit is not None:
+            fits.append(testimony.fit)
+    result = ProofreadDocument(read, (), recomputed.coverage, fits=tuple(fits))
+    heard = [suspicion for suspicion in suspicions if suspicion.code in codes]
+    found = _Joined(read, joining).findings(recomputed.findings, heard)
+    order = {id(finding): result.order(finding.where) for finding in found}
+    ranked = sorted(found, key=lambda finding: (-finding.probability, order[id(finding)]))
+    told_of = {result.order(finding.where) for finding in found}
+    odd = [one for one in unusual if one.code in codes and result.order(one.where) not in told_of]
+    odd.sort(key=lambda one: one.strength)
+    return replace(result, found=tuple(ranked), unusual=tuple(odd))
+
+
+class _Joined:
+    """Findings by the characters that their numerals cover, so that joining takes linear time."""
+
+    def __init__(self, read: ReadDocument, joining: Joining) -> None:
+        self._read = read
+        self._joining = joining
+
+    def findings(
+        self, recomputed: Iterable[Finding], suspicions: Iterable[Suspicion]
+    ) -> list[Finding]:
+        groups: list[_Group] = []
+        pointed: dict[tuple[object, ...], _Group] = {}
+        for finding in sorted(recomputed, key=_by_precision):
+            keys = self._keys(finding.where)
+            group = next((pointed[key] for key in keys if key in pointed), None)
+            if group is None:
+                group = _Group(finding)
+                groups.append(group)
+            else:
+                group.add(finding)
+            pointed |= dict.fromkeys(keys, group)
+        involved: dict[tuple[object, ...], _Group] = {}
+        for group in groups:
+            for where in group.finding.involved:
+                for key in self._keys(where):
+                    involved.setdefault(key, group)
+        for suspicion in suspicions:
+            keys = self._keys(suspicion.where)
+            group = next((pointed[key] for key in keys if key in pointed), None)
+            if group is not None:
+                group.hear(suspicion, is_it=True)
+                continue
+            group = next((involved[key] for key in keys if key in involved), None)
+            if group is not None and suspicion.flagged:
+                group.hear(suspicion, is_it=False)
+            elif suspicion.flagged:
+                group = _Group.of(suspicion)
+                groups.append(group)
+                pointed |= dict.fromkeys(keys, group)
+        return [group.finished(self._joining) for group in groups]
+
+    def _keys(self, where: Where) -> list[tuple[object, ...]]:
+        """One for each character: of the source, where a cell and a line may be the same place."""
+        span = self._read.span(where)
+        if span is not None:
+            return [(at,) for at in range(*span)]
+        return [(*where.text_of, at) for at in range(where.start, where.end)]
+
+
+def _by_precision(finding: Finding) -> tuple[float, str]:
+    return -_precision(finding.code), finding.code
+
+
+def _precision(code: str) -> float:
+    return RULES[code].precision if code in RULES else 0.5
+
+
+class _Group:
+    """All that is said of one numeral."""
+
+    def __init__(self, finding: Finding, features: Features | None = None) -> None:
+        self.finding = finding
+        self.features = features or Features(pointed=_precision(finding.code))
+
+    @classmethod
+    def of(cls, suspicion: Suspicion) -> "_Group":
+        finding = Finding(
+            suspicion.code,
+            suspicion.where,
+            suspicion.written,
+            suspicion.message,
+            suspicion.evidence,
+            (suspicion.where,),
+            suspicion.suggestion,
+        )
+        group = cls(finding, Features())
+        group._weigh(suspicion)
+        return group
+
+    def add(self, other: Finding) -> None:
+        """Another rule that points to the same numeral."""
+        mine = self.finding
+        also = () if other.code in mine.codes else (other.code,)
+        self.finding = replace(
+            mine,
+            also=(*mine.also, *also),
+            evidence=tuple(dict.fromkeys((*mine.evidence, *other.evidence))),
+            involved=tuple(dict.fromkeys((*mine.involved, *other.involved))),
+            suggestion=mine.suggestion or other.suggestion,
+        )
+
+    def hear(self, suspicion: Suspicion, *, is_it: bool) -> None:
+        """`is_it`: the model speaks of the very numeral, and not of one that is involved."""
+        mine = self.finding
+        self._weigh(suspicion)
+        if not suspicion.flagged:
+            return
+        evidence = suspicion.evidence
+        if not is_it:
+            evidence = tuple(
+                replace(one, said=f"{suspicion.written}: {one.said}") for one in evidence
+            )
+        new = suspicion.code if suspicion.code not in mine.codes else None
+        self.finding = replace(
+            mine,
+            also=(*mine.also, new) if new else mine.also,
+            evidence=tuple(dict.fromkeys((*mine.evidence, *evidence))),
+            suggestion=mine.suggestion or (suspicion.suggestion if is_it else None),
+        )
+
+    def _weigh(self, suspicion: Suspicion) -> None:
+        """Of several models of one kind, the one that is surest."""
+        if suspicion.code == DETECTED_CODE:
+            before = self.features.detected
+            surest = suspicion.strength if before is None else max(before, suspicion.strength)
+            self.features = replace(self.features, detected=surest)
+        elif suspicion.code == UNLIKELY_CODE:
+            before = self.features.plausibility
+            oddest = suspicion.strength if before is None else min(before, suspicion.strength)
+            self.features = replace(self.features, plausibility=oddest)
+
+    def finished(self, joining: Joining) -> Finding:
+        return replace(self.finding, probability=probability(self.features, joining))

@@ -1,0 +1,195 @@
+"""Several documents proofread: what all reports say of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numerate.checking.finding import UNLIKELY, Evidence, Finding
+from numerate.checking.recompute import Coverage
+from numerate.checking.where import Where
+from numerate.documents.document import Document
+from numerate.errors import printable
+from numerate.proofreading.baseline import fingerprint
+from numerate.proofreading.proofread import ProofreadDocument
+from numerate.proofreading.witnesses import Suspicion
+
+SHOWN = 5  # numerals that are named in a line
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    documents: list[ProofreadDocument]
+    models: tuple[str, ...] = ()
+    alarms: float | None = None  # of the models
+    known: int = 0  # findings that a baseline hides
+    unneeded: tuple[str, ...] = ()  # suppressions, one line each
+
+    def __iter__(self) -> Iterator[tuple[ProofreadDocument, Finding]]:
+        """File by file, the most probable first."""
+        return ((proofread, found) for proofread in self.documents for found in proofread)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.documents))
+
+    @property
+    def coverage(self) -> dict[str, Coverage]:
+        together: dict[str, Coverage] = {}
+        for proofread in self.documents:
+            for statements, covered in proofread.coverage.items():
+                together[statements] = together.get(statements, Coverage()) + covered
+        return together
+
+    @property
+    def unusual(self) -> list[tuple[ProofreadDocument, Suspicion]]:
+        """What is odd to a model but not flagged, the oddest first."""
+        found = [(proofread, odd) for proofread in self.documents for odd in proofread.unusual]
+        return sorted(found, key=lambda pair: pair[1].strength)
+
+    @property
+    def misfits(self) -> list[str]:
+        """One line for each document that a language model does not fit."""
+        return [line for proofread in self.documents for line in misfits_of(proofread)]
+
+    @property
+    def without_numerals(self) -> list[Document]:
+        """Documents that have text but nothing to check: perhaps of another kind than was read."""
+        return [
+            proofread.document
+            for proofread in self.documents
+            if proofread.document.has_text and not proofread.numerals
+        ]
+
+    @property
+    def summary(self) -> str:
+        """One line: how much was found, and what it was found in."""
+        counted = "Nothing found" if not len(self) else _counted(len(self), "finding")
+        if self.misfits and not len(self):
+            counted += ", but no all-clear"
+        if self.known:
+            counted += f", {self.known} known from the baseline"
+        said = coverage_in_words(self.coverage)
+        if self.models:
+            numerals = sum(proofread.numerals for proofread in self.documents)
+            said = f"{', '.join(self.models)} read {_counted(numerals, 'number')}; {said}"
+        return f"{counted}; {said}."
+
+
+def misfits_of(proofread: ProofreadDocument) -> list[str]:
+    if all(fit.calibrated for fit in proofread.fits):
+        return []
+    from numerate.plausibility.wording import misfit
+
+    name = proofread.document.name
+    return [misfit(name, fit) for fit in proofread.fits if not fit.calibrated]
+
+
+def is_calibrated(proofread: ProofreadDocument, finding: Finding) -> bool:
+    """What only a language model says of a text that it does not fit is not."""
+    alone = finding.kinds == (UNLIKELY,)
+    return not alone or all(fit.calibrated for fit in proofread.fits)
+
+
+def coverage_in_words(coverage: dict[str, Coverage]) -> str:
+    """`recomputed 14 of 17 tests; 3 have no degrees of freedom`."""
+    if not coverage:
+        return "no statement to recompute"
+    several = len(coverage) > 1
+    counts = ", ".join(
+        f"{covered.recomputed} of {covered.total} {statements}"
+        for statements, covered in coverage.items()
+    )
+    missing = "".join(
+        f"; {number} {f'of the {statements} ' if several else ''}"
+        f"{'has' if number == 1 else 'have'} no {lacking}"
+        for statements, covered in coverage.items()
+        for lacking, number in covered.missing.most_common()
+    )
+    return f"recomputed {counts}{missing}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def location(proofread: ProofreadDocument, where: Where) -> str:
+    """`notes.txt:3:14`, or in words where there are no lines."""
+    name = printable(proofread.document.name)
+    place = proofread.read.place(where)
+    if place.line is not None:
+        return f"{name}:{place.line}:{place.column}"
+    words = printable(proofread.read.describe(where))
+    if where.paragraph is None:
+        return f"{name}: {words}"
+    return f"{name}: {words}, character {place.start + 1}"
+
+
+def name_some(written: Sequence[str]) -> str:
+    return ", ".join([*written[:SHOWN], *["…"][: len(written) > SHOWN]])
+
+
+def suggestion_in_words(finding: Finding) -> str | None:
+    suggestion = finding.suggestion
+    if suggestion is None:
+        return None
+    sure = ""
+    if suggestion.probability is not None:
+        sure = f" ({100 * suggestion.probability:.0f} %)"
+    return f"suggestion: {suggestion.text} instead of {finding.written}{sure}"
+
+
+def further(finding: Finding) -> list[str]:
+    """What the evidence says beyond the message."""
+    return [one.said for one in finding.evidence if one.said not in finding.message]
+
+
+def place_record(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
+    """Offsets are into the file, or where it has no text, into the paragraph or cell."""
+    place = proofread.read.place(where)
+    return {
+        "words": proofread.read.describe(where),
+        "text": proofread.read.text(where),
+        "line": place.line,
+        "column": place.column,
+        "start": place.start,
+        "end": place.end,
+        "paragraph": place.paragraph,
+        "table": where.table,
+        "table_row": where.row,
+        "table_column": where.column,
+    }
+
+
+def evidence_record(proofread: ProofreadDocument, evidence: Evidence) -> dict[str, Any]:
+    places = [place_record(proofread, where) for where in evidence.places]
+    return {"kind": evidence.kind, "said": evidence.said, "places": places}
+
+
+def finding_record(proofread: ProofreadDocument, finding: Finding) -> dict[str, Any]:
+    suggestion = finding.suggestion
+    return {
+        "file": proofread.document.name,
+        "code": finding.code,
+        "also": list(finding.also),
+        "message": finding.message,
+        "written": finding.written,
+        "probability": finding.probability,
+        "calibrated": is_calibrated(proofread, finding),
+        "kinds": list(finding.kinds),
+        **place_record(proofread, finding.where),
+        "evidence": [evidence_record(proofread, one) for one in finding.evidence],
+        "involved": [place_record(proofread, where) for where in finding.involved],
+        "suggestion": suggestion
+        and {"text": suggestion.text, "probability": suggestion.probability},
+        "fingerprint": fingerprint(proofread, finding),
+    }
+
+
+def coverage_record(coverage: dict[str, Coverage]) -> dict[str, Any]:
+    return {
+        statements: {
+            "total": covered.total,
+            "recomputed": covered.recomputed,
+            "missing": dict(covered.missing),
+        }
+        for statements, covered in coverage.items()
+    }

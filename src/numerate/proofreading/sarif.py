@@ -1,0 +1,136 @@
+"""Findings as SARIF 2.1.0, which code review and continuous integration tools show."""
+
+import json
+import os
+from typing import Any
+from urllib.parse import quote
+
+import numerate
+from numerate.checking.finding import RECOMPUTED, Finding
+from numerate.checking.rule import Rule
+from numerate.checking.where import Where
+from numerate.proofreading.baseline import fingerprint
+from numerate.proofreading.proofread import ProofreadDocument
+from numerate.proofreading.proofread_report import (
+    Report,
+    coverage_record,
+    further,
+    is_calibrated,
+    place_record,
+)
+from numerate.proofreading.rule_page import as_markdown
+from numerate.proofreading.selection import all_rules
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SURE = 0.9  # from here on a finding is an error, below it a warning
+FINGERPRINT = "numerate/v1"
+
+
+def as_sarif(report: Report) -> str:
+    rules = all_rules()
+    codes = list(rules)
+    driver = {
+        "name": "numerate",
+        "version": numerate.__version__,
+        "rules": [_descriptor(rule) for rule in rules.values()],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(proofread, finding, codes) for proofread, finding in report],
+        "properties": {
+            "models": list(report.models),
+            "alarms": report.alarms,
+            "summary": report.summary,
+            "coverage": coverage_record(report.coverage),
+            "misfits": report.misfits,
+        },
+    }
+    record = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(record, indent=2, ensure_ascii=False)
+
+
+def _descriptor(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.code,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.reason},
+        "help": {"text": rule.fix, "markdown": as_markdown(rule)},
+        "defaultConfiguration": {"level": "error" if rule.precision >= SURE else "warning"},
+    }
+
+
+def _result(proofread: ProofreadDocument, finding: Finding, codes: list[str]) -> dict[str, Any]:
+    level = "note"
+    if is_calibrated(proofread, finding):
+        sure = RECOMPUTED in finding.kinds and finding.probability >= SURE
+        level = "error" if sure else "warning"
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": codes.index(finding.code) if finding.code in codes else -1,
+        "kind": "fail",
+        "level": level,
+        "rank": round(100 * finding.probability, 2),
+        "message": {"text": " ".join([finding.message, *further(finding)])},
+        "locations": [_location(proofread, finding.where)],
+        "partialFingerprints": {FINGERPRINT: fingerprint(proofread, finding)},
+        "properties": {
+            "probability": finding.probability,
+            "kinds": list(finding.kinds),
+            "also": list(finding.also),
+            "written": finding.written,
+        },
+    }
+    related = [
+        _location(proofread, where) | {"message": {"text": one.said}}
+        for one in finding.evidence
+        for where in one.places
+    ]
+    if related:
+        result["relatedLocations"] = [
+            {"id": number, **place} for number, place in enumerate(related)
+        ]
+    region = _region(proofread, finding.where)
+    if finding.suggestion is not None and region is not None:
+        replacement = {
+            "deletedRegion": region,
+            "insertedContent": {"text": finding.suggestion.text},
+        }
+        change = {"artifactLocation": _artifact(proofread), "replacements": [replacement]}
+        described = {"text": f"{finding.suggestion.text} instead of {finding.written}"}
+        result["fixes"] = [{"description": described, "artifactChanges": [change]}]
+    return result
+
+
+def _artifact(proofread: ProofreadDocument) -> dict[str, str]:
+    return {"uri": quote(os.fsencode(proofread.document.name))}
+
+
+def _location(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
+    """A region where the file has lines; of an article the file, and in words where."""
+    physical: dict[str, Any] = {"artifactLocation": _artifact(proofread)}
+    region = _region(proofread, where)
+    if region is not None:
+        physical["region"] = region
+    words = place_record(proofread, where)["words"]
+    return {
+        "physicalLocation": physical,
+        "logicalLocations": [{"name": words, "kind": "element"}],
+    }
+
+
+def _region(proofread: ProofreadDocument, where: Where) -> dict[str, int] | None:
+    """A numeral may go on in the next line, where a space would be between its thousands."""
+    place = proofread.read.place(where)
+    if place.line is None or place.column is None:
+        return None
+    line, column = proofread.document.source.line_and_column(place.end - 1)
+    return {
+        "startLine": place.line,
+        "startColumn": place.column,
+        "endColumn": column + 1,
+        **({} if line == place.line else {"endLine": line}),
+        "charOffset": place.start,
+        "charLength": place.end - place.start,
+    }

@@ -1,0 +1,207 @@
+"""What models say of the numerals of a document, in one form for all kinds of them."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from numerate.checking.finding import DETECTED, UNLIKELY, Evidence, Suggestion
+from numerate.checking.numbers import numbers_in
+from numerate.checking.reading import ReadDocument
+from numerate.checking.where import Where
+from numerate.documents.document import Document, Table
+from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
+
+if TYPE_CHECKING:
+    from numerate.plausibility.domain import Fit
+    from numerate.sight.view import SeenNumber, Source
+
+Told = Callable[[int], None]  # how many paragraphs of the document have been read
+
+
+class Scored(Protocol):
+    @property
+    def where(self) -> Where: ...
+    @property
+    def written(self) -> str: ...
+    @property
+    def log_odds(self) -> float: ...  # of an error
+    @property
+    def suggestion(self) -> Suggestion | None: ...
+
+
+@runtime_checkable
+class Detector(Protocol):
+    """A classifier of numerals; `numerate.detector` has them."""
+
+    name: str
+
+    def log_odds(self, document: Document, tables: Sequence[Table]) -> Sequence[Scored]: ...
+
+    def threshold(self, alarms: float) -> float:
+        """The log odds that so large a share of right numerals exceeds."""
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """What `numerate.load` opens, as far as it is used here."""
+
+    @property
+    def name(self) -> Any: ...
+    @property
+    def checker(self) -> Any: ...
+
+
+Model = Detector | LanguageModel
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What one model says of one numeral; `flagged`: enough for a finding of its own."""
+
+    code: str
+    where: Where
+    written: str
+    strength: float  # log odds of the detector, plausibility of the language model
+    flagged: bool
+    message: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    suggestion: Suggestion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Testimony:
+    suspicions: list[Suspicion]  # of all numerals that the model has read
+    unusual: list[Suspicion] = field(default_factory=list)  # odd, but not flagged; oddest first
+    fit: "Fit | None" = None  # whether the document is of the kind that the model knows
+
+
+def hear(
+    model: Model, read: ReadDocument, alarms: float, *, force_domain: bool, told: Told | None
+) -> Testimony:
+    if isinstance(model, Detector):
+        return _detected(model, read, alarms)
+    return _unlikely(model, read, alarms, force_domain, told)
+
+
+def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
+    threshold = model.threshold(alarms)
+    found = []
+    for scored in model.log_odds(read.document, read.given):
+        suggestion = scored.suggestion
+        instead = f"; {suggestion.text} would" if suggestion else ""
+        odds = _odds(scored.log_odds)
+        found.append(
+            Suspicion(
+                DETECTED_CODE,
+                scored.where,
+                scored.written,
+                scored.log_odds,
+                scored.log_odds >= threshold,
+                f"{scored.written} does not seem to belong here{instead}.",
+                (Evidence(DETECTED, f"{model.name}: odds of {odds} that it is an error"),),
+                suggestion,
+            )
+        )
+    return Testimony(found)
+
+
+def _odds(log_odds: float) -> str:
+    """`12 to 1`, `1 to 30`."""
+    ratio = math.exp(min(abs(log_odds), 20.0))
+    shown = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+    return f"{shown} to 1" if log_odds >= 0 else f"1 to {shown}"
+
+
+def _unlikely(
+    model: LanguageModel,
+    read: ReadDocument,
+    alarms: float,
+    force_domain: bool,
+    told: Told | None,
+) -> Testimony:
+    from numerate.plausibility.wording import explain, share
+
+    sees = sees_tables(model)
+    given = read.given if sees else ()
+    assessed = model.checker.sift(read.document, alarms, given, told)
+    if force_domain:
+        assessed = assessed.forced()
+
+    def where(start: int, end: int) -> Where:
+        return _where(read.document, start, end)
+
+    def bare(glance: Any) -> Suspicion:
+        place = where(glance.start, glance.end)
+        return Suspicion(UNLIKELY_CODE, place, glance.written, glance.plausibility, False)
+
+    found = [bare(glance) for glance in assessed.glances if not glance.flagged]
+    for one in assessed:
+        evidence = [Evidence(UNLIKELY, f"as odd as {share(one.plausibility)} right numbers")]
+        for source in one.sources:
+            places = tuple(_place(number, read, where) for number in source.numbers)
+            evidence.append(Evidence(UNLIKELY, str(source), tuple(filter(None, places))))
+        found.append(
+            Suspicion(
+                UNLIKELY_CODE,
+                where(one.start, one.end),
+                one.written,
+                one.plausibility,
+                True,
+                explain(one, assessed.domain),
+                tuple(evidence),
+                _suggestion(one.likely, one.sources, one.numeral),
+            )
+        )
+    unusual = [bare(glance) for glance in assessed.unusual]
+    return Testimony(found, unusual, assessed.domain)
+
+
+def sees_tables(model: LanguageModel) -> bool:
+    """Rules and detectors are given tables beside it: one that sees none is not asked to."""
+    from numerate.errors import NumerateError
+
+    check = getattr(model, "check_tables", None)
+    if check is None:
+        return True
+    try:
+        check([Table("#1", "", "", [], [["1"]])])
+    except NumerateError:
+        return False
+    return True
+
+
+def _suggestion(likely: str, sources: "Sequence[Source]", written: str) -> Suggestion | None:
+    """What stands in sight, or follows from what does; a guess is in the message only."""
+    chances = [source.probability for source in sources if source.numeral == likely]
+    if not chances or likely == written:
+        return None
+    return Suggestion(likely, min(sum(chances), 1.0))
+
+
+def _where(document: Document, start: int, end: int) -> Where:
+    """Of offsets into what was given."""
+    source = document.source
+    index = source.paragraph_at(start)
+    at = document.paragraphs[index].start
+    return Where(source.read_at(start) - at, source.read_at(end - 1) + 1 - at, paragraph=index)
+
+
+def _place(
+    number: "SeenNumber", read: ReadDocument, where: Callable[[int, int], Where]
+) -> Where | None:
+    """Of a number in view; models count the tables that are given before the document's own."""
+    if number.table is None or number.row is None or number.column is None:
+        if number.start is None or number.end is None:
+            return None
+        return where(number.start, number.end)
+    given = len(read.given)
+    own = len(read.tables) - given
+    table = number.table + own if number.table < given else number.table - given
+    if table >= len(read.tables):
+        return None
+    cell = Where(0, 0, None, table, number.row, number.column)
+    text = read.whole(cell)
+    spans = [(n.start, n.end) for n in numbers_in(text) if n.written == number.text]
+    start, end = (spans or [(0, len(text))])[0]
+    return Where(start, end, None, table, number.row, number.column)

@@ -1,0 +1,57 @@
+"""Texts to proofread, and models that say what they are told to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from numerate.checking.finding import Suggestion
+from numerate.checking.numbers import numbers_in
+from numerate.checking.where import Where
+from numerate.documents.document import Document, Table
+
+RIGHT = "The groups differed, t(28) = 2.20, p = 0.036."
+WRONG = "The groups differed, t(28) = 2.20, p = 0.36."
+TABLE = """| Term | t | df | p |
+|---|---|---|---|
+| Age | 2.05 | 28 | 0.49 |
+| Sex | 2.05 | 28 | 0.05 |"""
+PAPER = f"""All <b>was</b> well & "fine" in 1999.
+
+{WRONG} A test without them is t = 3.10.
+
+Table 1. Coefficients
+
+{TABLE}
+"""
+
+
+@dataclass(frozen=True)
+class Scored:
+    where: Where
+    written: str
+    log_odds: float
+    suggestion: Suggestion | None = None
+
+
+class FakeDetector:
+    """Log odds by numeral; of others, hardly any."""
+
+    name = "fake"
+
+    def __init__(self, **odds: float) -> None:
+        self.odds = {
+            name.removeprefix("_").replace("_", "."): value for name, value in odds.items()
+        }
+
+    def log_odds(self, document: Document, tables: Sequence[Table]) -> list[Scored]:
+        return [
+            Scored(
+                Where(number.start, number.end, paragraph=index),
+                number.written,
+                self.odds.get(number.written, -9.0),
+            )
+            for index, paragraph in enumerate(document.paragraphs)
+            for number in numbers_in(paragraph.text)
+        ]
+
+    def threshold(self, alarms: float) -> float:
+        return 0.0

@@ -1,0 +1,70 @@
+"""Known findings stay known while the text around them is edited, and new ones are new."""
+
+from pathlib import Path
+
+import pytest
+from tests.proofreading.papers import PAPER, WRONG
+
+from numerate.documents.text import read_text
+from numerate.errors import NumerateError
+from numerate.proofreading.baseline import (
+    fingerprint,
+    read_baseline,
+    without_known,
+    write_baseline,
+)
+from numerate.proofreading.proofread import proofread
+
+
+def marks(text: str) -> list[str]:
+    found = proofread(read_text(text))
+    return [fingerprint(found, finding) for finding in found.in_text_order]
+
+
+def test_fingerprints_are_stable_under_edits_elsewhere() -> None:
+    before = marks(PAPER)
+    assert len(set(before)) == 2
+    assert marks(f"A new beginning, with 17 numbers.\n\n{PAPER}") == before
+    assert marks(PAPER.replace("1999", "2001").replace("\n", "\r\n")) == before
+    assert marks(PAPER.replace("| Sex |", "| Height | 2.05 | 28 | 0.05 |\n| Sex |")) == before
+    assert marks(PAPER.replace("differed,", "differed,\n")) == before
+    # Another numeral, or other words around it: another finding.
+    assert marks(PAPER.replace("0.36", "0.37"))[0] != before[0]
+    assert marks(PAPER.replace("groups", "ages"))[0] != before[0]
+    assert marks(PAPER.replace("Age", "Height"))[1] != before[1]
+
+
+def test_a_baseline_hides_what_it_knows(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    old = proofread(read_text(PAPER, "a.md"))
+    assert write_baseline(path, [old]) == 2
+    known = read_baseline(path)
+    (left,) = without_known([old], known)
+    assert (len(left), left.hidden) == (0, 2)
+    edited = proofread(read_text(f"New: t(28) = 2.20, p = 0.70.\n\n{PAPER}", "a.md"))
+    (left,) = without_known([edited], known)
+    assert [finding.written for finding in left] == ["0.70"]
+
+
+def test_the_same_once_more_is_new(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    write_baseline(path, [proofread(read_text(WRONG))])
+    twice = proofread(read_text(f"{WRONG}\n\n{WRONG}"))
+    assert [len(left) for left in without_known([twice], read_baseline(path))] == [1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no such baseline; numerate check"),
+        ("{", "cannot be read"),
+        ('{"version": 2, "findings": []}', "version: got 2, expected 1"),
+        ('{"version": 1, "findings": [{"fingerprint": 5}]}', "fingerprint"),
+    ],
+)
+def test_what_is_no_baseline_is_one_line(tmp_path: Path, content: str | None, message: str) -> None:
+    path = tmp_path / "known.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(NumerateError, match=message):
+        read_baseline(path)

@@ -1,0 +1,142 @@
+"""One finding for one numeral, with all the evidence and one probability."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
+
+from numerate.checking.finding import DETECTED, RECOMPUTED, UNLIKELY
+from numerate.checking.rule import RULES
+from numerate.documents.pipe_tables import pipe_tables
+from numerate.documents.text import read_text
+from numerate.errors import NumerateError, RunError
+from numerate.model.numeral_lm import NumeralLM
+from numerate.proofreading.joining import (
+    ERROR_RATE,
+    PRIOR,
+    UNFITTED,
+    Features,
+    Joining,
+    log_bound,
+    logit,
+    probability,
+)
+from numerate.proofreading.proofread import proofread
+
+
+def test_rules_alone_are_as_probable_as_they_are_precise() -> None:
+    (found,) = proofread(read_text(WRONG))
+    assert (found.code, found.written) == ("NUM301", "0.36")
+    assert found.probability == RULES["NUM301"].precision
+
+
+def test_nothing_said_is_the_prior() -> None:
+    assert UNFITTED.probability(Features()) == pytest.approx(ERROR_RATE)
+    assert probability(Features(detected=PRIOR)) == pytest.approx(ERROR_RATE)
+    assert probability(Features(plausibility=1.0)) == pytest.approx(ERROR_RATE)
+
+
+def test_kinds_that_are_independent_multiply_their_odds() -> None:
+    """Against Bayes' rule by hand: each kind is a likelihood ratio over the prior."""
+    rule, detector, p = 0.9, 1.5, 1e-3
+    odds = ERROR_RATE / (1 - ERROR_RATE)
+    odds *= (rule / (1 - rule)) / (ERROR_RATE / (1 - ERROR_RATE))
+    odds *= math.exp(detector) / (ERROR_RATE / (1 - ERROR_RATE))
+    odds *= 1 / (-math.e * p * math.log(p))
+    found = Joining().probability(Features(rule, None, detector, p))
+    assert found == pytest.approx(min(odds / (1 + odds), 0.999))
+
+
+@pytest.mark.parametrize("p", [1e-6, 0.01, 0.3, 1 / math.e, 0.5, 1.0])
+def test_a_p_value_never_speaks_for_an_error_less_the_smaller_it_is(p: float) -> None:
+    assert log_bound(p) >= log_bound(min(1.0, 1.1 * p)) >= 0
+
+
+def test_more_evidence_is_never_less_probable() -> None:
+    weak = Features(pointed=0.6, detected=PRIOR, plausibility=0.5)
+    for stronger in (
+        replace(weak, pointed=0.9),
+        replace(weak, detected=1.0),
+        replace(weak, plausibility=1e-4),
+        replace(weak, involved=0.9),
+    ):
+        assert probability(stronger) > probability(weak)
+
+
+def test_coefficients_are_stored() -> None:
+    fitted = Joining(-4.0, 0.9, 0.3, 0.8, 0.4)
+    assert Joining.read(fitted.record()) == fitted
+    with pytest.raises(RunError, match="points"):
+        Joining.read({**fitted.record(), "points": "1"})
+    assert logit(1.0) == -logit(0.0)
+
+
+def test_a_detector_and_a_rule_that_mean_the_same_numeral_are_one_finding() -> None:
+    detector = FakeDetector(_0_36=2.0)
+    (found,) = proofread(read_text(WRONG), models=[detector])
+    assert found.kinds == (RECOMPUTED, DETECTED)
+    assert found.codes == ("NUM301", "NUM800")
+    assert found.message.startswith("p = 0.36 does not follow")
+    assert found.evidence[-1].said == "fake: odds of 7.4 to 1 that it is an error"
+    assert found.probability > RULES["NUM301"].precision
+    doubtful = FakeDetector(_0_36=-9.0)
+    (found,) = proofread(read_text(WRONG), models=[doubtful])
+    assert found.kinds == (RECOMPUTED,)
+    assert found.probability < RULES["NUM301"].precision
+
+
+def test_what_a_detector_says_of_an_involved_numeral_joins_the_statement() -> None:
+    (found,) = proofread(read_text(WRONG), models=[FakeDetector(_2_20=2.0)])
+    assert found.written == "0.36"
+    assert found.kinds == (RECOMPUTED, DETECTED)
+    assert found.evidence[-1].said.startswith("2.20: fake")
+
+
+def test_what_only_a_detector_finds_is_its_own_finding() -> None:
+    text = f"{RIGHT} They were 61 and 7."
+    first, second = proofread(read_text(text), models=[FakeDetector(_61=1.0, _7=3.0)])
+    assert [(f.code, f.written) for f in (first, second)] == [("NUM800", "7"), ("NUM800", "61")]
+    assert first.probability == pytest.approx(1 / (1 + math.exp(-3.0)))
+    assert not proofread(read_text(text), models=[FakeDetector(_61=1.0)], ignore=["NUM8"])
+
+
+def test_a_language_model_finds_with_sources_and_is_joined(models: dict[str, NumeralLM]) -> None:
+    text = "The ejection fraction is 123456789.123 %."
+    found = proofread(read_text(text), models=[models["combination"]], alarms=0.05)
+    (one,) = found
+    assert (one.code, one.written, one.kinds) == ("NUM900", "123456789.123", (UNLIKELY,))
+    assert "is implausible here" in one.message or "odd to this model" in one.message
+    assert text[slice(*found.read.span(one.where))] == "123456789.123"
+    both = proofread(
+        read_text(text),
+        models=[models["combination"], FakeDetector(_123456789_123=2.0)],
+        alarms=0.05,
+    )
+    (joined,) = both
+    assert joined.codes == ("NUM900", "NUM800")
+    assert joined.probability > one.probability
+
+
+def test_places_of_a_language_model_are_those_of_the_paragraph(
+    models: dict[str, NumeralLM],
+) -> None:
+    text = "First.\n\nThe   ejection\nfraction is\n  123456789.123 %."
+    found = proofread(read_text(text), models=[models["combination"]], alarms=0.05)
+    (one,) = found
+    assert one.where.paragraph == 1
+    assert found.read.text(one.where) == "123456789.123"
+    place = found.read.place(one.where)
+    assert (place.line, place.column) == (5, 3)
+
+
+def test_tables_that_a_model_cannot_see_are_for_the_rules(models: dict[str, NumeralLM]) -> None:
+    tables = list(pipe_tables(TABLE))
+    found = proofread(read_text(RIGHT), tables, [models["mog"]])
+    assert [one.where.table for one in found if one.code == "NUM301"] == [0]
+
+
+@pytest.mark.parametrize("code", ["NUM7", "nonsense", ""])
+def test_a_code_that_is_none(code: str) -> None:
+    with pytest.raises(NumerateError, match="expected a code or its beginning"):
+        proofread(read_text(RIGHT), select=[code])
