@@ -177,6 +177,57 @@ def train(
 
 
 @command
+def train_detector(
+    dataset: DatasetFolder,
+    out: Annotated[Path, typer.Option(help="Folder of the detector.")],
+    backbone: Annotated[
+        str,
+        typer.Option(
+            help="What reads text, trained from scratch: lstm or transformer.",
+            metavar="lstm|transformer",
+        ),
+    ] = "lstm",
+    hidden: Hidden = 128,
+    layers: Annotated[int, typer.Option(help="Of the network.")] = 1,
+    dropout: Annotated[float, typer.Option(help="Of embeddings and states.")] = 0.2,
+    vocabulary: VocabularySize = 8000,
+    epochs: Annotated[int, typer.Option(help="So many epochs, each with fresh errors.")] = 30,
+    batch_size: Annotated[int, typer.Option(help="Documents a batch.")] = 12,
+    learning_rate: Annotated[float, typer.Option(help="Of AdamW, at its highest.")] = 0.002,
+    clip: Clip = USUAL.clip,
+    seed: Annotated[int, typer.Option(help="Of weights, errors and the order of batches.")] = 1,
+    mixed_precision: Annotated[str, typer.Option(help="no or bf16.", metavar="KIND")] = "no",
+    device: Device = None,
+    threads: Threads = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing detector.")] = False,
+) -> None:
+    """Train a detector of wrong numbers on a dataset, with errors put into its numerals."""
+    use_threads(threads)
+    from numerate.detector.fitting import FittingOptions
+    from numerate.detector.train_detector import train_with_report
+
+    train_with_report(
+        dataset,
+        out,
+        backbone=backbone,
+        hidden=hidden,
+        dropout=dropout,
+        layers=layers,
+        vocabulary=vocabulary,
+        options=FittingOptions(
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            clip=clip,
+            seed=seed,
+            mixed_precision=mixed_precision,
+        ),
+        device=device,
+        force=force,
+    )
+
+
+@command
 def evaluate(
     runs: Annotated[
         list[str],

@@ -107,6 +107,12 @@ class Split:
             for row in batch.drop_columns(["document"]).to_pylist()
         ]
 
+    def table_documents(self) -> list[str]:
+        """Of each of these tables, the document that it is of."""
+        self._check_sight()
+        batches = read_batches(self.folder, self.summary["tables"], ["document"])
+        return [document for batch in batches for document in batch.column(0).to_pylist()]
+
     def _check_sight(self) -> None:
         if "sight" not in self.summary or "tables" not in self.summary:
             raise DatasetError(f"{self.folder}: made before sight: prepare it again")

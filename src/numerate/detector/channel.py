@@ -27,7 +27,7 @@ from numerate.detector.slips import (
 from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.numeral import NARROW_SPACES, is_numeral
-from numerate.sight.table_numbers import numbers_of
+from numerate.sight.table_numbers import numbers_in_sight
 
 UNITS = tuple(map(Decimal, ("60", "24", "7", "12", "2.54", "1000")))
 """What units of time and length differ by: hours for minutes, weeks for days, inches for cm."""
@@ -139,7 +139,7 @@ class CellNumbers:
 
     @classmethod
     def of(cls, table: Table, rules: ReadingRules = DEFAULT_RULES) -> "CellNumbers":
-        numbers = numbers_of(table, rules)
+        numbers = numbers_in_sight(table, rules)
         places = [number.row for number in numbers], [number.column for number in numbers]
         return cls([number.text for number in numbers], *places)
 
@@ -226,9 +226,9 @@ class Channel:
         return found
 
     def cell_places(self, table: Table) -> list[Place]:
-        """The numbers of a table, as `numbers_of` counts them."""
+        """The numbers of a table, as `numbers_in_sight` counts them."""
         found = []
-        for number in numbers_of(table, self.rules):
+        for number in numbers_in_sight(table, self.rules):
             text = _cell(table, number.row, number.column)
             around = text[: number.start], text[number.end :]
             unlike = _around(table, number.row, number.column) if number.row < 0 else ()
@@ -414,7 +414,7 @@ def apply_to_table(
 ) -> Table:
     """A table with errors; where a cell spans others, all that repeat it have them."""
     wrong = replace(table, header=[*map(list, table.header)], body=[*map(list, table.body)])
-    numbers = numbers_of(table, rules)
+    numbers = numbers_in_sight(table, rules)
     by_cell: dict[tuple[int, int], list[Edit]] = {}
     for edit in edits:
         number = numbers[edit.index]

@@ -1,0 +1,80 @@
+"""What a detector is to those who train, open and measure it, whatever it reads with.
+
+This is the seam between the small network (`small.py`) and others, such as one over a pretrained
+model: whoever implements `NumeralClassifier` is trained by the same loop (`fitting.py`), stored in
+the same kind of folder and opened from it (`trained.py`, where its maker is named), and measured by
+the same benchmark.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from numerate.detector.articles import Article, Errors
+
+
+@dataclass(frozen=True, slots=True)
+class Logits:
+    """Of some articles, in their order, as `labels` counts: log-odds that each is an error."""
+
+    texts: Tensor  # [N] numerals of texts
+    cells: Tensor | None  # [C] numbers of tables; None: it does not read them as places
+    cell_places: np.ndarray | None = None  # [C] which, of all numbers; None: all of them
+    auxiliary: Tensor | None = None  # a loss of its own to be added in training
+    suggestions: list[str | None] | None = None  # [N] what should stand there, if it was asked for
+
+
+class Prepared(ABC):
+    """Articles as a classifier has prepared them once, for any number of passes."""
+
+    articles: Sequence[Article]
+
+    @property
+    @abstractmethod
+    def sizes(self) -> np.ndarray:
+        """How much work each article is: [A]. Those of a batch have similar ones."""
+
+
+class NumeralClassifier(nn.Module, ABC):
+    """Scores every numeral of articles, with what stands before and after it in view."""
+
+    kind: str  # what a run folder calls it
+
+    @abstractmethod
+    def prepare(self, articles: Sequence[Article]) -> Prepared:
+        """Whatever does not depend on errors."""
+
+    @abstractmethod
+    def logits(
+        self,
+        prepared: Any,
+        rows: Sequence[int],
+        errors: Sequence[Errors] | None = None,
+        *,
+        cells: bool = True,
+        suggest: bool = False,
+    ) -> Logits:
+        """Of the articles `rows`, with the errors of each if there are any: what stands in the
+        places of numerals is then what the errors say. Without `cells`, only numerals of texts;
+        in training it may choose of which tables it reads them."""
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """What it was made with, as `config.json` keeps it: see `trained.MAKERS`."""
+
+    def weights(self) -> dict[str, Tensor]:
+        """What a run folder keeps: all of it, unless some comes from elsewhere."""
+        return self.state_dict()
+
+    def keep(self, folder: Path) -> None:
+        """Write whatever else it needs to be made again into its folder."""
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device

@@ -1,0 +1,239 @@
+"""Training of a detector, of whatever kind: fresh errors in every epoch, the best one kept."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from numerate.batching import bucketed_batches
+from numerate.corpus.rules import ReadingRules
+from numerate.detector.articles import Article, Errors, labels, numerals_of
+from numerate.detector.channel import TRAINED, Channel
+from numerate.detector.classifier import NumeralClassifier, Prepared
+from numerate.errors import NumerateError
+
+RATE = 0.12
+"""Of numerals that are made wrong in training; more than in life, so that there is enough to
+learn from. The calibration knows."""
+CELL_RATE = 0.03  # of numbers of tables: these are what texts are compared with
+CELLS_WEIGH = 0.5  # as much as a numeral of a text
+POINTER_WEIGHS = 0.3
+WARM_UP = 0.05  # of all steps, in which the learning rate rises
+DEV_SEED = 12345
+
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class FittingOptions:
+    epochs: int = 30
+    batch_size: int = 12  # articles
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    seed: int = 1
+    mixed_precision: str = "no"  # or bf16
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise NumerateError(f"{name}: got {getattr(self, name)}, expected {least} or more")
+        for name in ("learning_rate", "clip"):
+            value = getattr(self, name)
+            if not (value > 0 and math.isfinite(value)):
+                raise NumerateError(f"{name}: got {value}, expected more than 0")
+        if self.mixed_precision not in {"no", "bf16"}:
+            raise NumerateError(
+                f"mixed_precision: got {self.mixed_precision!r}, expected no or bf16"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Log-odds of articles: of their texts' numerals [N], and of their tables' numbers [C]."""
+
+    texts: np.ndarray
+    cells: np.ndarray | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    history: list[dict[str, Any]]
+    best_epoch: int  # counted from 1; 0: none was completed
+    state: str  # finished, or interrupted
+
+
+def draw_errors(
+    articles: Sequence[Article],
+    rules: ReadingRules,
+    seed: Sequence[int],
+    elsewhere: Sequence[str],
+    kinds: Sequence[str] = TRAINED,
+) -> list[Errors]:
+    """For an epoch."""
+    generator, channel = np.random.default_rng(seed), Channel(kinds, rules)
+    return [
+        article.errors(
+            channel, generator, rate=RATE, cell_rate=CELL_RATE, elsewhere=elsewhere
+        )
+        for article in articles
+    ]  # fmt: skip
+
+
+def score(
+    classifier: NumeralClassifier,
+    prepared: Prepared,
+    errors: Sequence[Errors] | None = None,
+    batch_size: int = 12,
+) -> Scores:
+    """Every numeral of all articles, in their order."""
+    count = len(prepared.articles)
+    texts: list[np.ndarray] = [np.zeros(0)] * count
+    cells: list[np.ndarray] = [np.zeros(0)] * count
+    sees_cells = True
+    classifier.eval()
+    with torch.inference_mode():
+        for rows in bucketed_batches(prepared.sizes, batch_size):
+            some = None if errors is None else [errors[row] for row in rows]
+            found = classifier.logits(prepared, rows.tolist(), some)
+            chosen = [prepared.articles[row] for row in rows]
+            sizes = np.cumsum([article.count for article in chosen])[:-1]
+            for row, part in zip(rows, np.split(_array(found.texts), sizes), strict=True):
+                texts[row] = part
+            if found.cells is None:
+                sees_cells = False
+                continue
+            sizes = np.cumsum([sum(map(len, article.cell_places)) for article in chosen])[:-1]
+            for row, part in zip(rows, np.split(_array(found.cells), sizes), strict=True):
+                cells[row] = part
+    of_texts = np.concatenate([np.zeros(0), *texts])
+    return Scores(of_texts, np.concatenate([np.zeros(0), *cells]) if sees_cells else None)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.double().cpu().numpy()
+
+
+def fit(
+    classifier: NumeralClassifier,
+    train: Sequence[Article],
+    dev: Sequence[Article],
+    rules: ReadingRules,
+    options: FittingOptions,
+    report: Report | None = None,
+) -> Fitted:
+    """Train; at the end, and when interrupted, the weights are those of the best epoch by the
+    loss on the dev split, whose errors are always the same."""
+    torch.manual_seed(options.seed)
+    elsewhere = numerals_of(train)
+    dev_errors = draw_errors(dev, rules, [DEV_SEED], elsewhere)
+    prepared, prepared_dev = classifier.prepare(train), classifier.prepare(dev)
+    trained = [weight for weight in classifier.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(
+        trained, lr=options.learning_rate, weight_decay=options.weight_decay
+    )
+    steps = options.epochs * -(-len(train) // options.batch_size)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step / steps))
+    history: list[dict[str, Any]] = []
+    best: dict[str, Tensor] = {}
+    best_epoch = 0
+    state = "finished"
+    try:
+        for epoch in range(options.epochs):
+            began = time.monotonic()
+            loss = _train_epoch(
+                classifier, prepared, rules, options, epoch, elsewhere, optimizer, schedule
+            )
+            dev_loss, dev_cells = dev_losses(classifier, prepared_dev, dev_errors)
+            record = {
+                "epoch": epoch + 1,
+                "train_loss": loss,
+                "dev_loss": dev_loss,
+                "dev_cell_loss": dev_cells,
+                "learning_rate": schedule.get_last_lr()[0],
+                "seconds": time.monotonic() - began,
+            }
+            history.append(record)
+            total = [one["dev_loss"] + CELLS_WEIGH * (one["dev_cell_loss"] or 0) for one in history]
+            if total[-1] == min(total):
+                best_epoch = epoch + 1
+                best = {name: value.clone() for name, value in classifier.state_dict().items()}
+            if report is not None:
+                report(record)
+    except KeyboardInterrupt:
+        state = "interrupted"
+    if best:
+        classifier.load_state_dict(best)
+    return Fitted(history, best_epoch, state)
+
+
+def _rate(done: float) -> float:
+    """Up, then down along a cosine."""
+    if done < WARM_UP:
+        return done / WARM_UP
+    return 0.5 * (1 + math.cos(math.pi * min(1.0, (done - WARM_UP) / (1 - WARM_UP))))
+
+
+def _train_epoch(
+    classifier: NumeralClassifier,
+    prepared: Prepared,
+    rules: ReadingRules,
+    options: FittingOptions,
+    epoch: int,
+    elsewhere: Sequence[str],
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LambdaLR,
+) -> float:
+    errors = draw_errors(prepared.articles, rules, [options.seed, epoch], elsewhere)
+    generator = np.random.default_rng([options.seed, epoch, 1])
+    classifier.train()
+    device = classifier.device
+    total = count = 0.0
+    for rows in bucketed_batches(prepared.sizes, options.batch_size, generator):
+        some = [errors[row] for row in rows]
+        of_texts, of_tables = labels([prepared.articles[row] for row in rows], some)
+        with torch.autocast(device.type, torch.bfloat16, options.mixed_precision == "bf16"):
+            found = classifier.logits(prepared, rows.tolist(), some)
+        if not len(found.texts):
+            continue
+        loss = _loss(found.texts, of_texts)
+        total += float(loss.detach()) * len(of_texts)
+        count += len(of_texts)
+        if found.cells is not None and len(found.cells):
+            chosen = of_tables if found.cell_places is None else of_tables[found.cell_places]
+            loss = loss + CELLS_WEIGH * _loss(found.cells, chosen)
+        if found.auxiliary is not None:
+            loss = loss + POINTER_WEIGHS * found.auxiliary
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(classifier.parameters(), options.clip)
+        optimizer.step()
+        schedule.step()
+    return total / max(count, 1.0)
+
+
+def _loss(logits: Tensor, is_wrong: np.ndarray) -> Tensor:
+    target = torch.from_numpy(is_wrong).to(logits.device, torch.float32)
+    return F.binary_cross_entropy_with_logits(logits.float(), target)
+
+
+def dev_losses(
+    classifier: NumeralClassifier, prepared: Prepared, errors: Sequence[Errors]
+) -> tuple[float, float | None]:
+    """Mean log loss of numerals of texts, and of numbers of tables if it reads them."""
+    of_texts, of_tables = labels(prepared.articles, errors)
+    found = score(classifier, prepared, errors)
+    cells = None if found.cells is None else _log_loss(found.cells, of_tables)
+    return _log_loss(found.texts, of_texts), cells
+
+
+def _log_loss(log_odds: np.ndarray, is_wrong: np.ndarray) -> float:
+    if not len(log_odds):
+        return 0.0
+    return float(np.logaddexp(0, np.where(is_wrong, -log_odds, log_odds)).mean())

@@ -1,0 +1,238 @@
+"""A trained detector: its folder, how it is opened, and what it says of a document."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from numerate.checking.where import Where
+from numerate.corpus.rules import ReadingRules
+from numerate.detector.articles import Article, article_of
+from numerate.detector.channel import Habits
+from numerate.detector.classifier import NumeralClassifier
+from numerate.detector.log_odds import LogOdds
+from numerate.detector.small import SmallClassifier, SmallOptions
+from numerate.documents.document import Document, Table
+from numerate.errors import RunError
+from numerate.model.device import usable_device
+from numerate.records import read_record, typed, write_record
+from numerate.runs.contents import DatasetPlace
+from numerate.runs.folder import CALIBRATION, CONFIG, OURS, WEIGHTS, RunFolder
+from numerate.sight.table_numbers import numbers_in_sight
+from numerate.tensor_file import load_tensors, save_tensors
+
+FORMAT, VERSION = "numerate detector", 1
+PAIRS_AT_ONCE = 500_000  # of numerals and numbers they are compared with, that are read together
+TEXTS_OF_TABLE = 64  # that a table's numbers are compared with, the first ones
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorConfig:
+    """`config.json`"""
+
+    format: str
+    version: int
+    kind: str  # of classifier
+    options: dict[str, Any]
+    dataset: DatasetPlace
+    training: dict[str, Any]
+    state: str
+    best_epoch: int
+    numerate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrations:
+    """`calibration.json`"""
+
+    texts: LogOdds
+    cells: LogOdds | None = None
+
+
+Maker = Callable[[DetectorConfig, Path], NumeralClassifier]
+"""Makes a classifier, whose weights are then read from its folder."""
+
+
+def _small(config: DetectorConfig, folder: Path) -> NumeralClassifier:
+    return SmallClassifier(RunFolder(folder).vocabulary(), SmallOptions(**config.options))
+
+
+MAKERS: dict[str, Maker] = {SmallClassifier.kind: _small}
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What is said of one numeral."""
+
+    where: Where
+    written: str
+    log_odds: float  # that it is an error, calibrated for one wrong numeral in 200
+    alarm: float  # share of right numerals that are at least as suspicious
+    suggestion: str | None = field(default=None)  # what was meant, written as it would be
+
+
+class Detector:
+    def __init__(
+        self,
+        name: str,
+        classifier: NumeralClassifier,
+        rules: ReadingRules,
+        calibrations: Calibrations,
+    ) -> None:
+        self.name, self.classifier, self.rules = name, classifier, rules
+        self.calibrations = calibrations
+
+    def log_odds(self, document: Document, tables: Sequence[Table] = ()) -> list[Scored]:
+        """Of every numeral of a document's paragraphs, and of every number of its tables and of
+        those given beside them: as it reads them, in their order."""
+        article = article_of(document, tables, self.rules)
+        return [*self._of_texts(article), *self._of_cells(article)]
+
+    def _of_texts(self, article: Article) -> Iterator[Scored]:
+        for texts in _groups(article):
+            part = article.part(texts)
+            prepared = self.classifier.prepare([part])
+            with torch.inference_mode():
+                self.classifier.eval()
+                found = self.classifier.logits(prepared, [0], cells=False, suggest=True)
+            logits = found.texts.double().cpu().numpy()
+            odds, alarms = (
+                self.calibrations.texts.of(logits),
+                self.calibrations.texts.alarms(logits),
+            )
+            meant = found.suggestions or [None] * len(logits)
+            at = 0
+            for text, tokens, (paragraph, first) in zip(
+                part.texts, part.tokens, part.origins, strict=True
+            ):
+                numerals = [token for token in tokens if token.is_numeral]
+                written = [text[token.start : token.end] for token in numerals]
+                habits = Habits.of(written, self.rules.decimal)
+                for token, one in zip(numerals, written, strict=True):
+                    where = Where(first + token.start, first + token.end, paragraph)
+                    suggestion = meant[at]
+                    if suggestion is not None:
+                        suggestion = habits.written_like(suggestion, one)
+                    yield Scored(where, one, float(odds[at]), float(alarms[at]), suggestion)
+                    at += 1
+
+    def _of_cells(self, article: Article) -> Iterator[Scored]:
+        calibration = self.calibrations.cells
+        if calibration is None:
+            return
+        for index, table in enumerate(article.tables):
+            numbers = numbers_in_sight(table, article.rules)
+            if not numbers:
+                continue
+            viewing = [text for text, views in enumerate(article.views) if index in views]
+            part = article.part(viewing[:TEXTS_OF_TABLE], [index])
+            prepared = self.classifier.prepare([part])
+            with torch.inference_mode():
+                self.classifier.eval()
+                found = self.classifier.logits(prepared, [0])
+            if found.cells is None:
+                return
+            logits = found.cells.double().cpu().numpy()
+            odds, alarms = calibration.of(logits), calibration.alarms(logits)
+            for number, log_odds, alarm in zip(numbers, odds, alarms, strict=True):
+                row = table.body if number.row >= 0 else table.header
+                written = row[number.row][number.column][number.start : number.end]
+                where = Where(number.start, number.end, None, index, number.row, number.column)
+                yield Scored(where, written, float(log_odds), float(alarm))
+
+
+def _groups(article: Article) -> Iterator[list[int]]:
+    """Texts that are read together, so that memory does not grow with their number."""
+    group: list[int] = []
+    total = 0
+    for text, (places, views) in enumerate(zip(article.places, article.views, strict=True)):
+        seen = sum(len(article.cell_places[view]) for view in views)
+        pairs = len(places) * (len(places) + seen)
+        if group and total + pairs > PAIRS_AT_ONCE:
+            yield group
+            group, total = [], 0
+        group.append(text)
+        total += pairs
+    if group:
+        yield group
+
+
+def save_detector(
+    folder: Path,
+    classifier: NumeralClassifier,
+    config: DetectorConfig,
+    calibrations: Calibrations,
+) -> None:
+    """All but what a kind of classifier keeps beside it, such as a vocabulary."""
+    record = {name: getattr(config, name) for name in DetectorConfig.__dataclass_fields__}
+    place = config.dataset
+    record["dataset"] = {name: getattr(place, name) for name in DatasetPlace.__dataclass_fields__}
+    record["dataset"]["reading"] = place.reading.record() if place.reading else None
+    write_record(folder / CONFIG, record)
+    write_record(
+        folder / CALIBRATION,
+        {
+            "texts": calibrations.texts.record(),
+            "cells": calibrations.cells.record() if calibrations.cells else None,
+        },
+        indent=None,
+    )
+    weights = {
+        name: value.detach().cpu().contiguous() for name, value in classifier.weights().items()
+    }
+    save_tensors(folder / WEIGHTS, FORMAT, weights, {"kind": classifier.kind})
+
+
+def open_detector(reference: str | Path, device: str | None = None) -> Detector:
+    """From the folder of a run of `train-detector`."""
+    run = RunFolder.open(Path(reference))
+    config = read_config(run.path)
+    try:
+        record = read_record(run.path / CALIBRATION, Calibrations, RunError)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(f"{run.path}: incomplete run: {CALIBRATION} is missing") from None
+    classifier = MAKERS[config.kind](config, run.path)
+    tensors, _ = load_tensors(run.path / WEIGHTS, FORMAT)
+    missing, unexpected = classifier.load_state_dict(tensors, strict=False)
+    lacking = set(missing) & classifier.weights().keys()
+    if lacking or unexpected:
+        got = f"{min(lacking)} is missing" if lacking else f"got {min(unexpected)}"
+        raise RunError(f"{run.path / WEIGHTS}: of another network: {got}")
+    classifier.to(usable_device(device)).eval()
+    rules = config.dataset.reading
+    assert rules is not None
+    return Detector(str(reference), classifier, rules, typed(Calibrations, record))
+
+
+def read_config(folder: Path) -> DetectorConfig:
+    path = folder / CONFIG
+    try:
+        about = read_record(path, {}, RunError)
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(f"{folder}: not a detector: {CONFIG} is missing") from None
+    if about.get("format") != FORMAT or about.get("version") != VERSION:
+        got = f"{about.get('format', 'none')} {about.get('version', '')}".strip()
+        raise RunError(f"{path}: not a detector: got format {got!r}, expected '{FORMAT} {VERSION}'")
+    config = typed(DetectorConfig, read_record(path, DetectorConfig, RunError))
+    if config.kind not in MAKERS:
+        raise RunError(f"{path}: kind: got {config.kind!r}, expected one of {', '.join(MAKERS)}")
+    if config.dataset.reading is None:
+        raise RunError(f"{path}: dataset: reading is missing")
+    return config
+
+
+def is_detector(folder: Path) -> bool:
+    """Whether a folder is a run of `train-detector`, whatever else may be wrong with it."""
+    try:
+        return read_record(folder / CONFIG, {}, RunError).get("format") == FORMAT
+    except (OSError, RunError):
+        return False
+
+
+def why_not_replaceable(folder: Path) -> str | None:
+    if not is_detector(folder):
+        return f"it is not a detector of ours, by its {CONFIG}"
+    strangers = {path.name for path in folder.iterdir()} - set(OURS)
+    return f"it holds {min(strangers)}, which is not of a detector" if strangers else None

@@ -1,0 +1,234 @@
+"""A small detector is trained, stored, opened, and finds what it was shown."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from tests.trials import TABLE, TEXT
+
+from numerate.corpus.dataset import Dataset
+from numerate.detector.articles import (
+    LONGEST,
+    Article,
+    article_of,
+    articles_of,
+    labels,
+    numerals_of,
+)
+from numerate.detector.channel import KINDS, TRAINED
+from numerate.detector.fitting import FittingOptions, draw_errors, score
+from numerate.detector.log_odds import PRIOR, LogOdds, fit_line
+from numerate.detector.small import SmallClassifier, SmallOptions
+from numerate.detector.train_detector import small_classifier, train_detector
+from numerate.detector.trained import Detector, open_detector
+from numerate.documents.document import Document, Paragraph
+from numerate.errors import NumerateError, RunError
+
+
+@pytest.fixture(scope="module")
+def articles(trials: Path) -> list[Article]:
+    dataset = Dataset.open(trials / "data")
+    return articles_of(dataset.split("train"), dataset.reading)
+
+
+@pytest.fixture(scope="module")
+def run(trials: Path) -> Path:
+    out = trials / "detector"
+    train_detector(
+        trials / "data",
+        out,
+        make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
+        options=FittingOptions(epochs=30, batch_size=6, learning_rate=0.01),
+        device="cpu",
+    )
+    return out
+
+
+@pytest.fixture(scope="module")
+def detector(run: Path) -> Detector:
+    return open_detector(run, "cpu")
+
+
+def document(text: str) -> Document:
+    return Document("one", [Paragraph(text, ("t1",))], [TABLE])
+
+
+def test_articles_are_the_documents_of_a_split(trials: Path, articles: list[Article]) -> None:
+    split = Dataset.open(trials / "data").split("train")
+    columns = split.read(["document", "text"])
+    assert [text for article in articles for text in article.texts] == columns["text"].to_pylist()
+    assert len(articles) == split.summary["documents"]
+    assert all(article.views == [[0], [0]] for article in articles)
+    assert numerals_of(articles[:1])[:2] == [place.numeral for place in articles[0].places[0]]
+    table = articles[0].tables[0]
+    assert articles[0].places[0][0].numeral == table.body[1][1]
+
+
+def test_errors_of_an_epoch(articles: list[Article]) -> None:
+    elsewhere, rules = numerals_of(articles), articles[0].rules
+    errors = draw_errors(articles, rules, [1, 2], elsewhere)
+    assert errors == draw_errors(articles, rules, [1, 2], elsewhere)
+    assert errors != draw_errors(articles, rules, [1, 3], elsewhere)
+    edits = [edit for one in errors for some in (*one.texts, *one.tables) for edit in some]
+    assert {edit.kind for edit in edits} <= set(TRAINED)
+    of_texts, of_tables = labels(articles, errors)
+    assert len(of_texts) == len(elsewhere)
+    assert of_texts.sum() + of_tables.sum() == len(edits)
+    assert 0.03 < of_texts.mean() < 0.25
+
+
+def test_scores_are_those_of_the_text_with_the_errors_written_in(
+    articles: list[Article], detector: Detector
+) -> None:
+    """Errors as edits of what was prepared, or articles that have them: the same."""
+    classifier = detector.classifier
+    some = articles[:8]
+    errors = draw_errors(some, some[0].rules, [5], numerals_of(articles), KINDS)
+    edited = score(classifier, classifier.prepare(some), errors, batch_size=3)
+    written = [article.with_errors(wrong) for article, wrong in zip(some, errors, strict=True)]
+    read = score(classifier, classifier.prepare(written), batch_size=8)
+    np.testing.assert_allclose(edited.texts, read.texts, atol=1e-4)
+    assert edited.cells is not None
+    assert read.cells is not None
+    np.testing.assert_allclose(edited.cells, read.cells, atol=1e-4)
+
+
+def test_what_is_wrong_is_found(detector: Detector) -> None:
+    right = {one.written: one.log_odds for one in detector.log_odds(document(TEXT))}
+    found = detector.log_odds(document(TEXT.replace("48", "84")))
+    wrong = {one.written: one for one in found}
+    assert wrong["84"].log_odds > right["48"] + 1
+    assert max(found[:3], key=lambda one: one.log_odds).written == "84"
+    assert wrong["84"].suggestion == "48"
+    assert 0 < wrong["84"].alarm <= 1
+
+
+def test_places_are_those_of_the_document(detector: Detector) -> None:
+    text = document(TEXT)
+    found = detector.log_odds(text, [TABLE])
+    for one in found:
+        where = one.where
+        if where.paragraph is not None:
+            whole = text.paragraphs[where.paragraph].text
+        else:
+            assert where.row is not None
+            assert where.column is not None
+            whole = TABLE.body[where.row][where.column]
+        assert whole[where.start : where.end] == one.written
+    assert [one.where.table for one in found] == [None] * 3 + [0] * 6 + [1] * 6
+
+
+def test_a_long_paragraph_is_read_in_parts(detector: Detector) -> None:
+    long = " ".join(f"{number} patients," for number in range(LONGEST))
+    article = article_of(document(long))
+    assert len(article.texts) > 2
+    assert max(map(len, article.tokens)) == LONGEST
+    found = [one for one in detector.log_odds(document(long)) if one.where.table is None]
+    assert [one.written for one in found] == [str(number) for number in range(LONGEST)]
+    assert all(long[one.where.start : one.where.end] == one.written for one in found)
+
+
+@pytest.mark.parametrize("text", ["", "No number.", "7", "1.5 " * 50])
+def test_little_to_read(detector: Detector, text: str) -> None:
+    found = detector.log_odds(Document("one", [Paragraph(text)]))
+    assert all(np.isfinite(one.log_odds) for one in found)
+    assert detector.log_odds(Document("none", [])) == []
+
+
+@pytest.mark.parametrize("network", ["lstm", "transformer"])
+def test_padding_changes_nothing_and_the_numeral_is_not_in_its_context(
+    articles: list[Article], network: str
+) -> None:
+    torch.manual_seed(1)
+    make = small_classifier(SmallOptions(hidden=8, network=network), 100)
+    classifier = make(_dataset_of(articles))
+    one = score(classifier, classifier.prepare(articles[:1]))
+    second = articles[1]
+    tokens = [second.tokens[0] * 5, second.tokens[1]] * 2
+    long = replace(second, texts=second.texts * 2, tokens=tokens, views=second.views * 2)
+    both = score(classifier, classifier.prepare([articles[0], long]), batch_size=2)
+    np.testing.assert_allclose(one.texts, both.texts[: len(one.texts)], atol=1e-5)
+    assert isinstance(classifier, SmallClassifier)
+    embedded = torch.randn(5, 1, 8)
+    changed = embedded.clone()
+    changed[2] += 1
+    classifier.eval()
+    with torch.inference_mode():
+        states = [
+            torch.cat(classifier.network(x, torch.tensor([5])), 2) for x in (embedded, changed)
+        ]
+    assert torch.equal(states[0][2], states[1][2])
+    assert not torch.allclose(states[0][1], states[1][1])
+    assert not torch.allclose(states[0][3], states[1][3])
+
+
+def _dataset_of(articles: list[Article]) -> Dataset:
+    types = sorted({token.text for article in articles for tokens in article.tokens
+                    for token in tokens})  # fmt: skip
+
+    class Encoded:
+        counts = np.ones(len(types), dtype=np.int64)
+
+    class Split:
+        def encode(self) -> Encoded:
+            encoded = Encoded()
+            encoded.types = types  # type: ignore[attr-defined]
+            return encoded
+
+    class Fake:
+        def split(self, name: str) -> Split:
+            return Split()
+
+    return Fake()  # type: ignore[return-value]
+
+
+def test_odds_are_calibrated_like_a_logistic_regression() -> None:
+    generator = np.random.default_rng(1)
+    wrong = generator.random(20_000) < 0.12
+    logits = generator.normal(np.where(wrong, 2.0, -1.0), 1.5)
+    line = fit_line(logits, wrong)
+    peer = LogisticRegression(C=1e12, tol=1e-10).fit(logits[:, None], wrong)
+    assert line == pytest.approx((peer.coef_[0, 0], peer.intercept_[0]), abs=2e-3)
+    found = LogOdds.fit(logits, wrong, logits[~wrong])
+    odds = found.of(logits) - np.log(PRIOR / (1 - PRIOR)) + np.log(0.12 / 0.88)
+    chance = 1 / (1 + np.exp(-odds))
+    for low, high in ((0.05, 0.2), (0.4, 0.6), (0.8, 0.95)):
+        inside = (chance > low) & (chance < high)
+        assert wrong[inside].mean() == pytest.approx(chance[inside].mean(), abs=0.05)
+    alarms = found.alarms(logits[~wrong])
+    assert (alarms <= 0.01).mean() == pytest.approx(0.01, abs=0.001)
+
+
+def test_an_existing_folder_is_not_replaced(run: Path, trials: Path) -> None:
+    with pytest.raises(NumerateError, match="already exists"):
+        train_detector(trials / "data", run, device="cpu")
+    with pytest.raises(NumerateError, match="not replaced"):
+        train_detector(trials / "data", trials / "data", device="cpu", force=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("config.json", "{}", "not a detector"),
+        ("config.json", None, "config.json is missing"),
+        ("calibration.json", "{}", "texts is missing"),
+        ("calibration.json", None, "calibration.json is missing"),
+        ("model.safetensors", "spoilt", "broken"),
+        ("vocabulary.json", None, "vocabulary.json is missing"),
+    ],
+)
+def test_spoilt_folders(
+    run: Path, tmp_path: Path, file: str, content: str | None, said: str
+) -> None:
+    folder = tmp_path / "detector"
+    folder.mkdir()
+    for path in run.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_text(content)
+    with pytest.raises(RunError, match=said):
+        open_detector(folder)
