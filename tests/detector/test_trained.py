@@ -41,7 +41,7 @@ def run(trials: Path) -> Path:
         trials / "data",
         out,
         make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
-        options=FittingOptions(epochs=30, batch_size=6, learning_rate=0.01),
+        options=FittingOptions(epochs=30, batch_size=6, learning_rate=0.01, processes=1),
         device="cpu",
     )
     return out

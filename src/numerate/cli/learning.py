@@ -197,6 +197,9 @@ def train_detector(
     clip: Clip = USUAL.clip,
     seed: Annotated[int, typer.Option(help="Of weights, errors and the order of batches.")] = 1,
     mixed_precision: Annotated[str, typer.Option(help="no or bf16.", metavar="KIND")] = "no",
+    processes: Annotated[
+        int, typer.Option(help="That make batches, beside the one that learns.")
+    ] = 0,
     device: Device = None,
     threads: Threads = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing detector.")] = False,
@@ -221,6 +224,7 @@ def train_detector(
             clip=clip,
             seed=seed,
             mixed_precision=mixed_precision,
+            processes=processes,
         ),
         device=device,
         force=force,

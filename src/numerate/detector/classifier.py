@@ -51,18 +51,26 @@ class NumeralClassifier(nn.Module, ABC):
         """Whatever does not depend on errors."""
 
     @abstractmethod
-    def logits(
+    def gather(
         self,
         prepared: Any,
         rows: Sequence[int],
         errors: Sequence[Errors] | None = None,
         *,
         cells: bool = True,
-        suggest: bool = False,
-    ) -> Logits:
-        """Of the articles `rows`, with the errors of each if there are any: what stands in the
-        places of numerals is then what the errors say. Without `cells`, only numerals of texts;
-        in training it may choose of which tables it reads them."""
+        generator: np.random.Generator | None = None,
+    ) -> Any:
+        """What one pass needs of the articles `rows`, with the errors of each if there are any:
+        what stands in the places of numerals is then what the errors say.
+
+        It touches no device and no weight, so that it may be done in another process. Without
+        `cells`, only numerals of texts are places; with a `generator`, in training, it may choose
+        of which tables the numbers are.
+        """
+
+    @abstractmethod
+    def logits(self, gathered: Any, *, suggest: bool = False) -> Logits:
+        """One pass; in training with its auxiliary loss."""
 
     @abstractmethod
     def options(self) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.utils.data import DataLoader
+from torch.utils.data import Dataset as TorchDataset
 
 from numerate.batching import bucketed_batches
 from numerate.corpus.rules import ReadingRules
@@ -39,9 +41,10 @@ class FittingOptions:
     clip: float = 1.0
     seed: int = 1
     mixed_precision: str = "no"  # or bf16
+    processes: int = 0  # that make batches beside the one that learns
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0)):
+        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("processes", 0)):
             if getattr(self, name) < least:
                 raise NumerateError(f"{name}: got {getattr(self, name)}, expected {least} or more")
         for name in ("learning_rate", "clip"):
@@ -101,7 +104,7 @@ def score(
     with torch.inference_mode():
         for rows in bucketed_batches(prepared.sizes, batch_size):
             some = None if errors is None else [errors[row] for row in rows]
-            found = classifier.logits(prepared, rows.tolist(), some)
+            found = classifier.logits(classifier.gather(prepared, rows.tolist(), some))
             chosen = [prepared.articles[row] for row in rows]
             sizes = np.cumsum([article.count for article in chosen])[:-1]
             for row, part in zip(rows, np.split(_array(found.texts), sizes), strict=True):
@@ -190,16 +193,26 @@ def _train_epoch(
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LambdaLR,
 ) -> float:
-    errors = draw_errors(prepared.articles, rules, [options.seed, epoch], elsewhere)
-    generator = np.random.default_rng([options.seed, epoch, 1])
+    batches = _Batches(
+        classifier,
+        prepared,
+        draw_errors(prepared.articles, rules, [options.seed, epoch], elsewhere),
+        [options.seed, epoch],
+        options.batch_size,
+    )
+    loader: DataLoader[_Batch] = DataLoader(
+        batches,
+        batch_size=None,
+        collate_fn=_as_it_is,
+        num_workers=options.processes,
+        multiprocessing_context="fork" if options.processes else None,
+    )
     classifier.train()
     device = classifier.device
     total = count = 0.0
-    for rows in bucketed_batches(prepared.sizes, options.batch_size, generator):
-        some = [errors[row] for row in rows]
-        of_texts, of_tables = labels([prepared.articles[row] for row in rows], some)
+    for of_texts, of_tables, gathered in loader:
         with torch.autocast(device.type, torch.bfloat16, options.mixed_precision == "bf16"):
-            found = classifier.logits(prepared, rows.tolist(), some)
+            found = classifier.logits(gathered)
         if not len(found.texts):
             continue
         loss = _loss(found.texts, of_texts)
@@ -216,6 +229,44 @@ def _train_epoch(
         optimizer.step()
         schedule.step()
     return total / max(count, 1.0)
+
+
+_Batch = tuple[np.ndarray, np.ndarray, Any]  # labels of texts and of tables, and the articles
+
+
+class _Batches(TorchDataset[_Batch]):
+    """The batches of an epoch, each made when it is asked for, maybe in another process."""
+
+    def __init__(
+        self,
+        classifier: NumeralClassifier,
+        prepared: Prepared,
+        errors: list[Errors],
+        seed: list[int],
+        size: int,
+    ) -> None:
+        self._classifier, self._prepared, self._errors, self._seed = (
+            classifier, prepared, errors, seed,
+        )  # fmt: skip
+        generator = np.random.default_rng([*seed, 1])
+        self._rows = bucketed_batches(prepared.sizes, size, generator)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> _Batch:
+        if index >= len(self):
+            raise IndexError(index)
+        rows = self._rows[index].tolist()
+        errors = [self._errors[row] for row in rows]
+        of_texts, of_tables = labels([self._prepared.articles[row] for row in rows], errors)
+        generator = np.random.default_rng([*self._seed, 2, index])
+        gathered = self._classifier.gather(self._prepared, rows, errors, generator=generator)
+        return of_texts, of_tables, gathered
+
+
+def _as_it_is(batch: Any) -> Any:
+    return batch
 
 
 def _loss(logits: Tensor, is_wrong: np.ndarray) -> Tensor:

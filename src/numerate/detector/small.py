@@ -183,22 +183,25 @@ class SmallClassifier(NumeralClassifier):
     def prepare(self, articles: Sequence[Article]) -> SmallPrepared:
         return SmallPrepared(articles, self.vocabulary)
 
-    def logits(
+    def gather(
         self,
         prepared: SmallPrepared,
         rows: Sequence[int],
         errors: Sequence[Errors] | None = None,
         *,
         cells: bool = True,
-        suggest: bool = False,
-    ) -> Logits:
+        generator: np.random.Generator | None = None,
+    ) -> Evidence:
         scored: list[list[int]] | None = None
-        if self.training or not cells:
+        if generator is not None or not cells:
             share = CELL_TABLES if cells else 0.0
+            generator = generator or np.random.default_rng(0)
             counts = [len(prepared.articles[row].tables) for row in rows]
-            scored = [torch.nonzero(torch.rand(count) < share)[:, 0].tolist() for count in counts]
-        evidence = prepared.known.evidence(rows, errors, cells=scored)
-        return self(evidence, suggest=suggest)  # type: ignore[no-any-return]
+            scored = [np.flatnonzero(generator.random(n) < share).tolist() for n in counts]
+        return prepared.known.evidence(rows, errors, cells=scored)
+
+    def logits(self, gathered: Evidence, *, suggest: bool = False) -> Logits:
+        return self(gathered, suggest=suggest)  # type: ignore[no-any-return]
 
     def forward(self, evidence: Evidence, *, suggest: bool = False) -> Logits:
         device = self.device

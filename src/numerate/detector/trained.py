@@ -96,7 +96,8 @@ class Detector:
             prepared = self.classifier.prepare([part])
             with torch.inference_mode():
                 self.classifier.eval()
-                found = self.classifier.logits(prepared, [0], cells=False, suggest=True)
+                gathered = self.classifier.gather(prepared, [0], cells=False)
+                found = self.classifier.logits(gathered, suggest=True)
             logits = found.texts.double().cpu().numpy()
             odds, alarms = (
                 self.calibrations.texts.of(logits),
@@ -131,7 +132,7 @@ class Detector:
             prepared = self.classifier.prepare([part])
             with torch.inference_mode():
                 self.classifier.eval()
-                found = self.classifier.logits(prepared, [0])
+                found = self.classifier.logits(self.classifier.gather(prepared, [0]))
             if found.cells is None:
                 return
             logits = found.cells.double().cpu().numpy()
