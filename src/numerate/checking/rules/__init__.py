@@ -1,6 +1,8 @@
 """One module a family of rules; importing this package registers them all."""
 
 from numerate.checking.rules import (  # noqa: F401
+    dates,
+    impossible,
     percentages,
     table_percentages,
     table_totals,
