@@ -18,7 +18,7 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+
 # A dash right before a number is its sign where nothing stands before the dash that it could join;
 # one with a space after it only after these.
 _SIGNED_AFTER = set(" \t\n\u00a0\u2009\u202f([{=<>≤≥±~≈,;:/|")
-_OPERATORS = set("=<>≤≥([")
+_OPERATORS = set("=<>≤≥([:;")
 MAX_POWER = 308
 
 
@@ -81,5 +81,5 @@ def _is_negative(text: str, start: int) -> bool:
         return before == 0 or text[before - 1] in _SIGNED_AFTER or _is_range(text, before - 1)
     if before >= 1 and text[before] == " " and text[before - 1] in MINUS:
         earlier = text[max(before - 4, 0) : before - 1].rstrip(" ")[-1:]
-        return earlier in _OPERATORS and bool(earlier)
+        return earlier in _OPERATORS if earlier else before == 1
     return False

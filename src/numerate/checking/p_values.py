@@ -22,6 +22,11 @@ _CELL = re.compile(
     r"\s?(?:[pP]\s?)?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){0,2})"
     r"(?P<value>#|[nN]\.?[sS]\.?)\s?(?:[*∗†‡§]{1,4}|\^\s?[(\[]?[a-z*†‡§,]{1,4}[)\]]?|_ref_|\s)*"
 )
+P_HEADER = re.compile(
+    r"(?:\w+[’']s |wald )?[pP](?:[\s-]{0,2}val(?:ue)?s?\.?)?"
+    r"(?: ?\(?(?:two|2)[- ](?:tailed|sided)\)?)?"
+    r"|sig(?:nificance|\.)?|pr ?\(> ?\|?[ftzχ].{0,5}\)|sig\. ?\(2-tailed\)"
+)
 _CORRECTED = re.compile(
     r"correct(?:ed|ions?) (?:for|p|at|α|alpha|threshold|signific)|[- ]corrected\b|\bcorrection"
     r"|adjusted[- ]p|(?:p|signific\w+)[\w -]{0,12} (?:was|were) (?:adjusted|corrected)"

@@ -75,10 +75,13 @@ def _runs(
     run: list[Line] = []
     headers: list[str] | None = None
     above: list[str] = []
-    titles: list[Sequence[str]] = []  # rows without numbers since the last numbers
+    titles: list[Sequence[str]] = []  # rows above the header
+    section = ""
     for row, pieces in zip(texts, grid, strict=True):
         cleaned = [_cleaned(text) for text in row]
-        if is_header(cleaned):
+        if len(row) > 2 and len(set(row)) == 1:
+            section = row[0]
+        elif is_header(cleaned):
             if run:
                 yield run
             run, headers = [], cleaned
@@ -88,6 +91,6 @@ def _runs(
         elif headers is None:
             titles.append(row)
         else:
-            run.append(Line(row[0], pieces, headers, above, caption))
+            run.append(Line(f"{section} {row[0]}".strip(), pieces, headers, above, caption))
     if run:
         yield run

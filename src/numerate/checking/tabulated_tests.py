@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from numerate.checking.p_values import EQUAL, p_value_of_cell
+from numerate.checking.p_values import EQUAL, P_HEADER, p_value_of_cell
 from numerate.checking.reading import ReadDocument
 from numerate.checking.reported_tests import (
     CHI_SQUARED,
@@ -22,10 +22,6 @@ from numerate.checking.shape import shape_of
 from numerate.checking.table_columns import Line, lines_of
 
 # Headers of tables, single letters apart in lower case.
-_P_HEADER = re.compile(
-    r"(?:\w+[’']s |wald )?[pP](?:[\s-]?val(?:ue)?s?\.?)?(?: ?\(?(?:two|2)[- ](?:tailed|sided)\)?)?"
-    r"|sig(?:nificance|\.)?|pr ?\(> ?\|?[ftzχ].{0,5}\)|sig\. ?\(2-tailed\)"
-)
 _KINDS = {
     T: re.compile(rf"t{STATISTIC}(?P<df>.{{0,16}})"),
     F: re.compile(rf"[fF]{STATISTIC}(?P<df>.{{0,16}})"),
@@ -73,14 +69,14 @@ def _kind(header: str) -> tuple[str, re.Match[str]] | None:
 
 
 def _is_header(texts: Sequence[str]) -> bool:
-    return any(map(_P_HEADER.fullmatch, texts)) and any(_kind(text) for text in texts if text)
+    return any(map(P_HEADER.fullmatch, texts)) and any(_kind(text) for text in texts if text)
 
 
 def _in_line(line: Line, residual: Line | None) -> Iterator[ReportedTest]:
     headers = line.headers
     if {"x", "y"} <= {header.lower() for header in headers}:
         return  # coordinates
-    ps = [i for i, header in enumerate(headers) if _P_HEADER.fullmatch(header)]
+    ps = [i for i, header in enumerate(headers) if P_HEADER.fullmatch(header)]
     dfs = [i for i, header in enumerate(headers) if _DF_HEADER.fullmatch(header)]
     df2s = [i for i, header in enumerate(headers) if _DF2_HEADER.fullmatch(header)]
     kinds = {i: known for i, header in enumerate(headers) if (known := _kind(header))}

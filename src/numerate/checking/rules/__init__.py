@@ -3,6 +3,7 @@
 from numerate.checking.rules import (  # noqa: F401
     dates,
     impossible,
+    intervals,
     percentages,
     table_percentages,
     table_totals,

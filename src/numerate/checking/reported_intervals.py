@@ -1,0 +1,219 @@
+"""Estimates with their confidence intervals, p-values and standard errors, as sentences state
+them: `HR 0.61 (95% CI 0.54 to 0.69; p < 0.001)`."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from numerate.checking.numbers import MINUS, Number
+from numerate.checking.p_values import PlacedPValue, PValue, p_values_in
+from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.rounding import Interval
+from numerate.checking.scale import Scale, scale_of
+from numerate.checking.shape import Shape, shape_of
+from numerate.checking.where import Where
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A number and where it stands."""
+
+    number: Number
+    where: Where
+
+    @property
+    def interval(self) -> Interval:
+        return self.number.interval
+
+    def __float__(self) -> float:
+        return float(self.number)
+
+    def __str__(self) -> str:
+        return ("−" if self.number.value < 0 else "") + self.number.written
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedInterval:
+    low: Placed
+    high: Placed
+    where: Where
+    estimate: Placed | None = None
+    level: float = 0.95
+    scale: Scale | None = None  # where words say which
+    p: PValue | None = None
+    p_at: Where | None = None
+    error: Placed | None = None  # standard
+    name: str = ""  # what is written before it and with it
+    around: str = ""  # the sentence, or the headers and caption
+
+    @property
+    def written(self) -> str:
+        return f"{self.low} to {self.high}"
+
+
+SIGN = rf"[+{MINUS}]?\s?"
+UNIT = (
+    r"(?:\s?(?!to\b|and\b|through\b)"
+    r"(?:%|°C?|[A-Za-zµμΩ/·⋅-]{1,12}(?:\^[−–-]?#|/#)?(?:/[A-Za-z]{1,8})?))"
+)
+BETWEEN = rf"\s?(?:to|and|through|[,;:—/]|[{MINUS}])\s?"
+BOUNDS = (
+    rf"(?P<low>{SIGN}[€$£]?\s?\#){UNIT}?(?P<between>{BETWEEN})"
+    rf"(?P<high>{SIGN}[€$£]?\s?\#)(?!\s?/\s?#)"
+)
+IS_INTERVAL = r"(?<![A-Za-z])(?:CIs?(?![A-Za-z])|C\.I\.s?|[Cc]onfidence (?:[Ii]nterval|[Ll]imit)s?)"
+_NAME = (
+    rf"(?:(?P<level>\#)\s?%[\s-]?(?:[a-zA-Z-]{{4,12}}\s)?{IS_INTERVAL}"
+    rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?)"
+    r"(?:\s?[(\[](?:\#%\s?)?CIs?[)\]])?"
+)
+_DIRECT = re.compile(
+    rf"{_NAME}(?P<of>[)\]]?(?:[\s:=,;]|of|was|is|were|from|between|ranging|for|the|difference|in){{0,8}}+"
+    rf"[(\[{{]?\s?){BOUNDS}(?P<unit>\s?%)?"
+)
+_WITH_ESTIMATE = re.compile(
+    rf"{_NAME}[)\]]?[^#.;]{{0,50}}?(?P<estimate>{SIGN}\#){UNIT}{{0,2}}\s?[(\[]\s?{BOUNDS}\s?%?\s?[)\]]"
+)
+_ANOTHER = re.compile(
+    rf"[^#.;]{{0,30}}?(?P<estimate>{SIGN}\#){UNIT}{{0,2}}\s?[(\[]\s?{BOUNDS}\s?%?\s?[)\]]"
+)
+_BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|[tzZ](?:\s?\(\#\))?|Wald|F|d\.?f\.?|median|range)"
+_CLAUSE = (
+    r"[\s,;:(\[]{1,3}[pP](?:[\s-]?[vV]alue)?\s?[=<>≤≥]{1,2}\s?\#"
+    rf"|[\s,;:(\[]{{1,3}}{_BESIDE}\s?[=:]?\s?{SIGN}\#"
+)
+_ESTIMATE = re.compile(
+    rf"(?P<estimate>{SIGN}\#)(?P<unit>{UNIT}{{0,3}})(?P<clauses>(?:{_CLAUSE}){{0,3}})"
+    r"[\s,;:]{0,2}[(\[]?\s?(?:with\s(?:a\s)?)?\Z"
+)
+_SUMMARY = re.compile(
+    r"\b(?:of|patients|participants|subjects|women|men|children|cases|events|deaths|and|versus|vs"
+    r"|to|in|with|for|from|among|had|were|was|who|the|or|groups?|at|by|on|after|times|bootstrap\w*"
+    r"|resampl\w*)\b"
+)
+_DOUBTFUL = re.compile(
+    r"(?:\b(?:versus|vs\.?|from|to|than|between|or|range|per|at|after|within|over|during|arms?|groups?"
+    rf"|[Pp]|[Pp][- ]value|{_BESIDE})\s?[=:<>]?|[/±^{MINUS}]|#(?!\s?%)[^#]{{0,20}}\bof)\s?[€$£]?\Z"
+)
+_ERROR = re.compile(
+    r"\b(?:SE|S\.E\.|SEM|s\.e\.|[Ss]tandard error)\s?(?:of|was|is|=|:)?\s?(?P<error>\#)"
+)
+_AFTER = re.compile(r"\s?%?[\s)\],;:(\[]{0,4}(?:[a-z -]{0,24}[\s,:])?")
+_PREFILTER = re.compile(rf"{IS_INTERVAL}")
+REACH = 140
+
+
+def intervals_in_text(read: ReadDocument) -> Iterator[ReportedInterval]:
+    for piece in read.pieces():
+        if _PREFILTER.search(piece.text):
+            yield from _in_piece(piece)
+
+
+def _in_piece(piece: Piece) -> Iterator[ReportedInterval]:
+    shape = shape_of(piece)
+    text = shape.text
+    p_values = list(p_values_in(shape))
+    starts = [placed.start for placed in p_values]
+    at = 0
+    while at < len(text) and (named := _PREFILTER.search(text, at)):
+        at = named.end()
+        start = max(0, named.start() - 20)
+        direct = _DIRECT.search(text, start, at + REACH)
+        if direct and _covers(direct, named):
+            of_many = "between" in direct["of"] or "ranging" in direct["of"]
+            before = None if of_many else _estimate_before(shape, direct.start())
+            yield _interval(shape, direct, before, p_values, starts)
+            at = direct.end()
+            continue
+        match = _WITH_ESTIMATE.search(text, start, at + REACH)
+        if match is None or not _covers(match, named):
+            continue
+        level = match
+        while match:
+            estimate = match.start("estimate"), match.end("estimate") - 1
+            yield _interval(shape, match, estimate, p_values, starts, level)
+            at = match.end()
+            match = _ANOTHER.match(text, at, at + REACH)
+
+
+def _covers(match: re.Match[str], named: re.Match[str]) -> bool:
+    return match.start() <= named.start() and named.end() <= match.start("low")
+
+
+def _estimate_before(shape: Shape, start: int) -> tuple[int, int] | None:
+    """From where to where its name and number stand before the interval."""
+    text = shape.text
+    match = _ESTIMATE.search(text, max(0, start - REACH), start)
+    if match is None or _SUMMARY.search(match["unit"]):
+        return None
+    number = match.end("estimate") - 1
+    if match["estimate"][0] in MINUS and shape.number(number).value >= 0:
+        return None  # the end of a range
+    return match.start("estimate"), number
+
+
+def _interval(
+    shape: Shape,
+    match: re.Match[str],
+    estimate: tuple[int, int] | None,
+    p_values: list[PlacedPValue],
+    starts: list[int],
+    level: re.Match[str] | None = None,
+) -> ReportedInterval:
+    text, piece = shape.text, shape.piece
+    low, high = bounds_at(shape, match)
+    named = level or match
+    said = shape.number(named.start("level" if named["level"] else "later"))
+    begin = estimate[0] if estimate else match.start()
+    name_start = max(0, begin - 90, text.rfind(". ", max(0, begin - 90), begin) + 1)
+    before = text[name_start:begin]
+    around = shape.sentence(begin, match.end())
+    placed = None
+    if estimate is not None and not _DOUBTFUL.search(before):
+        number = shape.number(estimate[1])
+        placed = Placed(number, piece.of(number))
+    between = text[begin : match.start("low")]
+    found = ReportedInterval(
+        low,
+        high,
+        shape.where(begin, match.end()),
+        placed,
+        float(said) / 100 if 50 <= said.value < 100 else 0.95,
+        scale_of(before, between, has_percent="%" in match[0][-8:]),
+        around=around,
+        name=f"{before[-45:]} {text[begin : match.end() + 2]}",
+    )
+    if error := _ERROR.search(text, begin, match.start("low")):
+        number = shape.number(error.start("error"))
+        found = replace(found, error=Placed(number, piece.of(number)))
+    p = _p_of(text, (begin, match.end()), p_values, starts)
+    if p is not None:
+        p_at = None if p.number is None else piece.of(p.number)
+        found = replace(found, p=p, p_at=p_at)
+    return found
+
+
+def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Placed, Placed]:
+    """The second one is not negative for the dash between them: `0.5 -0.7`."""
+    low, high = (shape.number(match.end(name) - 1) for name in ("low", "high"))
+    if high.value < 0 and match["high"][0] not in MINUS:
+        high = replace(high, value=-high.value)
+    if low.stop == low.end and high.stop != high.end:  # `1.1–2.7 × 10^−9`
+        power = len(high.written.partition(".")[2]) - high.precision
+        low = replace(low, value=low.value.scaleb(power), precision=low.precision - power)
+    return Placed(low, shape.piece.of(low)), Placed(high, shape.piece.of(high))
+
+
+def _p_of(
+    text: str, span: tuple[int, int], p_values: list[PlacedPValue], starts: list[int]
+) -> PValue | None:
+    """Said between the estimate and the interval, or right after it."""
+    start, end = span
+    index = bisect_left(starts, start)
+    for placed in p_values[index : index + 2]:
+        if placed.end <= end:
+            return placed.p
+        if placed.start >= end and placed.start <= end + 40:
+            return placed.p if _AFTER.fullmatch(text, end, placed.start) else None
+    return None

@@ -1,0 +1,359 @@
+"""Confidence intervals against their estimates, p-values and standard errors."""
+
+import math
+import re
+from collections.abc import Iterator
+
+from numerate.checking.distributions import normal_quantile, normal_two_sided, t_two_sided
+from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.p_values import is_corrected
+from numerate.checking.reading import ReadDocument
+from numerate.checking.reported_intervals import Placed, ReportedInterval, intervals_in_text
+from numerate.checking.rounding import Interval
+from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.scale import LINEAR, LOG, Scale
+from numerate.checking.tabulated_intervals import intervals_in_tables
+from numerate.checking.where import Where
+
+_NOT_WALD = re.compile(
+    r"[Bb]ootstrap|[Cc]redible|HPD|[Bb]ayes|[Pp]osterior|BCa\b|[Pp]rofile|\b[Ee]xact|Wilson|Clopper"
+    r"|Hodges|[Jj]ackknife|[Mm]edian|[Mm]onte Carlo|MCMC|[Pp]ercentile|[Nn]on-?inferior|[Qq]uantile"
+)
+_OTHER_METHOD = re.compile(
+    r"[Ee]xact (?:[0-9]+ ?% )?(?:CI|confidence|logistic)|[Bb]ootstrap"
+    r"|[Cc]redible interval|Bayesian|MCMC|[Pp]rofile.likelihood"
+)
+_COEFFICIENT = re.compile(r"\b[bB]\b|β|\b[Bb]eta\b|[Cc]oef|[Ee]stimate|[Ll]og")
+_LESS = re.compile(r"\b(?:lower|less|fewer|smaller|shorter|reduc|decreas|declin|lost|loss)")
+_OTHER_P = re.compile(r"interact|trend|heterogen|overall|group|time", re.IGNORECASE)
+_SYMMETRIC = "a symmetric method"
+_SLACK = 0.02  # of half its width, by which the centre of an interval may lie beside its estimate
+_MANY = 3  # asymmetric intervals of a document, from which on they may be of another method
+_FEW = 5  # degrees of freedom that a small sample may have left to a t-based interval
+_FEW_QUANTILE = 2.5706  # of t with so many
+_METHODS = 1.5  # by what factor p-values of different methods may differ
+
+
+def _intervals(read: ReadDocument) -> list[ReportedInterval]:
+    return [*intervals_in_text(read), *intervals_in_tables(read)]
+
+
+def _involved(*placed: Placed | Where | None) -> tuple[Where, ...]:
+    wheres = [one.where if isinstance(one, Placed) else one for one in placed if one is not None]
+    return tuple(dict.fromkeys(wheres))
+
+
+def _finding(
+    code: str,
+    at: Placed,
+    message: str,
+    said: str,
+    involved: tuple[Where, ...],
+    suggestion: Suggestion | None = None,
+) -> Finding:
+    evidence = Evidence(RECOMPUTED, said, involved)
+    return Finding(code, at.where, at.number.written, message, (evidence,), involved, suggestion)
+
+
+def _is_in_order(one: ReportedInterval) -> bool:
+    return float(one.low) <= float(one.high)
+
+
+def _outside(read: ReadDocument) -> Iterator[Outcome]:
+    for one in read.by(_intervals):
+        if one.estimate is None:
+            yield Outcome(one.where, missing="estimate")
+            continue
+        low, high = sorted((one.low.interval, one.high.interval), key=lambda bound: bound.low)
+        estimate = one.estimate.interval
+        within = Interval(low.low, high.high)
+        if within.meets(estimate) or any(map(within.meets, _on_other_scales(one, estimate))):
+            yield Outcome(one.where)
+            continue
+        side = "below" if estimate.high < low.low else "above"
+        said = f"{one.estimate} lies {side} the interval from {one.low} to {one.high}"
+        message = (
+            f"The estimate {one.estimate} lies outside its confidence interval, {one.written}."
+        )
+        involved = _involved(one.estimate, one.low, one.high)
+        suggestion = _centre_written(one) if _is_in_order(one) else None
+        yield Outcome(
+            one.where, _finding("NUM201", one.estimate, message, said, involved, suggestion)
+        )
+
+
+def _on_other_scales(one: ReportedInterval, estimate: Interval) -> Iterator[Interval]:
+    """A coefficient beside the interval of its odds ratio, a percentage beside one of shares, how
+    much lower something is beside an interval of its change."""
+    if _COEFFICIENT.search(one.name) and estimate.high < 100:
+        yield estimate.through(math.exp)
+    if _LESS.search(one.around):
+        yield -estimate
+    if "%" in one.name:
+        yield estimate * 100
+        yield estimate * 0.01
+
+
+def _order(read: ReadDocument) -> Iterator[Outcome]:
+    for one in read.by(_intervals):
+        if _is_in_order(one):
+            yield Outcome(one.where)
+            continue
+        said = f"{one.low} > {one.high}"
+        message = f"The bounds of the interval are in the wrong order: {one.written}."
+        involved = _involved(one.low, one.high)
+        yield Outcome(one.where, _finding("NUM202", one.low, message, said, involved))
+
+
+def _centre(one: ReportedInterval, scale: Scale) -> Interval | None:
+    low, high = one.low.interval, one.high.interval
+    if not scale.is_log:
+        return Interval((low.low + high.low) / 2, (low.high + high.high) / 2)
+    if low.high <= 0:
+        return None
+    return Interval(math.sqrt(max(low.low, 0.0) * high.low), math.sqrt(low.high * high.high))
+
+
+def _centre_written(one: ReportedInterval) -> Suggestion | None:
+    """The estimate that the interval is symmetric about, where rounding leaves one only."""
+    if one.scale is None or one.estimate is None or (centre := _centre(one, one.scale)) is None:
+        return None
+    number = one.estimate.number
+    if number.precision < 0 or number.stop != number.end or (centre.low < 0) != (number.value < 0):
+        return None
+    low, high = (f"{abs(end):.{number.precision}f}" for end in (centre.low, centre.high))
+    return Suggestion(low) if low == high else None
+
+
+def _asymmetric(read: ReadDocument) -> Iterator[Outcome]:
+    found = [outcome for one in read.by(_intervals) if (outcome := _symmetry(one))]
+    wrong = sum(outcome.finding is not None for outcome in found)
+    right = sum(outcome.finding is None and outcome.missing is None for outcome in found)
+    is_method = wrong >= _MANY and wrong > right  # and not an error
+    if is_method or _document_says(read, _OTHER_METHOD):
+        yield from (Outcome(outcome.where, missing=_SYMMETRIC) for outcome in found)
+    else:
+        yield from found
+
+
+def _symmetry(one: ReportedInterval) -> Outcome | None:
+    if one.estimate is None or one.scale is None or not _is_in_order(one):
+        return None
+    if _NOT_WALD.search(one.around):
+        return Outcome(one.where, missing=_SYMMETRIC)
+    centre = _centre(one, one.scale)
+    if centre is None:
+        return None
+    estimate = one.estimate.interval
+    slack = _SLACK * (float(one.high) - float(one.low)) / 2
+    if one.scale.is_log:
+        slack = centre.high * _SLACK * math.log(one.high.interval.high / one.low.interval.high) / 2
+    if centre.widened(slack).meets(estimate) or not _contains(one):
+        return Outcome(one.where)
+    if (
+        one.scale == LINEAR
+        and (other := _centre(one, LOG))
+        and other.widened(slack).meets(estimate)
+    ):
+        return Outcome(one.where)  # back from the logarithms
+    middle = "geometric mean" if one.scale.is_log else "middle"
+    value = f"{(centre.low + centre.high) / 2:.{max(one.estimate.number.precision, 0) + 1}f}"
+    value = value.replace("-", "−")
+    said = f"{middle} of {one.low} and {one.high} = {value}"
+    message = (
+        f"The interval {one.written} is not symmetric about its estimate {one.estimate} "
+        f"on the {one.scale.name} scale: its {middle} is {value}."
+    )
+    involved = _involved(one.estimate, one.low, one.high)
+    suggestion = _centre_written(one)
+    return Outcome(one.where, _finding("NUM203", one.estimate, message, said, involved, suggestion))
+
+
+def _contains(one: ReportedInterval) -> bool:
+    assert one.estimate is not None
+    return one.low.interval.low <= one.estimate.interval.high and (
+        one.estimate.interval.low <= one.high.interval.high
+    )
+
+
+def _document_says(read: ReadDocument, pattern: re.Pattern[str]) -> bool:
+    return any(pattern.search(piece.text) for piece in read.running())
+
+
+def _against_p(read: ReadDocument) -> Iterator[Outcome]:
+    other = _document_says(read, _OTHER_METHOD)
+    for one in read.by(_intervals):
+        if one.p is None or one.scale is None or one.scale.null is None or not _is_in_order(one):
+            continue
+        if is_corrected(one.around) or one.p.is_corrected or _OTHER_P.search(one.p.label):
+            yield Outcome(one.where, missing="uncorrected p-values")
+            continue
+        if other or _NOT_WALD.search(one.around):
+            yield Outcome(one.where, missing=_SYMMETRIC)
+            continue
+        implied = _implied_p(one, one.scale)
+        if implied is None:
+            continue
+        stated = one.p.interval
+        if stated.meets(Interval(implied.low / _METHODS, min(1.0, implied.high * _METHODS))):
+            yield Outcome(one.where)
+            continue
+        null = f"{one.scale.null:g}"
+        excludes = not one.low.interval.low <= one.scale.null <= one.high.interval.high
+        said = f"{one.written} gives p ≈ {math.sqrt(max(implied.low, 1e-300) * implied.high):.2g}"
+        contains = "excludes" if excludes else "contains"
+        message = (
+            f"{one.p} does not go with the interval {one.written}, which {contains} {null}: {said}."
+        )
+        involved = _involved(one.p_at, one.estimate, one.low, one.high)
+        at = one.estimate or one.low
+        if one.p.number is not None and one.p_at is not None:
+            at = Placed(one.p.number, one.p_at)
+        yield Outcome(one.where, _finding("NUM204", at, message, said, involved))
+
+
+def _implied_p(one: ReportedInterval, scale: Scale) -> Interval | None:
+    """Of a Wald test, or of a t-test with few degrees of freedom or more."""
+    low, high = one.low.interval, one.high.interval
+    centre = one.estimate.interval if one.estimate is not None else _centre(one, scale)
+    if centre is None or scale.null is None:
+        return None
+    if scale.is_log:
+        if min(low.low, high.low, centre.low) <= 0:
+            return None
+        low, high, centre = (part.through(math.log) for part in (low, high, centre))
+    null = math.log(scale.null) if scale.is_log else scale.null
+    width = high - low
+    if width.low <= 0:
+        return None
+    nearest = max(0.0, centre.low - null, null - centre.high)
+    furthest = max(abs(centre.low - null), abs(centre.high - null))
+    quantile = normal_quantile(1 - one.level)
+    least, most = 2 * nearest / width.high, 2 * furthest / width.low  # of half-widths
+    ends = [normal_two_sided(share * quantile) for share in (least, most)]
+    ends += [t_two_sided(share * _FEW_QUANTILE, _FEW) for share in (least, most)]
+    return Interval(min(ends), max(ends))
+
+
+def _against_error(read: ReadDocument) -> Iterator[Outcome]:
+    for one in read.by(_intervals):
+        if one.error is None or (one.scale is not None and one.scale.is_log):
+            continue
+        half = (one.high.interval - one.low.interval) / 2
+        if one.error.interval.low <= 0 or half.low <= 0:
+            yield Outcome(one.where, missing="decimals")
+            continue
+        quantile = normal_quantile(1 - one.level)
+        implied = Interval(half.low / (quantile * 1.64), half.high / quantile)
+        if one.error.interval.meets(implied):
+            yield Outcome(one.where)
+            continue
+        expected = (half.low + half.high) / 2 / quantile
+        said = f"({one.high} − {one.low}) / (2 × {quantile:.2f}) = {expected:.3g}"
+        message = (
+            f"The standard error {one.error} does not go with the interval {one.written}: {said}."
+        )
+        involved = _involved(one.error, one.estimate, one.low, one.high)
+        yield Outcome(one.where, _finding("NUM205", one.error, message, said, involved))
+
+
+_FIX = "Take the estimate and both bounds from the output of the analysis again."
+
+add_rule(
+    Rule(
+        "NUM201",
+        "estimate-outside-interval",
+        "estimates with intervals",
+        "An estimate that lies outside its confidence interval.",
+        "A confidence interval contains the estimate it is given for. Estimate and bounds may be "
+        "rounded. It is silent where it is not clear which number the interval is for.",
+        (
+            "The hazard ratio was 0.71 (95% CI 0.54 to 0.69).",
+            "| | OR (95% CI) | p |\n|---|---|---|\n| Age | 1.51 (0.41–1.22) | 0.3 |\n",
+        ),
+        (
+            "The hazard ratio was 0.61 (95% CI 0.54 to 0.69).",
+            "| | OR (95% CI) | p |\n|---|---|---|\n| Age | 0.71 (0.41–1.22) | 0.2 |\n",
+        ),
+        _FIX,
+        0.9,
+        _outside,
+    )
+)
+add_rule(
+    Rule(
+        "NUM202",
+        "interval-bounds-order",
+        "intervals",
+        "A confidence interval whose lower bound is above its upper bound.",
+        "The lower bound comes first; where it is the larger one, a sign or a digit is wrong, or "
+        "the two were exchanged.",
+        ("The mean difference was −0.5 kg (95% CI −0.2 to −0.8).",),
+        ("The mean difference was −0.5 kg (95% CI −0.8 to −0.2).",),
+        "Put the lower bound first, or mend the sign that is missing.",
+        0.9,
+        _order,
+    )
+)
+add_rule(
+    Rule(
+        "NUM203",
+        "asymmetric-interval",
+        "symmetric intervals",
+        "A confidence interval that is not symmetric about its estimate on its scale.",
+        "Intervals of means and differences are symmetric about their estimates, those of odds, "
+        "risk, rate and hazard ratios on the logarithmic scale. The scale is that of the words "
+        "before the estimate; without such words it is silent, and so it is on medians, "
+        "proportions, correlations, bootstrap, exact and Bayesian intervals. All three numbers may "
+        "be rounded.",
+        (
+            "The odds ratio was 1.85 (95% CI 1.04 to 2.41).",
+            "The mean difference was 1.6 kg (95% CI 0.2 to 2.4).",
+        ),
+        (
+            "The odds ratio was 1.85 (95% CI 1.42 to 2.41).",
+            "The mean difference was 1.3 kg (95% CI 0.2 to 2.4).",
+        ),
+        _FIX,
+        0.9,
+        _asymmetric,
+    )
+)
+add_rule(
+    Rule(
+        "NUM204",
+        "interval-against-p-value",
+        "intervals with p-values",
+        "A p-value that does not go with the confidence interval of the same estimate.",
+        "A 95 % interval leaves out the value of no effect (0 for a difference, 1 for a ratio) if "
+        "p is below 0.05, and estimate and interval tell p about as a Wald test would. Rounding, "
+        "small samples and other tests of the same hypothesis are allowed for. It is silent on "
+        "corrected p-values and on intervals of other methods.",
+        (
+            "The hazard ratio was 0.61 (95% CI 0.54 to 0.69; p = 0.21).",
+            "The mean difference was 1.3 kg (95% CI −0.2 to 2.8), p = 0.003.",
+        ),
+        (
+            "The hazard ratio was 0.61 (95% CI 0.54 to 0.69; p < 0.001).",
+            "The mean difference was 1.3 kg (95% CI −0.2 to 2.8), p = 0.09.",
+        ),
+        "Take the interval and the p-value from the same analysis; say so where they are not.",
+        0.9,
+        _against_p,
+    )
+)
+add_rule(
+    Rule(
+        "NUM205",
+        "interval-against-standard-error",
+        "intervals with standard errors",
+        "A standard error that does not go with the confidence interval of the same estimate.",
+        "Half the width of a 95 % interval is 1.96 standard errors, and more in small samples. "
+        "It is silent on ratios, whose standard errors may be of either scale.",
+        ("The slope was steep, β = 0.20, SE = 0.80, 95% CI [0.04, 0.36].",),
+        ("The slope was steep, β = 0.20, SE = 0.08, 95% CI [0.04, 0.36].",),
+        "Take the standard error and the interval from the output of the analysis again.",
+        0.9,
+        _against_error,
+    )
+)

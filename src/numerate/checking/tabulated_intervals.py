@@ -1,0 +1,183 @@
+"""Estimates with their confidence intervals in tables: in one cell, in two, or in three."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from numerate.checking.p_values import P_HEADER, PValue, p_value_of_cell
+from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.reported_intervals import (
+    BOUNDS,
+    SIGN,
+    UNIT,
+    Placed,
+    ReportedInterval,
+    bounds_at,
+)
+from numerate.checking.scale import scale_of
+from numerate.checking.shape import shape_of
+from numerate.checking.table_columns import Line, lines_of
+from numerate.checking.where import Where
+
+_INTERVAL = re.compile(r"\bc\.?i\b\.?|confidence (?:interval|limit)", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:(?:lower|upper)[ ,]*)?[(\[]?(?:[0-9.]+\s?%[ -]?)?"
+    r"(?:c\.?i\.?s?|confidence (?:interval|limit)s?)[)\]]?(?: ?\(?[0-9.]+ ?%\)?)?"
+    r"(?:[ ,]*[(\[]?(?:lower|upper|exp ?\(b\))?(?: bounds?| limits?)?[)\]]?)?"
+)
+_WITH_BOUNDS = re.compile(r"(?:\bci|interval)\b[^0-9]{0,6}[0-9]|[=<]")
+_LEVEL = re.compile(r"([5-9][0-9](?:\.[0-9])?)\s?%")
+_NUMERIC = re.compile(r"(?!.*[a-z]{4})[^0-9A-Za-z]{0,3}[0-9].{0,60}")
+_MARKS = r"[\s*∗†‡§a-d^%]{0,6}(?:_ref_)?"
+_WHOLE = re.compile(rf"(?P<estimate>{SIGN}\#){UNIT}?{_MARKS}[(\[]\s?{BOUNDS}\s?%?\s?[)\]]{_MARKS}")
+_BOUNDS = re.compile(rf"[(\[]?\s?{BOUNDS}\s?%?\s?[)\]]?{_MARKS}")
+_ONE = re.compile(rf"(?P<number>{SIGN}\#){_MARKS}")
+_LOWER = re.compile(r"lower|\bll\b|\blcl\b|2\.5\s?%|minimum")
+_UPPER = re.compile(r"upper|\bul\b|\bucl\b|97\.5\s?%|maximum")
+_NOT_ESTIMATES = re.compile(
+    r"n|N|d\.?f\.?|s\.?e\.?m?|s\.?d\.?|std\.? ?err(?:or)?\.?|standard (?:error|deviation)"
+    r"|[tzF]|t[- ].{1,10}|z[- ].{1,10}|wald.{0,12}|n ?\(%\)|no\.?.{0,20}|events?|total|χ.{0,4}"
+)
+_ERROR = re.compile(r"\bSE\b|\bS\.E\.|\bSEM\b|[Ss]td?\.? ?[Ee]rr|[Ss]tandard [Ee]rror")
+
+
+def intervals_in_tables(read: ReadDocument) -> Iterator[ReportedInterval]:
+    for table in range(len(read.tables)):
+        for run in lines_of(read, table, _is_header):
+            for line, below in zip(run, [*run[1:], None], strict=True):
+                yield from _in_line(line, below)
+
+
+def _is_header(texts: Sequence[str]) -> bool:
+    named = {text for text in texts if _INTERVAL.search(text) and not _WITH_BOUNDS.search(text)}
+    return bool(named) and not any(map(_NUMERIC.fullmatch, {*texts} - named))
+
+
+def _in_line(line: Line, below: Line | None) -> Iterator[ReportedInterval]:
+    headers = line.headers
+    column = 0
+    while column < len(headers):
+        piece = line.cells[column]
+        names_interval = _INTERVAL.search(headers[column]) or _INTERVAL.search(line.label)
+        if piece is None or not names_interval or len(piece.text) > 80:
+            column += 1
+            continue
+        found, width = _at(line, column, piece, below)
+        if found is not None:
+            yield found
+        column += width
+
+
+def _at(
+    line: Line, column: int, piece: Piece, below: Line | None
+) -> tuple[ReportedInterval | None, int]:
+    shape = shape_of(piece)
+    text = shape.text
+    if match := _WHOLE.fullmatch(text):
+        number = shape.number(match.end("estimate") - 1)
+        low, high = bounds_at(shape, match)
+        name = f"{line.label} {line.above[column]}"
+        return _interval(
+            line, column, Placed(number, piece.of(number)), low, high, name, 1, below
+        ), 1
+    if match := _BOUNDS.fullmatch(text):
+        low, high = bounds_at(shape, match)
+        estimate, name = _estimate(line, column)
+        return _interval(line, column, estimate, low, high, name, 1, below), 1
+    following = line.cells[column + 1] if column + 1 < len(line.cells) else None
+    if following is None:
+        return None, 1
+    one, other = line.headers[column], line.headers[column + 1]
+    are_bounds = (_BARE.fullmatch(one) and one == other) or (
+        _LOWER.search(one) and _UPPER.search(other)
+    )
+    lower, upper = single(piece), single(following)
+    if not are_bounds or lower is None or upper is None:
+        return None, 1
+    estimate, name = _estimate(line, column)
+    return _interval(line, column, estimate, lower, upper, name, 2, below), 2
+
+
+def single(piece: Piece | None) -> Placed | None:
+    """The number that is all of a cell."""
+    if piece is None or len(piece.text) > 30:
+        return None
+    shape = shape_of(piece)
+    match = _ONE.fullmatch(shape.text)
+    if match is None:
+        return None
+    number = shape.number(match.end("number") - 1)
+    return Placed(number, piece.of(number))
+
+
+def _estimate(line: Line, column: int) -> tuple[Placed | None, str]:
+    """The nearest number to the left, and its name, if the column holds nothing but bounds."""
+    if not _BARE.fullmatch(line.headers[column]):
+        return None, ""
+    for left in range(column - 1, max(column - 7, 0), -1):
+        header = line.headers[left]
+        if P_HEADER.fullmatch(header) or _NOT_ESTIMATES.fullmatch(header):
+            continue
+        found = single(line.cells[left])
+        return found, f"{line.label} {line.above[left]}"
+    return None, ""
+
+
+def _interval(
+    line: Line,
+    column: int,
+    estimate: Placed | None,
+    low: Placed,
+    high: Placed,
+    name: str,
+    width: int,
+    below: Line | None,
+) -> ReportedInterval:
+    around = f"{line.caption} {name} {line.above[column]}"
+    said = _LEVEL.search(line.above[column]) or _LEVEL.search(line.label)
+    p, p_at = _p_of(line, column, width, below)
+    errors = [
+        found
+        for left in range(max(column - 6, 0), column)
+        if _ERROR.search(line.above[left]) and (found := single(line.cells[left]))
+    ]
+    return ReportedInterval(
+        low,
+        high,
+        low.where if estimate is None else estimate.where,
+        estimate,
+        float(said[1]) / 100 if said else 0.95,
+        scale_of(name, has_percent="%" in name.replace("95%", "")),
+        p,
+        p_at,
+        errors[-1] if errors else None,
+        name,
+        around,
+    )
+
+
+def _p_of(
+    line: Line, column: int, width: int, below: Line | None
+) -> tuple[PValue | None, Where | None]:
+    """From the column after the interval, or from the one before it, as the table begins; none if
+    the next interval has none of its own, since one of a variable is for all its categories."""
+    first = next(
+        i
+        for i, text in enumerate(line.headers)
+        if P_HEADER.fullmatch(text) or _INTERVAL.search(text)
+    )
+    beside = column - 1 if P_HEADER.fullmatch(line.headers[first]) else column + width
+    cell = line.cells[beside] if 0 <= beside < len(line.cells) else None
+    if cell is None or not P_HEADER.fullmatch(line.headers[beside]):
+        return None, None
+    if (
+        below is not None
+        and _is_filled(below.cells[column])
+        and not _is_filled(below.cells[beside])
+    ):
+        return None, None
+    p = p_value_of_cell(cell)
+    return p, cell.of(p.number) if p is not None and p.number is not None else None
+
+
+def _is_filled(cell: Piece | None) -> bool:
+    return cell is not None and bool(cell.text.strip())

@@ -1,0 +1,155 @@
+"""Estimates and intervals in the notations of real articles."""
+
+import math
+
+import pytest
+from scipy import stats
+
+from numerate.checking.reading import ReadDocument
+from numerate.checking.recompute import recompute
+from numerate.checking.reported_intervals import intervals_in_text
+from numerate.checking.rules.intervals import _implied_p
+from numerate.checking.scale import DIFFERENCE, LOG, RATIO
+from numerate.checking.tabulated_intervals import intervals_in_tables
+from numerate.documents.document import Document, Table
+from numerate.documents.text import read_text
+
+CODES = {"NUM201", "NUM202", "NUM203", "NUM204", "NUM205"}
+READ = [
+    ("RR = 0.61 (95% CI 0.54 to 0.69)", 0.61, 0.54, 0.69),
+    ("HR 0.98 (95% CI, 0.85 to 1.14; P = 0.81)", 0.98, 0.85, 1.14),
+    ("a mean difference of −4.2 kg [95% CI −6.0 to −2.4]", -4.2, -6.0, -2.4),
+    ("OR = 1.89, 95% CI = 1.16–3.07, p = .010", 1.89, 1.16, 3.07),
+    ("the odds ratio (95% CI) of 0.33 (0.08, 1.48)", 0.33, 0.08, 1.48),
+    ("the change was −3.8 (95% CI: −6.2 to −1.3) kg", -3.8, -6.2, -1.3),
+    ("b = − 0.07; 95% confidence interval (CI): − 0.40, 0.27", -0.07, -0.40, 0.27),
+    ("a rate of 1.8 × 10^−9 (95% CI = 1.1–2.7 × 10^−9)", 1.8e-9, 1.1e-9, 2.7e-9),
+    ("95% CI=−0.77 (-1.33 to -0.20)", -0.77, -1.33, -0.20),
+    ("treatment differences [95% CI] of 8.9% [4.1% to 13.8%]", 8.9, 4.1, 13.8),
+    ("HR = 2.1; p=0.009; 95% CI 1.2–3.6", 2.1, 1.2, 3.6),
+    ("HR 0.61 (CI 95%: 0.54-0.69)", 0.61, 0.54, 0.69),
+    ("a difference of 1.2 (95% CI 0.5 -1.9)", 1.2, 0.5, 1.9),
+]
+WITHOUT_ESTIMATE = [
+    "it fell from 12 to 8 (95% CI 1 to 7)",
+    "of 120 patients (95% CI 0.1 to 0.3)",
+    "after 6 months (95% CI 7.4% to 23.2%)",
+    "an incidence per 100 pyrs (95% CI 2.47–3.52)",
+    "1000 bootstrap 95% CI [−0.62, −0.26]",
+    "2.43 ± 0.10% (95% CI 2.22 to 2.63)",
+]
+
+
+@pytest.mark.parametrize(("text", "estimate", "low", "high"), READ)
+def test_estimates_with_their_intervals(
+    text: str, estimate: float, low: float, high: float
+) -> None:
+    (one,) = intervals_in_text(ReadDocument(read_text(f"We found {text}.")))
+    assert one.estimate is not None
+    assert [float(one.estimate), float(one.low), float(one.high)] == [estimate, low, high]
+
+
+@pytest.mark.parametrize("text", WITHOUT_ESTIMATE)
+def test_what_an_interval_is_for_may_be_unclear(text: str) -> None:
+    read = read_text(f"We found {text}.")
+    (one,) = intervals_in_text(ReadDocument(read))
+    assert one.estimate is None
+    assert recompute(read, codes={"NUM201"}).coverage["estimates with intervals"].missing
+
+
+def test_several_estimates_under_one_name() -> None:
+    text = "odds ratios (95% CI) of 0.33 (0.08, 1.48) and 0.51 (0.14, 1.91), respectively"
+    found = list(intervals_in_text(ReadDocument(read_text(text))))
+    assert [float(one.high) for one in found] == [1.48, 1.91]
+    assert [one.scale for one in found] == [RATIO, RATIO]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("The odds ratio was 0.71 (95% CI 0.54 to 0.69).", ["NUM201"]),
+        ("The mean difference was −0.44 [95% CI 0.04–0.85].", ["NUM201"]),
+        ("Weight was 1.56 kg (95% CI −2.27 to −0.86) lower.", []),
+        ("The effect (b = .81, 95% CI 1.05–4.84) was large.", []),
+        ("The mean difference was 0.27 (95% CI 0.44, 0.10).", ["NUM202"]),
+        ("The mean difference was 3.1 (95% CI 0.2 to 4.4).", ["NUM203"]),
+        ("The bootstrapped mean difference was 3.1 (95% CI 0.2 to 4.4).", []),
+        ("The median was 3.1 (95% CI 0.2 to 4.4).", []),
+        ("The mean was 2.0 (95% CI 1.0 to 4.0).", []),  # on the logarithmic scale
+        ("The hazard ratio was 0.72 (95% CI 0.51–1.00; p = 0.53).", ["NUM204"]),
+        ("The hazard ratio was 0.72 (95% CI 0.51–1.00; p = 0.053).", []),
+        ("The hazard ratio was 0.72 (95% CI 0.51–1.00; p for interaction = 0.53).", []),
+        ("The hazard ratio was 0.72 (95% CI 0.51–1.00; Bonferroni-corrected p = 0.53).", []),
+        ("The slope was 0.20, SE = 0.008, 95% CI [0.04, 0.36].", ["NUM205"]),
+    ],
+)
+def test_what_is_found(text: str, codes: list[str]) -> None:
+    assert [finding.code for finding in recompute(read_text(text), codes=CODES).findings] == codes
+
+
+def test_an_asymmetric_method_is_no_error() -> None:
+    rows = [["A", "1.5 (1.0–4.0)"], ["B", "1.6 (1.1–5.0)"], ["C", "1.4 (0.9–3.9)"]]
+    table = Table("t1", "Table 1", "", [["", "Odds ratio (95% CI)"]], rows)
+    recomputed = recompute(Document("a", [], [table]), codes={"NUM203"})
+    assert recomputed.findings == []
+    assert recomputed.coverage["symmetric intervals"].missing.total() == 3
+    table.body += [[f"R{i}", "2.0 (1.0–4.0)"] for i in range(5)]
+    assert len(recompute(Document("a", [], [table]), codes={"NUM203"}).findings) == 3
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        (["", "OR (95% CI)", "p"], ["Age", "0.61 (0.54–0.69)", "<0.001"]),
+        (["", "OR", "95% CI", "P value"], ["Age", "0.61", "0.54–0.69", "<0.001"]),
+        (["", "OR", "95% CI", "95% CI", "P"], ["Age", "0.61*", "0.54", "0.69", "<0.001"]),
+        (["", "OR", "Lower CI", "Upper CI", "P"], ["Age", "0.61", "0.54", "0.69", "<0.001"]),
+        (["", "P", "OR (95% CI)"], ["Age", "<0.001", "0.61 (0.54, 0.69)^a"]),
+    ],
+)
+def test_columns_of_tables(header: list[str], row: list[str]) -> None:
+    for table in (
+        Table("t1", "", "", [header], [row]),
+        Table("t1", "", "", [], [list(cells) for cells in zip(header, row, strict=True)]),
+    ):
+        (one,) = intervals_in_tables(ReadDocument(Document("a", [], [table])))
+        assert one.estimate is not None
+        assert [float(one.estimate), float(one.low), float(one.high)] == [0.61, 0.54, 0.69]
+        assert one.scale == RATIO
+        assert one.p is not None
+        assert one.p.relation == "<"
+
+
+def test_standard_errors_of_tables() -> None:
+    header = ["Name", "Estimate", "SE", "t-Stat", "DF", "p-Value", "Lower CI", "Upper CI"]
+    row = ["slope", "0.20", "0.008", "2.5", "22", "0.02", "0.04", "0.36"]
+    document = Document("a", [], [Table("t1", "", "", [header], [row])])
+    (finding,) = recompute(document, codes={"NUM205"}).findings
+    assert finding.written == "0.008"
+
+
+@pytest.mark.parametrize("z", [0.3, 1.0, 1.96, 3.0, 6.0])
+def test_the_p_value_of_an_interval(z: float) -> None:
+    """That of the Wald test whose estimate and standard error it was made of."""
+    error = 0.1
+    low, high = (z + side * stats.norm.ppf(0.975) for side in (-1, 1))
+    texts = [f"{math.exp(value * error):.6f}" for value in (z, low, high)]
+    text = "The odds ratio was {} (95% CI {} to {}), p = 0.5.".format(*texts)
+    (one,) = intervals_in_text(ReadDocument(read_text(text)))
+    implied = _implied_p(one, RATIO)
+    assert implied is not None
+    p = 2 * stats.norm.sf(z)
+    assert implied.low <= p * 1.001
+    assert implied.high >= p * 0.999
+
+
+def test_scales() -> None:
+    def scale(text: str) -> object:
+        (one,) = intervals_in_text(ReadDocument(read_text(text)))
+        return one.scale
+
+    assert scale("an adjusted HR of 0.61 (95% CI 0.54 to 0.69)") == RATIO
+    assert scale("a mean difference of 0.61 (95% CI 0.54 to 0.69)") == DIFFERENCE
+    assert scale("the geometric mean was 61 (95% CI 54 to 69)") == LOG
+    assert scale("the mean prevalence was 61 (95% CI 54 to 69)") is None
+    assert scale("odds ratio or mean difference, 61 (95% CI 54 to 69)") is None
