@@ -3,6 +3,8 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from numerate.checking.reading import ReadDocument
@@ -153,3 +155,20 @@ def test_scales() -> None:
     assert scale("the geometric mean was 61 (95% CI 54 to 69)") == LOG
     assert scale("the mean prevalence was 61 (95% CI 54 to 69)") is None
     assert scale("odds ratio or mean difference, 61 (95% CI 54 to 69)") is None
+
+
+@given(st.booleans(), st.floats(-3, 3), st.floats(0.05, 2), st.integers(2, 3), st.integers(5, 300))
+def test_intervals_as_programs_make_them_are_right(
+    is_ratio: bool, estimate: float, error: float, decimals: int, df: int
+) -> None:
+    """A Wald interval of a ratio, or one of a difference by t, with its p-value, all rounded."""
+    if is_ratio:
+        quantile, p = stats.norm.ppf(0.975), 2 * stats.norm.sf(abs(estimate) / error)
+        values = [math.exp(estimate + side * quantile * error) for side in (0, -1, 1)]
+    else:
+        quantile, p = stats.t.ppf(0.975, df), 2 * stats.t.sf(abs(estimate) / error, df)
+        values = [estimate + side * quantile * error for side in (0, -1, 1)]
+    name = "hazard ratio" if is_ratio else "mean difference"
+    one, low, high = (f"{value:.{decimals}f}" for value in values)
+    text = f"The {name} was {one} (95% CI {low} to {high}; p = {p:.3f})."
+    assert recompute(read_text(text), codes=CODES).findings == []

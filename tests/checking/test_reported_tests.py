@@ -1,6 +1,8 @@
 """Tests in the notations of real articles; every right statement has its p-value by SciPy."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from numerate.checking.recompute import recompute
@@ -154,3 +156,30 @@ def test_analysis_of_variance_has_its_residuals() -> None:
     assert finding.suggestion is not None
     assert finding.suggestion.text == "0.04"
     assert {where.row for where in finding.involved} == {0, 1}
+
+
+@given(
+    st.sampled_from(["t", "F", "χ2", "z", "r"]),
+    st.floats(0.01, 12),
+    st.integers(1, 6),
+    st.integers(3, 400),
+    st.integers(1, 3),
+    st.integers(2, 4),
+)
+def test_what_scipy_says_is_right(
+    kind: str, value: float, df1: int, df2: int, decimals: int, digits: int
+) -> None:
+    """Statistic and p-value rounded, each by itself, never contradict each other."""
+    p, written = {
+        "t": (2 * stats.t.sf(value, df2), f"t({df2}) = {value:.{decimals}f}"),
+        "F": (stats.f.sf(value, df1, df2), f"F({df1}, {df2}) = {value:.{decimals}f}"),
+        "χ2": (stats.chi2.sf(value, df1), f"χ2({df1}) = {value:.{decimals}f}"),
+        "z": (2 * stats.norm.sf(value), f"z = {value:.{decimals}f}"),
+        "r": (
+            2 * stats.t.sf(value / 12.1 * (df2 / (1 - (value / 12.1) ** 2)) ** 0.5, df2),
+            f"r({df2}) = {value / 12.1:.{decimals}f}",
+        ),
+    }[kind]
+    for said in (f"p = {p:.{digits}f}", f"p < {p * 1.01:.12f}"):
+        text = f"It differed, {written}, {said}."
+        assert recompute(read_text(text), codes={"NUM301"}).findings == []

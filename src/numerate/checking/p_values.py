@@ -51,8 +51,8 @@ class PValue:
         """All that it may be, rounded or cut off."""
         if self.number is None:
             return Interval(USUAL_LEVEL, 1.0)
-        if self.relation == BELOW:
-            return Interval(0.0, float(self.number))
+        if self.relation == BELOW:  # `p < 0.000` too
+            return Interval(0.0, float(self.number) or self.number.interval.high)
         if self.relation == ABOVE:
             return Interval(float(self.number), 1.0)
         rounded = self.number.interval

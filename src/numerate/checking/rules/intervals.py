@@ -9,6 +9,7 @@ from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.p_values import is_corrected
 from numerate.checking.reading import ReadDocument
 from numerate.checking.reported_intervals import Placed, ReportedInterval, intervals_in_text
+from numerate.checking.reported_means import reported_means
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.scale import LINEAR, LOG, Scale
@@ -257,6 +258,27 @@ def _against_error(read: ReadDocument) -> Iterator[Outcome]:
         yield Outcome(one.where, _finding("NUM205", one.error, message, said, involved))
 
 
+def _error_of_deviation(read: ReadDocument) -> Iterator[Outcome]:
+    for one in read.by(reported_means):
+        if one.error is None or one.deviation is None:
+            continue
+        if not one.sizes or not one.sizes[0]:
+            yield Outcome(one.where, missing="sample size")
+            continue
+        deviation, error = one.deviation.interval, one.error.interval
+        implied = Interval(
+            deviation.low / math.sqrt(one.sizes[-1]), deviation.high / math.sqrt(one.sizes[0])
+        )
+        if error.meets(implied):
+            yield Outcome(one.where)
+            continue
+        expected = float(one.deviation) / math.sqrt(one.sizes[-1])
+        said = f"{one.deviation} / √{one.size} = {expected:.3g}"
+        message = f"The standard error {one.error} does not follow from its deviation: {said}."
+        involved = _involved(one.error, one.deviation, one.size)
+        yield Outcome(one.where, _finding("NUM206", one.error, message, said, involved))
+
+
 _FIX = "Take the estimate and both bounds from the output of the analysis again."
 
 add_rule(
@@ -355,5 +377,26 @@ add_rule(
         "Take the standard error and the interval from the output of the analysis again.",
         0.9,
         _against_error,
+    )
+)
+add_rule(
+    Rule(
+        "NUM206",
+        "standard-error-of-deviation",
+        "standard errors",
+        "A standard error that is not the standard deviation divided by the root of n.",
+        "The standard error of a mean is SD / √n. It reads both where they stand together with the "
+        "number of values, and allows for rounding of both.",
+        (
+            "Scores had a mean of 12.1 (SD 3.0, SE 0.9, n = 25).",
+            "| | N | Mean | SD | SEM |\n|---|---|---|---|---|\n| A | 16 | 5.1 | 2.0 | 0.8 |\n",
+        ),
+        (
+            "Scores had a mean of 12.1 (SD 3.0, SE 0.6, n = 25).",
+            "| | N | Mean | SD | SEM |\n|---|---|---|---|---|\n| A | 16 | 5.1 | 2.0 | 0.5 |\n",
+        ),
+        "Compute the standard error again, and look whether n is that of the values.",
+        0.9,
+        _error_of_deviation,
     )
 )
