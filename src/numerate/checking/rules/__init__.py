@@ -6,6 +6,7 @@ from numerate.checking.rules import (  # noqa: F401
     impossible,
     intervals,
     percentages,
+    spans,
     table_percentages,
     table_totals,
     tests,
