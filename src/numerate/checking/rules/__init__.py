@@ -11,4 +11,5 @@ from numerate.checking.rules import (  # noqa: F401
     table_totals,
     tests,
     totals,
+    units,
 )

@@ -1,0 +1,161 @@
+"""NUM603: one quantity in two units, `90 min (1.5 h)`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.numbers import Number
+from numerate.checking.one_slip import one_slip
+from numerate.checking.percentage import written
+from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.rounding import Interval
+from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.shape import shape_of
+
+# How a unit may be written, and what it is called where units are converted. Months and years are
+# of several lengths, and so are left out.
+_UNITS = {
+    "s|sec|secs|seconds?": "second",
+    "min|mins|minutes?": "minute",
+    "h|hr|hrs|hours?": "hour",
+    "days?|d": "day",
+    "weeks?|wks?": "week",
+    "ng": "nanogram",
+    "[µμ]g|mcg|micrograms?": "microgram",
+    "mg|milligrams?": "milligram",
+    "g|grams?": "gram",
+    "kg|kilograms?": "kilogram",
+    "lbs?|pounds?": "pound",
+    "oz|ounces?": "ounce",
+    "nm": "nanometer",
+    "[µμ]m": "micrometer",
+    "mm": "millimeter",
+    "cm": "centimeter",
+    "m|meters?|metres?": "meter",
+    "km|kilometers?|kilometres?": "kilometer",
+    "inch|inches|in": "inch",
+    "ft|feet|foot": "foot",
+    "yards?|yd": "yard",
+    "miles?|mi": "mile",
+    "[µμ][lL]": "microliter",
+    "m[lL]": "milliliter",
+    "d[lL]": "deciliter",
+    "L|l|liters?|litres?": "liter",
+    "kcal": "kilocalorie",
+    "kJ": "kilojoule",
+    "mmHg|mm Hg": "millimeter_Hg",
+    "kPa": "kilopascal",
+    "psi": "psi",
+    "° ?C|ºC|degrees C(?:elsius)?": "degC",
+    "° ?F|ºF|degrees F(?:ahrenheit)?": "degF",
+}
+_UNIT = f"({'|'.join(_UNITS)})"
+FACTOR = 0.001  # by which factors of conversion are rounded: 3.28 feet
+_TWICE = re.compile(
+    rf"#(?<![-–—±/×^#]#)(?<![-–—±/×^] #)[\s-]?{_UNIT}\s?(?:[(\[]\s?(?:(?:i\.\s?e\.,?|or)\s)?|=\s?)"
+    rf"(#)[\s-]?{_UNIT}(?=\s?[)\],.;])"
+)
+_FEET = re.compile(
+    r"#(?<![-–±#]#)\s?(?:ft|feet|foot|[’′'])\s?(#)\s?(?:in|inch|inches|[”″\"])\s?"
+    r"[(\[]\s?(#)\s?(cm|m)\s?[)\]]"
+)
+
+
+@cache
+def _registry() -> Any:
+    """Not before it is needed: to read all units takes a second."""
+    import pint
+
+    return pint.UnitRegistry()
+
+
+@cache
+def _name(unit: str) -> str:
+    return next(name for pattern, name in _UNITS.items() if re.fullmatch(pattern, unit))
+
+
+def _converted(interval: Interval, unit: str, other: str) -> Interval | None:
+    """In another unit; None if they are of different kinds."""
+    units = _registry()
+    if units(unit).dimensionality != units(other).dimensionality:
+        return None
+    return interval.through(lambda value: float(units.Quantity(value, unit).m_as(other)))
+
+
+def _roughly(number: Number) -> Interval:
+    """People convert round numbers into round ones: 2000 kJ is 500 kcal."""
+    digits = number.written.replace(",", "")
+    zeros = len(digits) - len(digits.rstrip("0")) if number.is_whole and number.value else 0
+    return Interval.of(number.value, number.precision - zeros).widened(abs(float(number)) * FACTOR)
+
+
+def converted(read: ReadDocument) -> Iterator[Outcome]:
+    for piece in read.running():
+        if len(piece.numbers) < 2:
+            continue
+        shape = shape_of(piece)
+        for match in _TWICE.finditer(shape.text):
+            first, second = _name(match[1]), _name(match[3])
+            if first == second:
+                continue
+            numbers = [shape.number(match.start()), shape.number(match.start(2))]
+            meant = _converted(_roughly(numbers[0]), first, second)
+            if meant is not None:
+                yield _outcome(piece, numbers, meant, match[3])
+        for match in _FEET.finditer(shape.text):
+            feet, inches, other = (shape.number(match.start(group)) for group in (0, 1, 2))
+            whole = Interval.exactly(12 * float(feet)) + inches.interval
+            meant = _converted(whole, "inch", _name(match[3]))
+            if meant is not None:
+                yield _outcome(piece, [feet, inches, other], meant, match[3])
+
+
+def _outcome(piece: Piece, numbers: Sequence[Number], meant: Interval, unit: str) -> Outcome:
+    """The last of the numbers in its unit, held against what the others make in it."""
+    stated = numbers[-1]
+    where = piece.where(numbers[0].start, stated.stop)
+    if _roughly(stated).meets(meant):
+        return Outcome(where)
+    middle = (meant.low + meant.high) / 2
+    expected = written(middle, stated.precision)
+    is_near = middle > 0 and 0.5 < float(stated) / middle < 2
+    if not (is_near or one_slip(stated.written, expected)):
+        return Outcome(where, missing="whether they are the same quantity")
+    places = tuple(piece.of(number) for number in numbers)
+    shown = piece.text[numbers[0].start : stated.start].rstrip(" (=[")
+    message = f"{shown} is {expected} {unit}, not {stated.written} {unit}."
+    evidence = (Evidence(RECOMPUTED, f"{shown} = {expected} {unit}", places),)
+    finding = Finding(
+        "NUM603", places[-1], stated.written, message, evidence, places, Suggestion(expected)
+    )
+    return Outcome(where, finding)
+
+
+add_rule(
+    Rule(
+        "NUM603",
+        "converted-unit",
+        "quantities in two units",
+        "A quantity does not have the same value in its two units.",
+        "Doses have been ten times too high for it. Units of time, mass, length, volume, energy, "
+        "pressure and temperature are read, and both numbers may be rounded. Where the two are far "
+        "apart, and not by a slip, they may be two quantities: nothing is said.",
+        (
+            "The infusion took 90 min (2.5 h).",
+            "Each tablet held 500 mg (0.05 g).",
+            "He was 5 ft 10 in (187 cm) tall.",
+            "They were kept at 37 °C (89.6 °F).",
+        ),
+        (
+            "The infusion took 90 min (1.5 h).",
+            "Each tablet held 500 mg (0.5 g).",
+            "He was 5 ft 10 in (178 cm) tall.",
+            "They were kept at 37 °C (98.6 °F).",
+        ),
+        "Convert again, from the unit in which it was measured.",
+        0.9,
+        converted,
+    )
+)
