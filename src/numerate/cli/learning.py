@@ -183,10 +183,14 @@ def train_detector(
     backbone: Annotated[
         str,
         typer.Option(
-            help="What reads text, trained from scratch: lstm or transformer.",
-            metavar="lstm|transformer",
+            help="What reads text: lstm or transformer, trained from scratch, or a pretrained "
+            "language model beside an lstm.",
+            metavar="lstm|transformer|hf:PATH",
         ),
     ] = "lstm",
+    finetune: Annotated[
+        str, typer.Option(help="hf: what is trained of it: none, lora or full.", metavar="KIND")
+    ] = "none",
     hidden: Hidden = 128,
     layers: Annotated[int, typer.Option(help="Of the network.")] = 1,
     dropout: Annotated[float, typer.Option(help="Of embeddings and states.")] = 0.2,
@@ -213,6 +217,7 @@ def train_detector(
         dataset,
         out,
         backbone=backbone,
+        finetune=finetune,
         hidden=hidden,
         dropout=dropout,
         layers=layers,

@@ -76,6 +76,10 @@ class NumeralClassifier(nn.Module, ABC):
     def options(self) -> dict[str, Any]:
         """What it was made with, as `config.json` keeps it: see `trained.MAKERS`."""
 
+    def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
+        """What is trained, and at which rate."""
+        return [{"params": [one for one in self.parameters() if one.requires_grad], "lr": rate}]
+
     def weights(self) -> dict[str, Tensor]:
         """What a run folder keeps: all of it, unless some comes from elsewhere."""
         return self.state_dict()

@@ -137,10 +137,8 @@ def fit(
     elsewhere = numerals_of(train)
     dev_errors = draw_errors(dev, rules, [DEV_SEED], elsewhere)
     prepared, prepared_dev = classifier.prepare(train), classifier.prepare(dev)
-    trained = [weight for weight in classifier.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(
-        trained, lr=options.learning_rate, weight_decay=options.weight_decay
-    )
+    groups = classifier.parameter_groups(options.learning_rate)
+    optimizer = torch.optim.AdamW(groups, weight_decay=options.weight_decay)
     steps = options.epochs * -(-len(train) // options.batch_size)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step / steps))
     history: list[dict[str, Any]] = []

@@ -23,6 +23,7 @@ from numerate.detector.fitting import (
     score,
 )
 from numerate.detector.log_odds import LogOdds
+from numerate.detector.pretrained import PretrainedClassifier
 from numerate.detector.small import SmallClassifier, SmallOptions
 from numerate.detector.trained import (
     FORMAT,
@@ -32,8 +33,9 @@ from numerate.detector.trained import (
     save_detector,
     why_not_replaceable,
 )
-from numerate.errors import DatasetError
+from numerate.errors import DatasetError, NumerateError
 from numerate.model.device import usable_device
+from numerate.pretrained.backbone import open_backbone, parse_reference
 from numerate.runs.folder import LOG, RunFolder
 from numerate.training.environment import record_end, record_environment
 from numerate.vocabulary import Vocabulary
@@ -56,6 +58,17 @@ def small_classifier(options: SmallOptions, vocabulary: int = VOCABULARY) -> Mak
         encoded = dataset.split("train").encode()
         size = min(vocabulary, len(encoded.types))
         return SmallClassifier(Vocabulary.build(encoded.types, encoded.counts, size), options)
+
+    return make
+
+
+def pretrained_classifier(
+    path: Path, finetune: str, options: SmallOptions, vocabulary: int = VOCABULARY
+) -> Make:
+    def make(dataset: Dataset) -> NumeralClassifier:
+        small = small_classifier(options, vocabulary)(dataset)
+        assert isinstance(small, SmallClassifier)
+        return PretrainedClassifier(open_backbone(path), small, finetune)
 
     return make
 
@@ -134,6 +147,7 @@ def train_with_report(
     out: Path,
     *,
     backbone: str,
+    finetune: str,
     hidden: int,
     dropout: float,
     layers: int,
@@ -143,11 +157,18 @@ def train_with_report(
     force: bool,
 ) -> DetectorResult:
     """The same, with a line an epoch."""
-    small = SmallOptions(hidden, dropout, backbone, layers)
+    path = parse_reference(backbone)
+    small = SmallOptions(hidden, dropout, "lstm" if path else backbone, layers)
+    if path is None:
+        make = small_classifier(small, vocabulary)
+        if finetune != "none":
+            raise NumerateError(f"finetune: got {finetune} for {backbone}, expected hf:PATH")
+    else:
+        make = pretrained_classifier(path, finetune, small, vocabulary)
     result = train_detector(
         dataset,
         out,
-        make=small_classifier(small, vocabulary),
+        make=make,
         options=replace(options),
         about={"vocabulary": vocabulary},
         device=device,

@@ -13,6 +13,7 @@ from numerate.detector.articles import Article, article_of
 from numerate.detector.channel import Habits
 from numerate.detector.classifier import NumeralClassifier
 from numerate.detector.log_odds import LogOdds
+from numerate.detector.pretrained import PretrainedClassifier, open_classifier
 from numerate.detector.small import SmallClassifier, SmallOptions
 from numerate.documents.document import Document, Table
 from numerate.errors import RunError
@@ -59,7 +60,11 @@ def _small(config: DetectorConfig, folder: Path) -> NumeralClassifier:
     return SmallClassifier(RunFolder(folder).vocabulary(), SmallOptions(**config.options))
 
 
-MAKERS: dict[str, Maker] = {SmallClassifier.kind: _small}
+def _pretrained(config: DetectorConfig, folder: Path) -> NumeralClassifier:
+    return open_classifier(config.options, RunFolder(folder).vocabulary())
+
+
+MAKERS: dict[str, Maker] = {SmallClassifier.kind: _small, PretrainedClassifier.kind: _pretrained}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,135 @@
+"""A detector over a pretrained model: each numeral is read when all of the text has been seen."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.trials import TABLE, TEXT
+
+from numerate.corpus.dataset import Dataset
+from numerate.detector.articles import Article, article_of, articles_of, numerals_of
+from numerate.detector.channel import KINDS
+from numerate.detector.fitting import FittingOptions, draw_errors, score
+from numerate.detector.pretrained import PretrainedClassifier
+from numerate.detector.small import SmallOptions
+from numerate.detector.train_detector import pretrained_classifier, train_detector
+from numerate.detector.trained import open_detector
+from numerate.documents.document import Document, Paragraph
+from numerate.errors import RunError
+
+SMALL = SmallOptions(hidden=8, dropout=0.0)
+
+
+@pytest.fixture(scope="module")
+def articles(trials: Path) -> list[Article]:
+    dataset = Dataset.open(trials / "data")
+    return articles_of(dataset.split("train"), dataset.reading)
+
+
+@pytest.fixture(scope="module")
+def classifier(trials: Path, tiny_models: dict[str, Path]) -> PretrainedClassifier:
+    """One whose reading counts, as after training."""
+    torch.manual_seed(1)
+    made = pretrained_classifier(tiny_models["single"], "none", SMALL, 100)(
+        Dataset.open(trials / "data")
+    )
+    assert isinstance(made, PretrainedClassifier)
+    torch.nn.init.normal_(made.judge[-1].weight)  # type: ignore[arg-type]
+    return made
+
+
+def test_a_numeral_is_judged_with_tables_and_both_sides_of_the_text_in_view(
+    classifier: PretrainedClassifier,
+) -> None:
+    def first(text: str, tables: bool = True) -> float:
+        referred = ("t1",) if tables else ()
+        article = article_of(Document("one", [Paragraph(text, referred)], [TABLE]))
+        gathered = classifier.gather(classifier.prepare([article]), [0])
+        states = classifier._read(gathered.sequences, gathered.places)
+        return float(classifier.judge(states)[0, 0].detach())
+
+    plain = first(TEXT)
+    assert plain == pytest.approx(first(TEXT), abs=1e-6)
+    assert plain != pytest.approx(first(TEXT + " That was all."), abs=1e-6)
+    assert plain != pytest.approx(first(TEXT, tables=False), abs=1e-6)
+
+
+def test_the_state_is_that_of_the_last_token_of_the_second_reading(
+    classifier: PretrainedClassifier,
+) -> None:
+    article = article_of(Document("one", [Paragraph(TEXT, ("t1",))], [TABLE]))
+    gathered = classifier.gather(classifier.prepare([article]), [0])
+    (tokens,), (places,) = gathered.sequences, gathered.places
+    tokenizer = classifier._opened.tokenizer
+    whole = tokenizer.decode(tokens)
+    assert whole.count(TEXT) == 2
+    assert "| Women | 12 |" in whole.partition(TEXT)[0]  # as much as there is room for
+    for place, numeral in zip(places, article.places[0], strict=True):
+        read = tokenizer.decode(tokens[: place + 1])
+        assert read.endswith(numeral.written)
+        assert read.count(TEXT) == 1
+    with torch.no_grad():
+        alone = classifier.lm(input_ids=torch.tensor([tokens])).last_hidden_state[0, places]
+        found = classifier._read(gathered.sequences, gathered.places)
+    torch.testing.assert_close(found, alone, atol=1e-5, rtol=1e-4)
+
+
+def test_errors_as_edits_are_errors_as_written(
+    articles: list[Article], classifier: PretrainedClassifier
+) -> None:
+    some = articles[:6]
+    errors = draw_errors(some, some[0].rules, [5], numerals_of(articles), KINDS)
+    edited = score(classifier, classifier.prepare(some), errors, batch_size=2)
+    written = [article.with_errors(wrong) for article, wrong in zip(some, errors, strict=True)]
+    read = score(classifier, classifier.prepare(written), batch_size=6)
+    np.testing.assert_allclose(edited.texts, read.texts, atol=1e-4)
+
+
+@pytest.mark.parametrize("finetune", ["none", "lora", "full"])
+def test_it_is_trained_stored_and_opened(
+    trials: Path, tiny_models: dict[str, Path], tmp_path: Path, finetune: str
+) -> None:
+    made = {}
+
+    def make(dataset: Dataset) -> PretrainedClassifier:
+        found = pretrained_classifier(tiny_models["single"], finetune, SMALL, 100)(dataset)
+        assert isinstance(found, PretrainedClassifier)
+        made["one"] = found
+        made["before"] = {name: value.clone() for name, value in found.lm.state_dict().items()}
+        return found
+
+    options = FittingOptions(epochs=1, batch_size=12, learning_rate=0.01)
+    train_detector(trials / "data", tmp_path / "run", make=make, options=options, device="cpu")
+    trained = made["one"]
+    changed = [
+        name for name, value in trained.lm.state_dict().items()
+        if not torch.equal(value, made["before"][name])
+    ]  # fmt: skip
+    assert bool(changed) == (finetune != "none")
+    assert all("lora" in name for name in changed) == (finetune != "full")
+    kept = [name for name in trained.weights() if name.startswith("lm.")]
+    assert len(kept) >= len(changed)
+    assert bool(kept) == (finetune != "none")
+    opened = open_detector(tmp_path / "run", "cpu")
+    text = Document("one", [Paragraph(TEXT, ("t1",))], [TABLE])
+    article = article_of(text)
+    before = score(trained, trained.prepare([article])).texts
+    again = score(opened.classifier, opened.classifier.prepare([article])).texts
+    np.testing.assert_allclose(again, before, atol=1e-5)
+    assert [one.written for one in opened.log_odds(text)[:3]] == [
+        place.written for place in article.places[0]
+    ]
+
+
+def test_another_model_in_its_place_is_refused(
+    trials: Path, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    make = pretrained_classifier(tiny_models["single"], "none", SMALL, 100)
+    options = FittingOptions(epochs=1, batch_size=20)
+    train_detector(trials / "data", tmp_path / "run", make=make, options=options, device="cpu")
+    path = tmp_path / "run" / "config.json"
+    other = next(folder for name, folder in tiny_models.items() if name != "single")
+    path.write_text(path.read_text().replace(str(tiny_models["single"]), str(other)))
+    with pytest.raises(RunError, match="not the pretrained model this run was made with"):
+        open_detector(tmp_path / "run", "cpu")
