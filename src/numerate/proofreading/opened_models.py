@@ -1,7 +1,9 @@
 """What `--model` names is opened as what it is: a run, a pretrained model, a detector."""
 
 from dataclasses import replace
+from pathlib import Path
 
+from numerate.detector.trained import is_detector, open_detector
 from numerate.plausibility.source import ModelSource
 from numerate.proofreading.witnesses import Model
 
@@ -11,4 +13,6 @@ def open_model_or_detector(
 ) -> Model:
     """`source` has what else was said of models on the command line."""
     source = replace(source or ModelSource(reference), run=reference)
+    if is_detector(Path(reference)):
+        return open_detector(reference, source.device)
     return source.load(with_tables=with_tables)
