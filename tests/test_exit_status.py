@@ -26,7 +26,7 @@ CALLS = {
     "check": "check {0}",
     "rule": "rule {0}",
     "fill": "fill {0} good.txt",
-    "check-benchmark": "check-benchmark {d} --model {0}",
+    "check-benchmark": "check-benchmark {0} {d}",
     "serve": "serve {0} --port 0",
 }
 MISTAKES = [
@@ -34,7 +34,7 @@ MISTAKES = [
     *(("wrong folder", call, "empty") for call in CALLS.values()),
     *(("unknown option", f"{call} --colr red", "{d}") for call in CALLS.values()),
     *(("both -v and -q", f"{call} -v -q", "{d}") for call in CALLS.values()),
-    *(("nothing at all", name, "") for name in CALLS),
+    *(("nothing at all", name, "") for name in CALLS if name != "serve"),  # it serves the rules
     *(
         ("unknown value", call, "{d}")
         for call in (
@@ -56,7 +56,7 @@ MISTAKES = [
             "check {d} good.txt",
             "rule NUM7",
             "rule --all --format jsn",
-            "check-benchmark {d} --format jsn",
+            "check-benchmark {d} {d} --format jsn",
         )
     ),
     *(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from numerate.checking.finding import Suggestion
 from numerate.checking.numbers import numbers_in
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
@@ -29,7 +28,8 @@ class Scored:
     where: Where
     written: str
     log_odds: float
-    suggestion: Suggestion | None = None
+    alarm: float
+    suggestion: str | None = None
 
 
 class FakeDetector:
@@ -48,10 +48,8 @@ class FakeDetector:
                 Where(number.start, number.end, paragraph=index),
                 number.written,
                 self.odds.get(number.written, -9.0),
+                0.5 if number.written not in self.odds else 0.001,
             )
             for index, paragraph in enumerate(document.paragraphs)
             for number in numbers_in(paragraph.text)
         ]
-
-    def threshold(self, alarms: float) -> float:
-        return 0.0

@@ -51,7 +51,9 @@ def test_without_a_model_it_recomputes(
     capsys: pytest.CaptureFixture[str], files: dict[str, str]
 ) -> None:
     status, out, err = numerate(capsys, "check", files["right"], files["none"], files["empty"])
-    assert (status, out) == (0, "Nothing found; recomputed 1 of 1 tests.\n")
+    assert status == 0
+    assert out.startswith("Nothing found; recomputed 1 of 1 tests")
+    assert out.count("\n") == 1
     warned = [line for line in err.splitlines() if "no number in it, though it has text" in line]
     assert [line.split(": ")[1] for line in warned] == [files["none"]]
     status, out, err = numerate(capsys, "check", files["right"], "--quiet")
@@ -117,9 +119,9 @@ def test_codes_are_selected_and_ignored(
     assert numerate(capsys, "check", wrong, "--select", "NUM3")[0] == 1
     assert numerate(capsys, "check", wrong, "--select", "NUM8,NUM9")[0] == 0
     assert numerate(capsys, "check", wrong, "--ignore", "NUM301")[0] == 0
-    status, _, err = numerate(capsys, "check", wrong, "--ignore", "NUM302x")
+    status, _, err = numerate(capsys, "check", wrong, "--ignore", "NUM301x")
     assert status == 2
-    assert err.startswith("numerate: ignore: got 'NUM302x', did you mean NUM30")
+    assert err.startswith("numerate: ignore: got 'NUM301x', did you mean NUM301?")
 
 
 def test_a_baseline_on_the_command_line(
@@ -132,10 +134,8 @@ def test_a_baseline_on_the_command_line(
     assert (status, out) == (0, "")
     assert err == f"numerate: {known}: 2 findings written; they are known now\n"
     status, out, _ = numerate(capsys, "check", files["paper"], "--baseline", known)
-    assert (status, out) == (
-        0,
-        "Nothing found, 2 known from the baseline; recomputed 3 of 3 tests.\n",
-    )
+    assert status == 0
+    assert out.startswith("Nothing found, 2 known from the baseline; recomputed 3 of 3 tests")
     status, out, _ = numerate(capsys, "check", files["paper"], files["wrong"], "--baseline", known)
     assert status == 1
     assert out.count("NUM301") == 1
@@ -169,7 +169,8 @@ def test_what_suppressions_are_not_needed_is_told(
     path = tmp_path / "a.md"
     path.write_text(f"{WRONG} % numerate: ignore\n\n{RIGHT} % numerate: ignore")
     status, out, err = numerate(capsys, "check", str(path))
-    assert (status, out) == (0, "Nothing found; recomputed 2 of 2 tests.\n")
+    assert status == 0
+    assert out.startswith("Nothing found; recomputed 2 of 2 tests")
     assert err.startswith(f"numerate: {path}:3:49: numerate: ignore is not needed")
 
 

@@ -80,7 +80,7 @@ def test_a_detector_and_a_rule_that_mean_the_same_numeral_are_one_finding() -> N
     assert found.message.startswith("p = 0.36 does not follow")
     assert found.evidence[-1].said == "fake: odds of 7.4 to 1 that it is an error"
     assert found.probability > RULES["NUM301"].precision
-    doubtful = FakeDetector(_0_36=-9.0)
+    doubtful = FakeDetector()
     (found,) = proofread(read_text(WRONG), models=[doubtful])
     assert found.kinds == (RECOMPUTED,)
     assert found.probability < RULES["NUM301"].precision

@@ -18,7 +18,7 @@
   const result = {};
   const words =
       "h1, h2, h3, #model, label, textarea, #count, #key, footer p, button, dt, dd, legend, small," +
-      "li > span:first-child, th, td, figcaption, #tables p, .sources span";
+      "li > span:first-child, .finding span, .finding li, .summary, th, td, figcaption, #tables p, .sources span";
   for (const e of document.querySelectorAll(words)) {
     if (!e.getClientRects().length) continue;
     result[`text ${e.tagName} ${e.id || e.textContent.slice(0, 20)}`] =
@@ -31,7 +31,9 @@
   const panel = ground(document.getElementById("panel"));
   for (const [name, property] of [["mass", "fill"], ["needle", "stroke"], ["axis", "stroke"],
       ["range-foot", "fill"], ["tick", "fill"], ["written", "fill"]]) {
-    const drawn = getComputedStyle(document.querySelector(`svg .${name}`))[property];
+    const shape = document.querySelector(`svg .${name}`);
+    if (!shape) continue; // no panel is open
+    const drawn = getComputedStyle(shape)[property];
     result[`drawn ${name}`] = contrast(drawn, panel) / 3;
   }
   return result;

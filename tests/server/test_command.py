@@ -103,7 +103,7 @@ def test_a_token_opens_other_addresses(run: Path) -> None:
 def refused(run: Path, *, host: str = "127.0.0.1", port: int = 0, token: str | None = None) -> str:
     """The one line that serving fails with."""
     with pytest.raises(NumerateError) as error:
-        serve(ModelSource(str(run)), host=host, port=port, token=token)
+        serve([ModelSource(str(run))], host=host, port=port, token=token)
     assert "\n" not in str(error.value)
     return str(error.value)
 

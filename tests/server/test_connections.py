@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from numerate.corpus.tokenizer import tokenize
-from numerate.documents.document import Table
+from numerate.documents.document import Document, Table
 from numerate.plausibility.assessments import Assessments, Glance
 from numerate.server.limits import Limits
 
@@ -33,7 +33,7 @@ class Fake:
         self.begun = threading.Semaphore(0)
         self.go_on = threading.Event()
 
-    def glance(self, text: str, alarms: float, tables: list[Table]) -> Assessments[Glance]:
+    def glance(self, text: Document, alarms: float, tables: list[Table]) -> Assessments[Glance]:
         self.begun.release()
         self.go_on.wait(20)
         return Assessments([], 0)

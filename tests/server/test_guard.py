@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from numerate.corpus.tokenizer import tokenize
-from numerate.documents.document import Table
+from numerate.documents.document import Document, Table
 from numerate.plausibility.assessments import Assessments, Glance
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
@@ -34,9 +34,9 @@ class Fake:
         self.checker = self
         self.act = act
 
-    def glance(self, text: str, alarms: float, tables: list[Table]) -> Assessments[Glance]:
+    def glance(self, text: Document, alarms: float, tables: list[Table]) -> Assessments[Glance]:
         assert not tables
-        self.act(text)
+        self.act(text.text)
         return Assessments([], 0)
 
 

@@ -186,7 +186,7 @@ def test_levels_differ_without_colour(open_page: Open) -> None:
         "[...document.querySelectorAll('#key mark')].map("
         "mark => getComputedStyle(mark).textDecorationStyle)"
     )
-    assert styles == ["solid", "dashed", "wavy"]
+    assert styles == ["double", "solid", "dashed", "wavy"]
 
 
 def test_on_a_phone(open_page: Open) -> None:

@@ -125,12 +125,17 @@ def test_odd_tables_are_taken(seeing: httpx.Client) -> None:
 
 
 def test_a_model_without_sight_says_so(client: httpx.Client) -> None:
+    """The rules read tables all the same."""
     about = client.get("/v1/model").json()
     assert (about["sees_tables"], about["tables"]) == (False, [])
-    answer = client.post("/v1/check", json={"text": AGE, "tables": [CELLS]})
+    answer = client.post("/v1/predict", json={"text": AGE, "tables": [CELLS]})
     line = "tables: combination sees none; expected a model with tables in sight"
     assert answer.status_code == 422
     assert answer.json()["error"].startswith(line)
+    tests = {"header": [["t", "df", "p"]], "body": [["2.05", "28", "0.49"]]}
+    found = ask(client, "check", text=AGE, tables=[CELLS, tests])["findings"]
+    places = [(f["code"], f["table"], f["row"], f["column"], f["start"]) for f in found]
+    assert ("NUM301", 1, 0, 2, None) in places
 
 
 # The page
@@ -250,13 +255,3 @@ def test_tables_fit_a_phone(browser: Browser, seeing: httpx.Client) -> None:
     width = page.evaluate("document.documentElement.scrollWidth")
     context.close()
     assert width == 360
-
-
-def test_the_page_of_a_model_without_sight_has_no_tables(
-    browser: Browser, client: httpx.Client
-) -> None:
-    page = browser.new_page()
-    page.goto(str(client.base_url))
-    expect(page.locator("#model")).not_to_be_empty()
-    expect(page.locator("#tables")).to_be_hidden()
-    page.close()

@@ -19,10 +19,10 @@ from numerate.cli.shared_options import (
     Models,
     MovedDataset,
     OutputFormat,
+    Run,
     Tables,
     TrustRemoteCode,
 )
-from numerate.configuration import OWN_FILE
 from numerate.errors import NumerateError
 from numerate.notices import is_verbose
 from numerate.plausibility.source import ModelSource
@@ -239,8 +239,8 @@ def rule(
 
 @command
 def check_benchmark(
+    run: Run,
     dataset: DatasetFolder,
-    model: Models = None,
     softmax: Annotated[
         str | None,
         typer.Option(
@@ -256,17 +256,22 @@ def check_benchmark(
     format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
 ) -> None:
     """Put known errors into held-out text and print how many of them checking finds."""
-    from numerate.proofreading.benchmark_command import benchmark_checking
+    from numerate.plausibility.benchmark_command import benchmark_checking
 
-    source = ModelSource("", dataset, cache, trust_remote_code, device)
-    benchmark_checking(
-        source, model or [], softmax=softmax, split=split, seed=seed, limit=limit, format=format
-    )
+    source = ModelSource(run, dataset, cache, trust_remote_code, device)
+    benchmark_checking(source, softmax=softmax, split=split, seed=seed, limit=limit, format=format)
 
 
 @command
 def serve(
-    run: Annotated[str | None, typer.Argument(help=RUN_OR_CONFIGURED, show_default=False)] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="A run or hf:PATH, and detectors; by default the configured ones, or rules alone.",
+            metavar="[MODEL…]",
+            show_default=False,
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; one that others can reach needs --token.")
     ] = "127.0.0.1",
@@ -286,15 +291,14 @@ def serve(
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
 ) -> None:
-    """Serve a page in the browser, and a JSON API, that check texts with a model."""
+    """Serve a page in the browser, and a JSON API, that check texts, with models or without."""
     from numerate.server.serve_command import serve as serve_run
 
-    run = run or here().run
-    if run is None:
-        raise NumerateError(f"no run: expected numerate serve RUN, or model = … in {OWN_FILE}")
-    source = ModelSource(run, dataset, cache, trust_remote_code, device)
     serve_run(
-        source,
+        [
+            ModelSource(reference, dataset, cache, trust_remote_code, device)
+            for reference in models or here().models
+        ],
         host=host,
         port=port,
         token=token,

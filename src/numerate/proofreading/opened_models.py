@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from numerate.detector.trained import is_detector, open_detector
 from numerate.plausibility.source import ModelSource
 from numerate.proofreading.witnesses import Model
 
@@ -12,6 +11,8 @@ def open_model_or_detector(
     reference: str, source: ModelSource | None = None, *, with_tables: bool = False
 ) -> Model:
     """`source` has what else was said of models on the command line."""
+    from numerate.detector.trained import is_detector, open_detector
+
     source = replace(source or ModelSource(reference), run=reference)
     if is_detector(Path(reference)):
         return open_detector(reference, source.device)

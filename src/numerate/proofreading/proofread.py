@@ -1,6 +1,6 @@
 """A document proofread: rules, detectors and language models, joined into one list of findings."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
@@ -14,7 +14,7 @@ from numerate.documents.document import Document, Table
 from numerate.proofreading.joining import UNFITTED, Features, Joining, probability
 from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
 from numerate.proofreading.selection import chosen_codes
-from numerate.proofreading.witnesses import Model, Suspicion, Told, hear
+from numerate.proofreading.witnesses import Model, Suspicion, Testimony, Told, hear
 
 if TYPE_CHECKING:
     from numerate.plausibility.domain import Fit
@@ -110,25 +110,27 @@ def proofread(
     """
     codes = chosen_codes(select, ignore)
     read = ReadDocument(document, tables)
+    heard = [hear(one, read, alarms, force_domain=force_domain, told=told) for one in models]
+    return joined(read, heard, codes, joining)
+
+
+def joined(
+    read: ReadDocument,
+    heard: Sequence[Testimony],
+    codes: Collection[str],
+    joining: Joining = UNFITTED,
+) -> ProofreadDocument:
+    """What is recomputed, and what models have said."""
     recomputed = recompute(read, codes=codes)
-    suspicions: list[Suspicion] = []
-    unusual: list[Suspicion] = []
-    fits: list[Fit] = []
-    for model in models:
-        testimony = hear(model, read, alarms, force_domain=force_domain, told=told)
-        suspicions += testimony.suspicions
-        unusual += testimony.unusual
-        if testimony.fit is not None:
-            fits.append(testimony.fit)
-    result = ProofreadDocument(read, (), recomputed.coverage, fits=tuple(fits))
-    heard = [suspicion for suspicion in suspicions if suspicion.code in codes]
-    found = _Joined(read, joining).findings(recomputed.findings, heard)
-    order = {id(finding): result.order(finding.where) for finding in found}
-    ranked = sorted(found, key=lambda finding: (-finding.probability, order[id(finding)]))
-    told_of = {result.order(finding.where) for finding in found}
-    odd = [one for one in unusual if one.code in codes and result.order(one.where) not in told_of]
-    odd.sort(key=lambda one: one.strength)
-    return replace(result, found=tuple(ranked), unusual=tuple(odd))
+    suspicions = [one for some in heard for one in some.suspicions if one.code in codes]
+    unusual = [one for some in heard for one in some.unusual if one.code in codes]
+    fits = tuple(some.fit for some in heard if some.fit is not None)
+    result = ProofreadDocument(read, (), recomputed.coverage, fits=fits)
+    found = _Joined(read, joining).findings(recomputed.findings, suspicions)
+    found.sort(key=lambda finding: (-finding.probability, result.order(finding.where)))
+    told_of = {finding.where for finding in found}
+    odd = sorted((one for one in unusual if one.where not in told_of), key=lambda one: one.strength)
+    return replace(result, found=tuple(found), unusual=tuple(odd))
 
 
 class _Joined:

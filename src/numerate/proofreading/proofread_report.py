@@ -99,12 +99,17 @@ def coverage_in_words(coverage: dict[str, Coverage]) -> str:
         for statements, covered in coverage.items()
     )
     missing = "".join(
-        f"; {number} {f'of the {statements} ' if several else ''}"
-        f"{'has' if number == 1 else 'have'} no {lacking}"
+        f"; {number} {f'of the {statements} ' if several else ''}{_lack(number, lacking)}"
         for statements, covered in coverage.items()
         for lacking, number in covered.missing.most_common()
     )
     return f"recomputed {counts}{missing}"
+
+
+def _lack(number: int, what: str) -> str:
+    if what.startswith(("a ", "an ", "the ", "what ")):
+        return f"{'lacks' if number == 1 else 'lack'} {what}"
+    return f"{'has' if number == 1 else 'have'} no {what}"
 
 
 def _counted(count: int, what: str) -> str:

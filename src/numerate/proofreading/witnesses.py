@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from numerate.checking.finding import DETECTED, UNLIKELY, Evidence, Suggestion
@@ -13,6 +13,7 @@ from numerate.documents.document import Document, Table
 from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
 
 if TYPE_CHECKING:
+    from numerate.plausibility.assessments import Assessments, Glance
     from numerate.plausibility.domain import Fit
     from numerate.sight.view import SeenNumber, Source
 
@@ -27,7 +28,9 @@ class Scored(Protocol):
     @property
     def log_odds(self) -> float: ...  # of an error
     @property
-    def suggestion(self) -> Suggestion | None: ...
+    def alarm(self) -> float: ...  # share of right numerals that are at least as suspicious
+    @property
+    def suggestion(self) -> str | None: ...
 
 
 @runtime_checkable
@@ -37,9 +40,6 @@ class Detector(Protocol):
     name: str
 
     def log_odds(self, document: Document, tables: Sequence[Table]) -> Sequence[Scored]: ...
-
-    def threshold(self, alarms: float) -> float:
-        """The log odds that so large a share of right numerals exceeds."""
 
 
 @runtime_checkable
@@ -77,7 +77,12 @@ class Testimony:
 
 
 def hear(
-    model: Model, read: ReadDocument, alarms: float, *, force_domain: bool, told: Told | None
+    model: Model,
+    read: ReadDocument,
+    alarms: float,
+    *,
+    force_domain: bool = False,
+    told: Told | None = None,
 ) -> Testimony:
     if isinstance(model, Detector):
         return _detected(model, read, alarms)
@@ -85,11 +90,10 @@ def hear(
 
 
 def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
-    threshold = model.threshold(alarms)
     found = []
     for scored in model.log_odds(read.document, read.given):
-        suggestion = scored.suggestion
-        instead = f"; {suggestion.text} would" if suggestion else ""
+        meant = scored.suggestion if scored.suggestion != scored.written else None
+        instead = f"; {meant} would" if meant else ""
         odds = _odds(scored.log_odds)
         found.append(
             Suspicion(
@@ -97,10 +101,10 @@ def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
                 scored.where,
                 scored.written,
                 scored.log_odds,
-                scored.log_odds >= threshold,
+                scored.alarm <= alarms,
                 f"{scored.written} does not seem to belong here{instead}.",
                 (Evidence(DETECTED, f"{model.name}: odds of {odds} that it is an error"),),
-                suggestion,
+                Suggestion(meant) if meant else None,
             )
         )
     return Testimony(found)
@@ -120,41 +124,39 @@ def _unlikely(
     force_domain: bool,
     told: Told | None,
 ) -> Testimony:
-    from numerate.plausibility.wording import explain, share
-
-    sees = sees_tables(model)
-    given = read.given if sees else ()
+    given = read.given if sees_tables(model) else ()
     assessed = model.checker.sift(read.document, alarms, given, told)
-    if force_domain:
-        assessed = assessed.forced()
+    return testimony_of(assessed.forced() if force_domain else assessed, read)
 
-    def where(start: int, end: int) -> Where:
-        return _where(read.document, start, end)
 
-    def bare(glance: Any) -> Suspicion:
-        place = where(glance.start, glance.end)
-        return Suspicion(UNLIKELY_CODE, place, glance.written, glance.plausibility, False)
+def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
+    """What a language model says: of each numeral as much as it has looked at it."""
+    from numerate.plausibility.assessments import Assessment
+    from numerate.plausibility.wording import explain, share, verdict
 
-    found = [bare(glance) for glance in assessed.glances if not glance.flagged]
-    for one in assessed:
+    def suspicion(one: "Assessment | Glance") -> Suspicion:
+        where = _where(read.document, one.start, one.end)
+        bare = Suspicion(UNLIKELY_CODE, where, one.written, one.plausibility, one.flagged)
+        if not one.flagged:
+            return bare
         evidence = [Evidence(UNLIKELY, f"as odd as {share(one.plausibility)} right numbers")]
+        if not isinstance(one, Assessment):
+            said = f"{one.written} is {verdict(one, assessed.domain)}."
+            return replace(bare, message=said, evidence=tuple(evidence))
         for source in one.sources:
-            places = tuple(_place(number, read, where) for number in source.numbers)
-            evidence.append(Evidence(UNLIKELY, str(source), tuple(filter(None, places))))
-        found.append(
-            Suspicion(
-                UNLIKELY_CODE,
-                where(one.start, one.end),
-                one.written,
-                one.plausibility,
-                True,
-                explain(one, assessed.domain),
-                tuple(evidence),
-                _suggestion(one.likely, one.sources, one.numeral),
-            )
+            places = tuple(filter(None, (_place(number, read) for number in source.numbers)))
+            evidence.append(Evidence(UNLIKELY, str(source), places))
+        return replace(
+            bare,
+            message=explain(one, assessed.domain),
+            evidence=tuple(evidence),
+            suggestion=_suggestion(one.likely, one.sources, one.numeral),
         )
-    unusual = [bare(glance) for glance in assessed.unusual]
-    return Testimony(found, unusual, assessed.domain)
+
+    closely = {one.start for one in assessed}
+    others = [glance for glance in assessed.glances if glance.start not in closely]
+    found = [suspicion(one) for one in (*assessed, *others)]
+    return Testimony(found, [suspicion(one) for one in assessed.unusual], assessed.domain)
 
 
 def sees_tables(model: LanguageModel) -> bool:
@@ -187,14 +189,12 @@ def _where(document: Document, start: int, end: int) -> Where:
     return Where(source.read_at(start) - at, source.read_at(end - 1) + 1 - at, paragraph=index)
 
 
-def _place(
-    number: "SeenNumber", read: ReadDocument, where: Callable[[int, int], Where]
-) -> Where | None:
+def _place(number: "SeenNumber", read: ReadDocument) -> Where | None:
     """Of a number in view; models count the tables that are given before the document's own."""
     if number.table is None or number.row is None or number.column is None:
         if number.start is None or number.end is None:
             return None
-        return where(number.start, number.end)
+        return _where(read.document, number.start, number.end)
     given = len(read.given)
     own = len(read.tables) - given
     table = number.table + own if number.table < given else number.table - given

@@ -1,10 +1,14 @@
-"""Answers of the API: what `numerate.plausibility` says, in the words of the messages."""
+"""Answers of the API: what proofreading and models say, in the words of the messages."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
+from numerate.checking.finding import Finding
+from numerate.checking.reading import ReadDocument
+from numerate.checking.where import Where
 from numerate.documents.document import Table
+from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
@@ -13,28 +17,89 @@ from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.assessments import Assessment, Glance
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
+from numerate.proofreading.proofread import ALARMS, ProofreadDocument, joined
+from numerate.proofreading.proofread_report import (
+    Report,
+    coverage_record,
+    finding_record,
+    place_record,
+)
+from numerate.proofreading.selection import chosen_codes
+from numerate.proofreading.suppression import suppress
+from numerate.proofreading.witnesses import Detector, hear, sees_tables, testimony_of
 from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars
 
 
 def checked(
-    model: NumeralLM,
+    model: NumeralLM | None,
     asked: messages.CheckRequest,
     tables: Sequence[Table] = (),
     *,
+    detectors: Sequence[Detector] = (),
     force_domain: bool = False,
 ) -> messages.CheckAnswer:
-    checker = model.checker
-    look = checker.assess if asked.details else checker.glance
-    alarms = checker.usual_alarms if asked.alarms is None else asked.alarms
-    findings = look(asked.text, alarms, tables)
-    fit = replace(findings.domain, forced=force_domain)
-    reason = None if fit.calibrated else misfit("This text", fit)
+    """All that is wrong; with a language model, also how plausible every numeral is."""
+    read = ReadDocument(read_text(asked.text), tables)
+    codes = chosen_codes(asked.select, asked.ignore)
+    alarms = ALARMS if asked.alarms is None else asked.alarms
+    numerals: list[messages.Checked] = []
+    heard, domain = [hear(one, read, alarms) for one in detectors], None
+    if model is not None:
+        checker = model.checker
+        look = checker.assess if asked.details else checker.glance
+        rate = checker.usual_alarms if asked.alarms is None else asked.alarms
+        assessed = look(read.document, rate, tables if sees_tables(model) else ())
+        assessed = assessed.forced() if force_domain else assessed
+        heard.append(testimony_of(assessed, read))
+        fit = assessed.domain
+        reason = None if fit.calibrated else misfit("This text", fit)
+        domain = messages.Domain.model_validate({**fit.record(), "misfit": reason})
+        numerals = [_checked(finding, fit) for finding in assessed]
+    found, _ = suppress(joined(read, heard, codes), codes, models=bool(heard))
+    report = Report([found])
     return messages.CheckAnswer(
-        numerals=[_checked(finding, fit) for finding in findings],
-        flagged=sum(finding.flagged for finding in findings),
-        domain=messages.Domain.model_validate({**fit.record(), "misfit": reason}),
+        findings=[_found(found, finding) for finding in found],
+        coverage={
+            statements: messages.Covered.model_validate(covered)
+            for statements, covered in coverage_record(report.coverage).items()
+        },
+        summary=report.summary,
+        numerals=numerals,
+        flagged=sum(numeral.flagged for numeral in numerals),
+        domain=domain,
     )
+
+
+def _found(proofread: ProofreadDocument, finding: Finding) -> messages.Found:
+    def at(where: Where) -> dict[str, Any]:
+        return _place(proofread, where)
+
+    record = finding_record(proofread, finding) | at(finding.where)
+    record["involved"] = [at(where) for where in finding.involved]
+    record["evidence"] = [
+        {"kind": one.kind, "said": one.said, "places": [at(where) for where in one.places]}
+        for one in finding.evidence
+    ]
+    return messages.Found.model_validate(record)
+
+
+def _place(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
+    """With the tables counted as requests do: theirs before those of the text."""
+    record = place_record(proofread, where)
+    table, given = where.table, len(proofread.read.given)
+    if table is not None:
+        own = len(proofread.document.tables)
+        table = table + given if table < own else table - own
+    beside = record["line"] is None
+    return {
+        **record,
+        "start": None if beside else record["start"],
+        "end": None if beside else record["end"],
+        "table": table,
+        "row": where.row,
+        "column": where.column,
+    }
 
 
 def _checked(finding: Assessment | Glance, fit: Fit) -> messages.Checked:

@@ -1,4 +1,4 @@
-"""The JSON API: requests in, calls of `numerate.plausibility`, answers out."""
+"""The JSON API: requests in, calls of proofreading and of models, answers out."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -9,15 +9,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import numerate
+from numerate.corpus.tokenizer import iter_tokens
 from numerate.documents.document import Table
 from numerate.model.numeral_lm import NumeralLM
+from numerate.proofreading.witnesses import Detector
 from numerate.server import messages
 from numerate.server.answers import checked, predicted, ranked
 from numerate.server.asked_tables import AskedTables
 from numerate.server.guard import Access, Guard
 from numerate.server.limits import Limits
 from numerate.server.pages import page_routes
-from numerate.server.problems import answer_problems
+from numerate.server.problems import RefusedError, answer_problems
 from numerate.server.workers import Workers
 from numerate.sight.columns import sees_tables
 
@@ -29,17 +31,18 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(
-    model: NumeralLM,
+    model: NumeralLM | None,
     *,
-    name: str,
+    name: str | None = None,
+    detectors: Sequence[Detector] = (),
     examples: Sequence[str] = (),
     tables: Sequence[Table] = (),
     limits: Limits | None = None,
     access: Access | None = None,
     force_domain: bool = False,
 ) -> ASGIApp:
-    """The application for one loaded run; `examples` are texts to try, and `tables` are in view
-    where a request gives none.
+    """The application; `examples` are texts to try, and `tables` are in view where a request gives
+    none. Without a language model it recomputes, and asks the `detectors`, if there are any.
 
     `force_domain`: all texts are taken for the kind that the model was trained on.
     """
@@ -64,6 +67,13 @@ def create_app(
         responses=PROBLEMS,
     )
 
+    tokens = (lambda text: list(iter_tokens(text))) if model is None else model.tokens
+
+    def language_model() -> NumeralLM:
+        if model is None:
+            raise RefusedError(404, "no language model: expected numerate serve MODEL")
+        return model
+
     async def compute(request: Request, function: Callable[[], Result]) -> Result:
         return await workers.call(request.receive, function)
 
@@ -77,9 +87,10 @@ def create_app(
         """What is loaded, how much one request may ask, and texts to try."""
         return messages.ModelAnswer(
             name=name,
-            strategy=model.name,
-            members=list(model.members),
-            sees_tables=sees_tables(model.config.sight),
+            strategy=None if model is None else model.name,
+            members=[] if model is None else list(model.members),
+            detectors=[detector.name for detector in detectors],
+            sees_tables=model is not None and sees_tables(model.config.sight),
             tables=[messages.TableAnswer.model_validate(table) for table in given.usual],
             limits=messages.LimitsAnswer.model_validate(limits),
             examples=list(examples),
@@ -87,32 +98,35 @@ def create_app(
 
     @app.post("/v1/check")
     async def check(asked: messages.CheckRequest, request: Request) -> messages.CheckAnswer:
-        """How plausible every numeral of a text is where it stands."""
-        limits.check([asked.text], model.tokens)
+        """What is wrong with the numbers of a text, and how plausible each is where it stands."""
+        limits.check([asked.text], tokens)
         given.check(asked.tables)
 
         def answer() -> messages.CheckAnswer:
-            return checked(model, asked, given.read(asked.tables), force_domain=force_domain)
+            tables = given.read(asked.tables)
+            return checked(model, asked, tables, detectors=detectors, force_domain=force_domain)
 
         return await compute(request, answer)
 
     @app.post("/v1/predict")
     async def predict(asked: messages.PredictRequest, request: Request) -> messages.PredictAnswer:
         """The distribution over the numeral at one place of a text."""
-        limits.check([asked.text], model.tokens)
+        lm = language_model()
+        limits.check([asked.text], tokens)
         given.check(asked.tables)
 
         def answer() -> messages.PredictAnswer:
-            return predicted(model, asked, limits.gap_tokens, given.read(asked.tables))
+            return predicted(lm, asked, limits.gap_tokens, given.seen(asked.tables))
 
         return await compute(request, answer)
 
     @app.post("/v1/rank")
     async def rank(asked: messages.RankRequest, request: Request) -> messages.RankAnswer:
         """Claims in the order of how probable they are."""
-        limits.check(asked.claims, model.tokens)
+        lm = language_model()
+        limits.check(asked.claims, tokens)
         given.check(asked.tables)
-        return await compute(request, lambda: ranked(model, asked, given.read(asked.tables)))
+        return await compute(request, lambda: ranked(lm, asked, given.seen(asked.tables)))
 
     @app.post("/v1/tables")
     async def tables_of(asked: messages.TablesRequest, request: Request) -> messages.TablesAnswer:
@@ -120,7 +134,7 @@ def create_app(
         given.check([asked.text])
 
         def answer() -> messages.TablesAnswer:
-            return messages.TablesAnswer.model_validate({"tables": given.shown([asked.text])})
+            return messages.TablesAnswer.model_validate({"tables": given.read([asked.text])})
 
         return await compute(request, answer)
 

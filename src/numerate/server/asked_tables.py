@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from numerate.corpus.tokenizer import DEFAULT_RULES
 from numerate.documents.document import Table
 from numerate.documents.table_file import tables_in
 from numerate.model.numeral_lm import NumeralLM
+from numerate.proofreading.witnesses import sees_tables
 from numerate.server.limits import Limits
 from numerate.server.messages import Cells
 from numerate.sight.table_numbers import numbers_of
@@ -13,7 +15,7 @@ from numerate.sight.table_numbers import numbers_of
 class AskedTables:
     """What requests have in view: the tables that they give, or else the server's own."""
 
-    def __init__(self, model: NumeralLM, limits: Limits, usual: Sequence[Table]) -> None:
+    def __init__(self, model: NumeralLM | None, limits: Limits, usual: Sequence[Table]) -> None:
         self._model, self._limits, self.usual = model, limits, list(usual)
 
     def check(self, asked: Sequence[str | Cells] | None) -> None:
@@ -21,15 +23,20 @@ class AskedTables:
         given = asked or ()
         self._limits.check_tables(len(given), sum(map(_characters, given)))
 
-    def read(self, asked: Sequence[str | Cells] | None) -> list[Table]:
+    def seen(self, asked: Sequence[str | Cells] | None) -> list[Table]:
+        """Those that the model sees; one that sees none refuses what it is given."""
+        found = self.read(asked)
+        if self._model is None:
+            return found
         if asked is None:
-            return self.usual
-        found = self.shown(asked)
+            return found if sees_tables(self._model) else []
         self._model.check_tables(found)
         return found
 
-    def shown(self, asked: Sequence[str | Cells]) -> list[Table]:
-        """The same, whether or not the model would see them."""
+    def read(self, asked: Sequence[str | Cells] | None) -> list[Table]:
+        """Whether or not the model would see them."""
+        if asked is None:
+            return self.usual
         found: list[Table] = []
         for place, given in enumerate(asked):
             if isinstance(given, str):
@@ -38,7 +45,7 @@ class AskedTables:
                 found.append(Table("", given.label, given.caption, given.header, given.body))
         self._limits.check_tables(len(found), 0)
         if found:
-            rules = self._model.reference.reading
+            rules = DEFAULT_RULES if self._model is None else self._model.reference.reading
             self._limits.check_numbers(sum(len(numbers_of(table, rules)) for table in found))
         return found
 

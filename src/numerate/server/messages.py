@@ -60,6 +60,10 @@ class CheckRequest(Asked):
         "finest that a small dev split allows.",
     )
     details: bool = Field(False, description="Also what was expected instead, which takes longer.")
+    select: list[Text] = Field(
+        [], description="Codes of rules, or their beginnings; by default all.", examples=[["NUM3"]]
+    )
+    ignore: list[Text] = Field([], description="Codes that are not looked for.")
     tables: Tables = None
 
 
@@ -183,10 +187,63 @@ class Domain(Given):
     strangeness: Trait | None = Field(None, description="Of the typical numeral.")
 
 
+class FoundAt(Given):
+    """A place in the text or in a table."""
+
+    words: str = Field(description="For people: Table 2, row Heart rate, column Placebo.")
+    text: str = Field(description="What stands there.")
+    start: int | None = Field(description="Where it begins in the text, if it stands there.")
+    end: int | None
+    table: int | None = Field(
+        description="Which table, from 0: those of the request, then those within the text."
+    )
+    row: int | None = Field(description="Of the body, from 0; -1, -2: of the header, upwards.")
+    column: int | None
+
+
+class FoundEvidence(Given):
+    kind: Literal["recomputed", "detected", "unlikely"]
+    said: str = Field(description="Arithmetic, or what stands elsewhere.")
+    places: list[FoundAt]
+
+
+class FoundSuggestion(Given):
+    text: str = Field(description="As it would be written in the place of the numeral.")
+    probability: float | None
+
+
+class Found(FoundAt):
+    """What is wrong with a numeral."""
+
+    code: str = Field(description="Of the rule: NUM301.")
+    also: list[str] = Field(description="Codes of others that point to the same numeral.")
+    message: str
+    written: str
+    probability: float = Field(description="That it is an error.")
+    calibrated: bool = Field(description="Whether the text fits the model, if only it speaks.")
+    evidence: list[FoundEvidence]
+    involved: list[FoundAt] = Field(description="All numerals of the statement.")
+    suggestion: FoundSuggestion | None
+    fingerprint: str
+
+
+class Covered(Given):
+    total: int = Field(description="Statements of a kind.")
+    recomputed: int
+    missing: dict[str, int] = Field(description="What the others lack.")
+
+
 class CheckAnswer(Given):
-    numerals: list[Checked] = Field(description="Every numeral, in the order of the text.")
+    findings: list[Found] = Field(description="What is wrong, the most probable first.")
+    coverage: dict[str, Covered] = Field(description="What could be recomputed.")
+    summary: str = Field(description="All of it in a line.")
+    numerals: list[Checked] = Field(
+        description="Every numeral as the language model finds it, in the order of the text."
+    )
     flagged: int = Field(description="How many of them are flagged.")
-    domain: Domain = Field(description="Where the text does not fit, flags are uncalibrated.")
+    domain: Domain | None = Field(
+        description="Where the text does not fit, flags are uncalibrated; null: no language model."
+    )
 
 
 class Likely(Given):
@@ -279,10 +336,11 @@ class LimitsAnswer(Given):
 
 
 class ModelAnswer(Given):
-    name: str = Field(description="Of the run.")
-    strategy: str = Field(description="One of the models of numerate train.")
+    name: str | None = Field(description="Of the run; null: there is no language model.")
+    strategy: str | None = Field(description="One of the models of numerate train.")
     members: list[str] = Field(description="Strategies of a combination; empty for other models.")
-    sees_tables: bool = Field(description="Whether requests may give tables.")
+    detectors: list[str] = Field(description="Names of the detectors that check.")
+    sees_tables: bool = Field(description="Whether the language model sees tables.")
     tables: list[TableAnswer] = Field(description="In view where a request gives none.")
     limits: LimitsAnswer = Field(description="Of one request.")
     examples: list[str] = Field(description="Texts to try.")

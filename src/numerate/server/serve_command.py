@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from numerate.documents.document import Table
+    from numerate.model.numeral_lm import NumeralLM
+    from numerate.proofreading.witnesses import Detector
     from numerate.server.guard import Access
     from numerate.server.limits import Limits
 
@@ -36,7 +38,7 @@ MOST_HEADER_BYTES = 16 * 1024
 
 
 def serve(
-    source: ModelSource,
+    sources: Sequence[ModelSource],
     *,
     host: str,
     port: int,
@@ -44,8 +46,9 @@ def serve(
     tables: Sequence[Path] = (),
     force_domain: bool = False,
 ) -> None:
-    """Serve a run or hf:PATH until SIGTERM or Ctrl-C; what was asked before is still answered.
+    """Serve until SIGTERM or Ctrl-C; what was asked before is still answered.
 
+    The models may be one run or hf:PATH, and detectors; without any, numbers are recomputed.
     The `tables` are in view where a request gives none.
     """
     check_extra()
@@ -56,7 +59,7 @@ def serve(
     access = Access(loopback=is_loopback(host), token=token)
     given = read_given(tables)
     with bind(host, port) as listener:
-        _serve(source, listener, access, given, force_domain)
+        _serve(sources, listener, access, given, force_domain)
 
 
 def check_extra() -> None:
@@ -98,35 +101,28 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def _serve(
-    source: ModelSource,
+    sources: Sequence[ModelSource],
     listener: socket.socket,
     access: "Access",
     tables: "list[Table]",
     force_domain: bool,
 ) -> None:
-    import torch
     import uvicorn
 
-    from numerate.plausibility.given_tables import check_given
-    from numerate.pretrained.backbone import parse_reference
     from numerate.server.api import create_app
     from numerate.server.guard import LOG
-    from numerate.server.limits import FOR_LARGE_MODELS, Limits
+    from numerate.server.limits import Limits
 
-    model = source.load(with_tables=bool(tables))
-    check_given(model, tables)
-    run = source.run
-    limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
-    examples = (source.example_texts() if access.loopback else []) or [EXAMPLE]
-    model.checker.glance(
-        examples[0], model.checker.usual_alarms
-    )  # what is computed once is computed now
+    model, detectors = _open(sources, tables)
+    limits, name, examples = Limits(), None, list[str]()
+    if model is not None:
+        limits, name, examples = _prepared(*model, access)
     log_to_stderr(LOG, logging.WARNING if is_quiet() else logging.INFO)
     app = create_app(
-        model,
-        name=model.name if parse_reference(str(run)) else Path(run).resolve().name,
-        examples=examples,
+        model[0] if model else None,
+        name=name,
+        detectors=detectors,
+        examples=examples or [EXAMPLE],
         tables=tables,
         limits=limits,
         access=access,
@@ -139,10 +135,53 @@ def _serve(
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            print(f"{printable(run)}: {address} (Ctrl-C to stop)", flush=True)
+            served = printable(", ".join(source.run for source in sources)) or "rules alone"
+            print(f"{served}: {address} (Ctrl-C to stop)", flush=True)
 
     with _quiet_signals():
         Server(config).run(sockets=[listener])
+
+
+def _open(
+    sources: "Sequence[ModelSource]", tables: "list[Table]"
+) -> "tuple[tuple[NumeralLM, ModelSource] | None, list[Detector]]":
+    """The language model, with where it is from, and the detectors."""
+    from numerate.plausibility.given_tables import check_given
+    from numerate.proofreading.opened_models import open_model_or_detector
+    from numerate.proofreading.witnesses import Detector, sees_tables
+
+    found: list[tuple[NumeralLM, ModelSource]] = []
+    detectors: list[Detector] = []
+    for source in sources:
+        opened = open_model_or_detector(source.run, source, with_tables=bool(tables))
+        if isinstance(opened, Detector):
+            detectors.append(opened)
+        else:
+            found.append((cast("NumeralLM", opened), source))
+    if len(found) > 1:
+        names = ", ".join(source.run for _, source in found)
+        raise NumerateError(f"serve: got {names}, expected one language model; detectors beside it")
+    for model, _ in found:
+        if sees_tables(model):
+            check_given(model, tables)
+    return (found[0] if found else None), detectors
+
+
+def _prepared(
+    model: "NumeralLM", source: ModelSource, access: "Access"
+) -> "tuple[Limits, str, list[str]]":
+    """Limits, a name and examples; what is computed once is computed now."""
+    import torch
+
+    from numerate.pretrained.backbone import parse_reference
+    from numerate.server.limits import FOR_LARGE_MODELS, Limits
+
+    limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
+    examples = source.example_texts() if access.loopback else []
+    model.checker.glance((examples or [EXAMPLE])[0], model.checker.usual_alarms)
+    name = str(model.name) if parse_reference(source.run) else Path(source.run).resolve().name
+    return limits, name, examples
 
 
 def http_config(app: "ASGIApp", limits: "Limits") -> "uvicorn.Config":

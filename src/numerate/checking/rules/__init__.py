@@ -6,8 +6,6 @@ from numerate.checking.rules import (  # noqa: F401
     impossible,
     intervals,
     percentages,
-    same_quantity,
-    same_size,
     spans,
     table_percentages,
     table_totals,

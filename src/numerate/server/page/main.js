@@ -1,9 +1,10 @@
-// The page: check the text as it is written, show what the model expects where one asks.
+// The page: check the text as it is written, show what is wrong, and what a model expects.
 
 import { ApiError, ask, useToken } from "./api.js";
 import { Editor } from "./editor.js";
+import { Findings, marksOf, placesOf } from "./findings.js";
 import { countLine, listNumerals } from "./numerals.js";
-import { sendable, toPoint, toUnits, unitOffsets } from "./offsets.js";
+import { findingsToUnits, sendable, toPoint, toUnits, unitOffsets } from "./offsets.js";
 import { Panel, shownSources } from "./panel.js";
 import { Tables } from "./tables.js";
 
@@ -18,7 +19,11 @@ const tables = new Tables(find("tables"), {
   onCell: showSource,
 });
 
+const findings = new Findings(find("findings"), { onPick: showFinding, onApply: apply });
+
 let limits = { characters: Infinity };
+let hasModel = false; // of language; without one there is nothing to predict
+let seesTables = false; // whether it does
 let examples = [];
 let timer = 0;
 let check = new AbortController(); // of the text
@@ -57,6 +62,7 @@ async function checkText() {
   const characters = toPoint(text, text.length);
   if (characters > limits.characters) {
     editor.show([]);
+    findings.show([], "");
     sayMisfit("");
     list();
     say(`The text is too long: ${characters.toLocaleString("en")} characters, at most ${limits.characters.toLocaleString("en")} can be checked.`);
@@ -64,23 +70,29 @@ async function checkText() {
     return;
   }
   try {
-    const asked = { text: sendable(text), ...inView() };
+    const asked = { text: sendable(text), tables: tables.tables };
     const answer = await ask("check", asked, check.signal);
+    const numerals = toUnits(answer.numerals, text);
+    const found = findingsToUnits(answer.findings, text);
+    const misfit = answer.domain?.misfit ?? "";
     say("");
-    sayMisfit(answer.domain.misfit ?? "");
-    editor.show(toUnits(answer.numerals, text));
+    sayMisfit(misfit);
+    editor.markSources([]);
+    tables.mark([], null);
+    editor.show(marksOf(numerals, found));
+    findings.show(found, answer.summary);
     busy(false);
     list();
-    find("count").textContent = countLine(editor.findings, answer.domain.misfit);
+    find("count").textContent = hasModel ? countLine(numerals, misfit) : "";
     refresh();
   } catch (error) {
     failed(error, checkText);
   }
 }
 
-/** The tables as the server takes them, if the model sees any. */
+/** The tables as the server takes them for a prediction, if the model sees any. */
 function inView() {
-  return find("tables").hidden ? {} : { tables: tables.tables };
+  return seesTables ? { tables: tables.tables } : {};
 }
 
 /** One clear line; what may pass by itself is tried again. */
@@ -103,17 +115,36 @@ function list() {
   });
 }
 
-function pick(finding) {
+function pick(mark) {
   opener = document.activeElement;
-  editor.select(finding);
+  editor.select(mark);
   list();
-  predict(finding);
+  if (mark.finding !== undefined) showFinding(mark.finding);
+  if (hasModel && mark.numeral !== undefined) predict(mark);
+  else if (panel.isOpen) close();
+}
+
+/** A finding where it stands, with the places that it rests on; again: no more. */
+function showFinding(index) {
+  const chosen = index === findings.chosen && document.activeElement?.closest("#findings") ? null : index;
+  const places = chosen === null ? [] : placesOf(findings.found[chosen]);
+  findings.choose(chosen);
+  editor.markSources(places.flatMap(({ start }) => start ?? []));
+  tables.mark(places.length ? [{ numbers: places }] : [], places.length ? 0 : null);
+  const mark = editor.findings.find(({ finding }) => finding === chosen);
+  if (mark) editor.select(mark);
+}
+
+/** The suggestion of a finding is written; where the text has changed since, nothing is. */
+function apply(index) {
+  const mark = editor.findings.find(({ finding }) => finding === index);
+  if (mark) replace(mark, findings.found[index].suggestion.text);
 }
 
 /** After a new check: the open numeral may have changed, or be gone. */
 function refresh() {
   if (!panel.isOpen) return;
-  if (editor.selected) predict(editor.selected);
+  if (editor.selected?.numeral !== undefined) predict(editor.selected);
   else close();
 }
 
@@ -211,9 +242,14 @@ async function start() {
     const about = await ask("model");
     limits = about.limits;
     examples = about.examples;
-    find("model").textContent = about.name === about.strategy ? about.name : `${about.name}, ${about.strategy}`;
+    hasModel = about.strategy !== null;
+    seesTables = about.sees_tables;
+    const lm = about.name === about.strategy ? about.name : `${about.name}, ${about.strategy}`;
+    const names = [...(hasModel ? [lm] : []), ...about.detectors];
+    find("model").textContent = names.join("; ") || "rules alone";
+    find("key").hidden = !hasModel;
+    document.body.toggleAttribute("data-rules-alone", !hasModel);
     find("example").hidden = examples.length < 2;
-    find("tables").hidden = !about.sees_tables;
     if (!tables.version) tables.use(about.tables);
     say("");
     if (editor.text || !examples.length) checkText();

@@ -8,13 +8,25 @@ export function unitOffsets(text) {
   return units;
 }
 
-/** The findings of the server with offsets that fit JavaScript strings. */
-export function toUnits(findings, text) {
+/** What the server says of places, with offsets that fit JavaScript strings; null stays null. */
+export function toUnits(places, text, units = unitOffsets(text)) {
+  return places.map((place) => ({
+    ...place,
+    start: units[place.start] ?? null,
+    end: units[place.end] ?? null,
+  }));
+}
+
+/** Findings likewise, with all the places that they name. */
+export function findingsToUnits(findings, text) {
   const units = unitOffsets(text);
-  return findings.map((finding) => ({
+  return toUnits(findings, text, units).map((finding) => ({
     ...finding,
-    start: units[finding.start],
-    end: units[finding.end],
+    involved: toUnits(finding.involved, text, units),
+    evidence: finding.evidence.map((evidence) => ({
+      ...evidence,
+      places: toUnits(evidence.places, text, units),
+    })),
   }));
 }
 
