@@ -56,6 +56,8 @@ CANNOT_HOLD = [
     ("t(28) = 3.31, p > 0.05", "0.05"),
     ("t = 1.20, p < 0.001", "0.001"),  # with whatever degrees of freedom
     ("χ^2 = 0.5, p = 0.02", "0.02"),
+    ("t(28) = 2.05, p = 49", "49"),
+    ("r(48) = 31, p = .03", ".03"),
 ]
 UNKNOWN = [
     ("t = 2.05, p = .049", "degrees of freedom"),

@@ -48,16 +48,15 @@ class PValue:
 
     @property
     def interval(self) -> Interval:
-        """All that it may be, rounded or cut off."""
+        """All that it may be, rounded or cut off; above 1 where it cannot be one."""
         if self.number is None:
             return Interval(USUAL_LEVEL, 1.0)
         if self.relation == BELOW:  # `p < 0.000` too
             return Interval(0.0, float(self.number) or self.number.interval.high)
         if self.relation == ABOVE:
-            return Interval(float(self.number), 1.0)
-        rounded = self.number.interval
+            return Interval(float(self.number), max(float(self.number), 1.0))
         cut_off = float(self.number) + 10.0**-self.number.precision
-        return Interval(max(rounded.low, 0.0), min(cut_off, 1.0))
+        return Interval(max(self.number.interval.low, 0.0), cut_off)
 
     @property
     def is_corrected(self) -> bool:
@@ -101,7 +100,7 @@ def p_value_of_cell(piece: Piece) -> PValue | None:
     if match["value"] != "#":
         return PValue(ABOVE, None)
     number = shape.number(match.start("value"))
-    if not 0 <= number.value <= 1:
+    if number.value < 0:
         return None
     return PValue(relation_of(match["relation"]), number)
 
@@ -109,7 +108,7 @@ def p_value_of_cell(piece: Piece) -> PValue | None:
 def p_values_in(shape: Shape) -> Iterator[PlacedPValue]:
     for match in _P_VALUE.finditer(shape.text):
         number = shape.number(match.start("value")) if match["value"] == "#" else None
-        if number is not None and not 0 <= number.value <= 1:
+        if number is not None and number.value < 0:
             continue
         relation = ABOVE if number is None else relation_of(match["relation"])
         yield PlacedPValue(*match.span(), PValue(relation, number, match["label"] or ""))

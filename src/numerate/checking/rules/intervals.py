@@ -25,10 +25,11 @@ _OTHER_METHOD = re.compile(
     r"|[Cc]redible interval|Bayesian|MCMC|[Pp]rofile.likelihood"
 )
 _COEFFICIENT = re.compile(r"\b[bB]\b|β|\b[Bb]eta\b|[Cc]oef|[Ee]stimate|[Ll]og")
+_PERCENT = re.compile(r"%(?!\s?-?\s?(?:CI|C\.I|confidence))", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:lower|less|fewer|smaller|shorter|reduc|decreas|declin|lost|loss)")
 _OTHER_P = re.compile(r"interact|trend|heterogen|overall|group|time", re.IGNORECASE)
 _SYMMETRIC = "a symmetric method"
-_SLACK = 0.02  # of half its width, by which the centre of an interval may lie beside its estimate
+_SLACK = 0.01  # of half its width, by which the centre of an interval may lie beside its estimate
 _MANY = 3  # asymmetric intervals of a document, from which on they may be of another method
 _FEW = 5  # degrees of freedom that a small sample may have left to a t-based interval
 _FEW_QUANTILE = 2.5706  # of t with so many
@@ -84,15 +85,14 @@ def _outside(read: ReadDocument) -> Iterator[Outcome]:
 
 
 def _on_other_scales(one: ReportedInterval, estimate: Interval) -> Iterator[Interval]:
-    """A coefficient beside the interval of its odds ratio, a percentage beside one of shares, how
-    much lower something is beside an interval of its change."""
-    if _COEFFICIENT.search(one.name) and estimate.high < 100:
+    """A coefficient beside the interval of its odds ratio, how much lower something is beside an
+    interval of its change, a percentage beside an interval of shares."""
+    if _COEFFICIENT.search(one.name) and one.low.number.value > 0 and estimate.high < 100:
         yield estimate.through(math.exp)
     if _LESS.search(one.around):
         yield -estimate
-    if "%" in one.name:
-        yield estimate * 100
-        yield estimate * 0.01
+    if len(_PERCENT.findall(one.name)) == 1:
+        yield from (estimate * 100, estimate * 0.01)
 
 
 def _order(read: ReadDocument) -> Iterator[Outcome]:
@@ -172,9 +172,8 @@ def _symmetry(one: ReportedInterval) -> Outcome | None:
 
 def _contains(one: ReportedInterval) -> bool:
     assert one.estimate is not None
-    return one.low.interval.low <= one.estimate.interval.high and (
-        one.estimate.interval.low <= one.high.interval.high
-    )
+    within = Interval(one.low.interval.low, one.high.interval.high)
+    return within.meets(one.estimate.interval)
 
 
 def _document_says(read: ReadDocument, pattern: re.Pattern[str]) -> bool:

@@ -46,9 +46,9 @@ def recomputed_p(test: ReportedTest) -> Interval | None:
     if test.kind == R:
         if not degrees and test.sample is not None:
             degrees = [test.sample.interval - 2]
-        if len(degrees) != 1 or statistic.low >= 1:
+        if len(degrees) != 1:
             return None
-        statistic = Interval(statistic.low, min(statistic.high, 1.0))
+        statistic = Interval(min(statistic.low, 1.0), min(statistic.high, 1.0))
     wanted = 2 if test.kind == F else 1
     if len(degrees) != wanted or any(not 0 < one.low <= one.high < _MAX_DF for one in degrees):
         return None
