@@ -10,6 +10,8 @@ def one_slip(written: str, meant: str) -> bool:
         return False
     if first.replace(".", "").strip("0") == second.replace(".", "").strip("0"):
         return True  # the point, or zeros: a factor of ten
+    if len(first.partition(".")[2]) == len(second.partition(".")[2]):
+        first, second = first.replace(".", ""), second.replace(".", "")  # neighbours across it too
     if len(first) > len(second):
         first, second = second, first
     if len(second) - len(first) > 1:

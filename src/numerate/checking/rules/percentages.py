@@ -37,7 +37,7 @@ _UNIT = (
 )
 _OPEN = r"\s?[(\[]\s?(?:(?:i\.\s?e\.|or|n)[,=:]?\s?)?"
 _PERCENT = re.compile(
-    r"#\s?(?:%|per\s?cent\b)(?!\s?(?:CI|C\.I|confidence|cr\.?i|credib|prediction|limits))"
+    r"#\s?(?:%|per\s?cent\b)(?!\s?(?:ci\b|c\.i|confidence|cr\.?i|credib|prediction|limits))"
 )
 BESIDE = 130  # characters of a statement on either side of its percentage
 # Before it: `42 of 120 patients (35%)`, `42/120, 35%`
@@ -61,7 +61,7 @@ _ROUGHLY = re.compile(
 )
 # `Of the 120 patients`
 _WHOLE_FIRST = re.compile(rf"\s?(?:of|among(?:st)?|from|out\sof){_ALL}\s(#){_UNIT}(?=\s[a-z]{{3}})")
-_ANOTHER_WHOLE = re.compile(r"\b(?:of|among|in)\s(?:these|them|whom|which|those|the\s|#)")
+_ANOTHER_WHOLE = re.compile(r"\b(?:of|among)\s(?:these|them|whom|which|those|#|the\s#)")
 _PART = re.compile(
     rf"#(?<![#/.,-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})"
 )

@@ -13,6 +13,7 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import shape_of
+from numerate.numeral import count_digits
 
 # How a unit may be written, and what it is called where units are converted. Months and years are
 # of several lengths, and so are left out.
@@ -121,7 +122,8 @@ def _outcome(piece: Piece, numbers: Sequence[Number], meant: Interval, unit: str
     middle = (meant.low + meant.high) / 2
     expected = written(middle, stated.precision)
     is_near = middle > 0 and 0.5 < float(stated) / middle < 2
-    if not (is_near or one_slip(stated.written, expected)):
+    is_slip = count_digits(stated.written) > 1 and one_slip(stated.written, expected)
+    if not (is_near or is_slip):
         return Outcome(where, missing="whether they are the same quantity")
     places = tuple(piece.of(number) for number in numbers)
     shown = piece.text[numbers[0].start : stated.start].rstrip(" (=[")
