@@ -12,11 +12,16 @@ from numerate.checking.shape import Shape, shape_of
 BELOW, EQUAL, ABOVE = "<", "=", ">"
 USUAL_LEVEL = 0.05
 
+_LABEL = (
+    r"[\s_-]?[({]?(?i:corr\w{0,7}|adj\w{0,5}|fdr\w{0,10}|fwer?|bonf\w{0,8}|holm|tukey|dunn\w{0,3}|perm\w{0,9}"
+    r"|boot\w{0,8}|exact|sidak|trend|int\w{0,9}|unc\w{0,9}|raw|(?:one|two)-(?:tailed|sided))[)}]?"
+    r"|[_-]?[A-Z][A-Za-z]{1,10}|[\s_-]for[ -][a-z]{4,12}"
+)
 _P_VALUE = re.compile(
-    r"(?<![A-Za-z0-9^_])[pP](?:[\s‐–-]?[vV]al(?:ue)?s?)?"
-    r"(?P<label>[\s_-]?[({]?[A-Za-z][A-Za-z-]{1,14}[)}]?|[\s_-]?for[ -][a-z]{4,12})??"
-    r"\s?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){1,2}|(?:was|of|is)\s|:\s?)"
-    r"(?P<value>#|[nN]\.?[sS]\b\.?)"
+    rf"(?<![A-Za-z0-9^_])[pP](?:(?P<label>{_LABEL})?\s?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){{1,2}}|:\s?)"
+    rf"|[\s‐–-]?[vV]al(?:ue)?s?(?P<later>{_LABEL})?"
+    r"\s?(?P<said>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){1,2}|(?:was|of|is)\s|:\s?))"
+    r"(?P<value>\#|[nN]\.?[sS]\b\.?)"
 )
 _CELL = re.compile(
     r"\s?(?:[pP]\s?)?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){0,2})"
@@ -51,8 +56,10 @@ class PValue:
         """All that it may be, rounded or cut off; above 1 where it cannot be one."""
         if self.number is None:
             return Interval(USUAL_LEVEL, 1.0)
-        if self.relation == BELOW:  # `p < 0.000` too
-            return Interval(0.0, float(self.number) or self.number.interval.high)
+        if self.relation == BELOW:  # `p < 0.000`, and `p < 3.4e-13`, are rounded too
+            digits = len(self.number.value.as_tuple().digits)
+            is_level = self.number.value and digits == 1
+            return Interval(0.0, float(self.number) if is_level else self.number.interval.high)
         if self.relation == ABOVE:
             return Interval(float(self.number), max(float(self.number), 1.0))
         cut_off = float(self.number) + 10.0**-self.number.precision
@@ -110,5 +117,6 @@ def p_values_in(shape: Shape) -> Iterator[PlacedPValue]:
         number = shape.number(match.start("value")) if match["value"] == "#" else None
         if number is not None and number.value < 0:
             continue
-        relation = ABOVE if number is None else relation_of(match["relation"])
-        yield PlacedPValue(*match.span(), PValue(relation, number, match["label"] or ""))
+        relation = relation_of(match["relation"] or match["said"]) if number else ABOVE
+        label = match["label"] or match["later"] or ""
+        yield PlacedPValue(*match.span(), PValue(relation, number, label))

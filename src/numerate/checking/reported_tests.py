@@ -103,6 +103,7 @@ _BETWEEN = re.compile(
 _REACH = 140
 _JUST_BEFORE = re.compile(r"[\s,;:(\[]{1,3}(?:[^#.;=<>()]{0,25}[\s:,])?")
 _COORDINATE = re.compile(r"[yY]\s?=\s?[-−–]?\s?#[\s,;]{1,2}\Z")
+_RANK_SUM = re.compile("Wilcoxon|Mann")
 _RANKS = re.compile(r"(?:spearman|rank|kendall|rho|partial)[^#.;]{0,40}\Z", re.IGNORECASE)
 _PREFILTER = re.compile(r"[pP][\w\s)}-]{0,16}[=<>≤≥:]|[pP][\s-]?[vV]alues? of")
 
@@ -145,8 +146,16 @@ def _is_statistic(match: re.Match[str], shape: Shape) -> bool:
     if match["two"] and shape.number(match.start("two")).value != 2:
         return False
     text, start = shape.text, match.start()
+    if match["r"] and match["c"] and "_" not in match[0]:
+        return False  # r2
     if match["z"] and _COORDINATE.search(text, max(0, start - 12), start):
         return False
+    if (
+        match["z"]
+        and shape.number(match.start("value")).is_whole
+        and _RANK_SUM.search(text, max(0, start - 400), start)
+    ):
+        return False  # a sum of ranks
     return not (match["r"] and _RANKS.search(text, max(0, start - 48), start))
 
 

@@ -33,7 +33,8 @@ _SLACK = 0.01  # of half its width, by which the centre of an interval may lie b
 _MANY = 3  # asymmetric intervals of a document, from which on they may be of another method
 _FEW = 5  # degrees of freedom that a small sample may have left to a t-based interval
 _FEW_QUANTILE = 2.5706  # of t with so many
-_METHODS = 1.5  # by what factor p-values of different methods may differ
+_METHODS = 4.0  # by what factor p-values of different methods may differ
+_DECISIONS = 1.5  # where only one of them is significant
 
 
 def _intervals(read: ReadDocument) -> list[ReportedInterval]:
@@ -194,12 +195,14 @@ def _against_p(read: ReadDocument) -> Iterator[Outcome]:
         implied = _implied_p(one, one.scale)
         if implied is None:
             continue
-        stated = one.p.interval
-        if stated.meets(Interval(implied.low / _METHODS, min(1.0, implied.high * _METHODS))):
+        stated, null = one.p.interval, f"{one.scale.null:g}"
+        excludes = not one.low.interval.low <= one.scale.null <= one.high.interval.high
+        level = 1 - one.level
+        agree = stated.low < level if excludes else stated.high >= level
+        factor = _METHODS if agree else _DECISIONS
+        if stated.meets(Interval(implied.low / factor, implied.high * factor)):
             yield Outcome(one.where)
             continue
-        null = f"{one.scale.null:g}"
-        excludes = not one.low.interval.low <= one.scale.null <= one.high.interval.high
         said = f"{one.written} gives p ≈ {math.sqrt(max(implied.low, 1e-300) * implied.high):.2g}"
         contains = "excludes" if excludes else "contains"
         message = (

@@ -34,6 +34,11 @@ from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.tabulated_tests import tests_in_tables
 
 _ONE_SIDED = re.compile(r"\b(?:one|1|single)[\s‐–-](?:tail|side)", re.IGNORECASE)
+_RESAMPLED = re.compile(
+    r"(?:[Bb]ootstrap|[Pp]ermut|[Rr]andomi[sz]ation test)[^.]{0,120}"
+    r"\b(?:tests?|[tF]-values?|statistic)\b"
+)
+_MANY = 3  # tests of a document that do not hold, from which on they may be of another method
 _MAX_DF = 1e9
 
 
@@ -136,8 +141,19 @@ def _recompute(read: ReadDocument) -> Iterator[Outcome]:
     if not tests:
         return
     one_sided = any(_ONE_SIDED.search(piece.text) for piece in read.running())
-    for test in tests:
-        yield _outcome(test, one_sided)
+    found = [_outcome(test, one_sided) for test in tests]
+    wrong = sum(outcome.finding is not None for outcome in found)
+    right = sum(outcome.finding is None and outcome.missing is None for outcome in found)
+    if (
+        wrong >= _MANY
+        and wrong > right / 2
+        and any(_RESAMPLED.search(piece.text) for piece in read.running())
+    ):  # then it is the method, and no error
+        for outcome in found:
+            missing = "a known distribution" if outcome.finding else outcome.missing
+            yield Outcome(outcome.where, missing=missing)
+    else:
+        yield from found
 
 
 def _outcome(test: ReportedTest, one_sided: bool) -> Outcome:
