@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from tests.plausibility.test_domain import PROSE
 from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 
 from numerate.checking.finding import DETECTED, RECOMPUTED, UNLIKELY
@@ -140,3 +141,14 @@ def test_tables_that_a_model_cannot_see_are_for_the_rules(models: dict[str, Nume
 def test_a_code_that_is_none(code: str) -> None:
     with pytest.raises(NumerateError, match="expected a code or its beginning"):
         proofread(read_text(RIGHT), select=[code])
+
+
+def test_a_model_that_does_not_fit_the_text_does_not_count(models: dict[str, NumeralLM]) -> None:
+    """What it finds odd is told, but nobody knows what it is worth."""
+    text = f"{PROSE} {WRONG}"
+    found = proofread(read_text(text), models=[models["combination"]], alarms=0.2)
+    assert not found.fits[0].calibrated
+    assert {"NUM301", "NUM900"} == {one.code for one in found}
+    for one in found:
+        expected = RULES["NUM301"].precision if one.code == "NUM301" else ERROR_RATE
+        assert one.probability == pytest.approx(expected)

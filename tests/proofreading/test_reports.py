@@ -49,7 +49,7 @@ def unlikely(document: Document, written: str, **more: Any) -> ProofreadDocument
     index, paragraph = next((n, p) for n, p in enumerate(document.paragraphs) if written in p.text)
     start = paragraph.text.index(written)
     where = Where(start, start + len(written), paragraph=index)
-    said = (Evidence(UNLIKELY, "as odd as 1 in 400 right numbers"),)
+    said = (Evidence(UNLIKELY, "as odd as 1 in 400 numbers that the model knows"),)
     found = Finding("NUM900", where, written, f"{written} is implausible here.", said, (where,))
     return replace(proofread(document, select=["NUM9"]), found=(found,), **more)
 

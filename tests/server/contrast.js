@@ -24,7 +24,7 @@
     result[`text ${e.tagName} ${e.id || e.textContent.slice(0, 20)}`] =
       contrast(getComputedStyle(e).color, ground(e)) / 4.5;
   }
-  for (const e of document.querySelectorAll("mark")) {
+  for (const e of document.querySelectorAll("mark:not([data-level=none])")) {
     result[`line ${e.dataset.level}`] =
       contrast(getComputedStyle(e).textDecorationColor, ground(e)) / 3;
   }

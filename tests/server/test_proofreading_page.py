@@ -95,6 +95,7 @@ def test_findings_are_shown_and_applied_as_you_type(page: Page) -> None:
     expect(page.locator("#marks mark[data-level=wrong]")).to_have_text("0.36")
     card.locator(".pick").click()
     expect(page.locator("#marks mark[data-selected]")).to_have_text("0.36")
+    expect(page.locator("#marks mark[data-chosen]")).to_have_text(["28", "2.20", "0.36"])
     card.get_by_role("button", name="Write 0.04 instead of 0.36").click()
     expect(page.locator("#text")).to_have_value(f"🫀 {WRONG.replace('0.36', '0.04')}")
     expect(page.locator(".finding")).to_have_count(0)

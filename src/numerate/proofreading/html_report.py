@@ -15,10 +15,10 @@ from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
     Report,
     further,
-    is_calibrated,
     location,
     name_some,
     suggestion_in_words,
+    sureness,
 )
 from numerate.report.page import Section, escape, page
 
@@ -81,9 +81,7 @@ def _card(proofread: ProofreadDocument, finding: Finding, number: int) -> str:
     evidence = "".join(f"<li>{escape(said)}</li>" for said in further(finding))
     suggestion = suggestion_in_words(finding)
     fix = f'<p class="fix">{escape(suggestion.capitalize())}</p>' if suggestion else ""
-    sure = f"{100 * finding.probability:.0f} %"
-    if not is_calibrated(proofread, finding):
-        sure = "uncalibrated"
+    sure = escape(sureness(proofread, finding))
     return (
         f'<li id="finding_{number}" class="card" data-number="{number}">'
         f'<p class="head"><a href="#place_{number}"><code>{escape(finding.code)}</code> '

@@ -245,6 +245,8 @@ class _Group:
 
     def _weigh(self, suspicion: Suspicion) -> None:
         """Of several models of one kind, the one that is surest."""
+        if not suspicion.counts:
+            return
         if suspicion.code == DETECTED_CODE:
             before = self.features.detected
             surest = suspicion.strength if before is None else max(before, suspicion.strength)

@@ -142,6 +142,13 @@ def suggestion_in_words(finding: Finding) -> str | None:
     return f"suggestion: {suggestion.text} instead of {finding.written}{sure}"
 
 
+def sureness(proofread: ProofreadDocument, finding: Finding) -> str:
+    """The probability for people."""
+    if not is_calibrated(proofread, finding):
+        return "uncalibrated"
+    return "> 99 %" if finding.probability > 0.99 else f"{100 * finding.probability:.0f} %"
+
+
 def further(finding: Finding) -> list[str]:
     """What the evidence says beyond the message."""
     return [one.said for one in finding.evidence if one.said not in finding.message]

@@ -64,6 +64,7 @@ class Suspicion:
     written: str
     strength: float  # log odds of the detector, plausibility of the language model
     flagged: bool
+    counts: bool = True  # for the probability; of a model that does not fit, it does not
     message: str = ""
     evidence: tuple[Evidence, ...] = ()
     suggestion: Suggestion | None = None
@@ -102,6 +103,7 @@ def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
                 scored.written,
                 scored.log_odds,
                 scored.alarm <= alarms,
+                True,
                 f"{scored.written} does not seem to belong here{instead}.",
                 (Evidence(DETECTED, f"{model.name}: odds of {odds} that it is an error"),),
                 Suggestion(meant) if meant else None,
@@ -134,12 +136,17 @@ def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
     from numerate.plausibility.assessments import Assessment
     from numerate.plausibility.wording import explain, share, verdict
 
+    calibrated = assessed.domain.calibrated
+
     def suspicion(one: "Assessment | Glance") -> Suspicion:
         where = _where(read.document, one.start, one.end)
-        bare = Suspicion(UNLIKELY_CODE, where, one.written, one.plausibility, one.flagged)
+        bare = Suspicion(
+            UNLIKELY_CODE, where, one.written, one.plausibility, one.flagged, calibrated
+        )
         if not one.flagged:
             return bare
-        evidence = [Evidence(UNLIKELY, f"as odd as {share(one.plausibility)} right numbers")]
+        known = f"as odd as {share(one.plausibility)} numbers that the model knows"
+        evidence = [Evidence(UNLIKELY, known)]
         if not isinstance(one, Assessment):
             said = f"{one.written} is {verdict(one, assessed.domain)}."
             return replace(bare, message=said, evidence=tuple(evidence))

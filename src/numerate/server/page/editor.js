@@ -1,7 +1,7 @@
 // The text box and the layer of marks behind it. Both are in one cell of a grid and have the same
 // metrics, and the box never scrolls by itself, so a mark is always under its numeral.
 
-import { moved } from "./edits.js";
+import { apart, moved } from "./edits.js";
 
 export class Editor {
   /** `onText(text)` after every edit, `onPick(finding)` when a numeral is clicked. */
@@ -11,7 +11,7 @@ export class Editor {
     this.text = area.value;
     this.findings = [];
     this.selected = null;
-    this.sources = new Set(); // where the numbers of a chosen source begin
+    this.sources = []; // where the numbers of a chosen source or finding stand
     area.addEventListener("input", () => {
       this.#follow();
       onText(this.text);
@@ -45,9 +45,9 @@ export class Editor {
     this.layer.querySelector("[data-selected]")?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Mark the numerals that begin at some places. */
-  markSources(starts) {
-    this.sources = new Set(starts);
+  /** Mark some places, whether or not there is a numeral that is marked anyway. */
+  markSources(places) {
+    this.sources = places.filter(({ start }) => start !== null);
     this.#draw();
     this.layer.querySelector("[data-chosen]")?.scrollIntoView({ block: "nearest" });
   }
@@ -68,7 +68,7 @@ export class Editor {
   }
 
   #follow() {
-    this.sources.clear();
+    this.sources = [];
     this.findings = moved(this.findings, this.text, this.area.value);
     if (this.selected) {
       const [selected] = moved([this.selected], this.text, this.area.value);
@@ -84,14 +84,15 @@ export class Editor {
 
   #draw() {
     const parts = [];
+    const chosen = new Set(this.sources.map(({ start }) => start));
     let position = 0;
-    for (const finding of this.findings) {
+    for (const finding of apart([...this.findings, ...this.sources])) {
       parts.push(this.text.slice(position, finding.start));
       const mark = document.createElement("mark");
       mark.textContent = this.text.slice(finding.start, finding.end);
-      mark.dataset.level = finding.level;
+      mark.dataset.level = finding.level ?? "none";
       if (this.selected?.start === finding.start) mark.dataset.selected = "";
-      if (this.sources.has(finding.start)) mark.dataset.chosen = "";
+      if (chosen.has(finding.start)) mark.dataset.chosen = "";
       parts.push(mark);
       position = finding.end;
     }

@@ -10,6 +10,16 @@ export function difference(before, after) {
   return { head, tail };
 }
 
+/** In the order of the text; of those that share a character, the one that was named first. */
+export function apart(places) {
+  const order = [...places.entries()].sort(([a, one], [b, other]) => one.start - other.start || a - b);
+  const found = [];
+  for (const [, place] of order) {
+    if (place.start >= (found.at(-1)?.end ?? 0)) found.push(place);
+  }
+  return found;
+}
+
 /** Findings moved along with the text; one that the edit touches is dropped. */
 export function moved(findings, before, after) {
   if (before === after) return findings;

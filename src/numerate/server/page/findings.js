@@ -1,5 +1,6 @@
 // What is wrong with the numbers of the text: a list of findings, the most probable first.
 
+import { apart } from "./edits.js";
 import { element } from "./elements.js";
 
 const UNLIKELY = "NUM900"; // what the marks of a language model say anyway
@@ -14,11 +15,7 @@ export function marksOf(numerals, findings) {
     const level = code === UNLIKELY ? known.level : "wrong";
     marks.set(start, { ...known, level, verdict: known.verdict ?? code, finding: index });
   }
-  const apart = [];
-  for (const mark of [...marks.values()].sort((a, b) => a.start - b.start)) {
-    if (mark.start >= (apart.at(-1)?.end ?? 0)) apart.push(mark);
-  }
-  return apart;
+  return apart([...marks.values()]);
 }
 
 /** All places that a finding rests on, itself among them. */
@@ -62,7 +59,8 @@ export class Findings {
     const { code, written, message, evidence, suggestion, probability, calibrated } = finding;
     const where = finding.start === null ? ` ${finding.words}` : "";
     const said = evidence.map(({ said }) => said).filter((line) => !message.includes(line));
-    const sure = calibrated ? `${Math.round(100 * probability)} %` : "uncalibrated";
+    const percent = probability > 0.99 ? "> 99 %" : `${Math.round(100 * probability)} %`;
+    const sure = calibrated ? percent : "uncalibrated";
     const apply = element(
       "button",
       {

@@ -4,7 +4,7 @@ import { ApiError, ask, useToken } from "./api.js";
 import { Editor } from "./editor.js";
 import { Findings, marksOf, placesOf } from "./findings.js";
 import { countLine, listNumerals } from "./numerals.js";
-import { findingsToUnits, sendable, toPoint, toUnits, unitOffsets } from "./offsets.js";
+import { findingsToUnits, sendable, toPoint, toUnits } from "./offsets.js";
 import { Panel, shownSources } from "./panel.js";
 import { Tables } from "./tables.js";
 
@@ -129,7 +129,7 @@ function showFinding(index) {
   const chosen = index === findings.chosen && document.activeElement?.closest("#findings") ? null : index;
   const places = chosen === null ? [] : placesOf(findings.found[chosen]);
   findings.choose(chosen);
-  editor.markSources(places.flatMap(({ start }) => start ?? []));
+  editor.markSources(places);
   tables.mark(places.length ? [{ numbers: places }] : [], places.length ? 0 : null);
   const mark = editor.findings.find(({ finding }) => finding === chosen);
   if (mark) editor.select(mark);
@@ -180,9 +180,7 @@ function show(finding, answer) {
 function showSource(index) {
   const sources = shownSources(panel.prediction);
   const chosen = index === tables.chosen ? null : index;
-  const units = unitOffsets(editor.text);
-  const starts = (sources[chosen]?.numbers ?? []).flatMap(({ start }) => start ?? []);
-  editor.markSources(starts.map((start) => units[start]));
+  editor.markSources(toUnits(sources[chosen]?.numbers ?? [], editor.text));
   tables.mark(sources, chosen);
   panel.choose(chosen);
 }
