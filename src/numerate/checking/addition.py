@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.one_slip import one_slip
-from numerate.checking.percentage import Stated
+from numerate.checking.stated import Stated
 
 
 def wrong_sum(code: str, parts: Sequence[Stated], total: Stated, where: str = "") -> Finding:

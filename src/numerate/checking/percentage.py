@@ -1,26 +1,13 @@
 """A count, what it is a part of, and the percentage that it is said to be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.numbers import Number
 from numerate.checking.one_slip import one_slip
 from numerate.checking.rounding import Interval
-from numerate.checking.where import Where
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A number and where it stands; one in words (`Seventeen`) is no numeral to be found."""
-
-    number: Number
-    where: Where
-
-    @property
-    def is_numeral(self) -> bool:
-        return self.number.written[0] in "0123456789."
+from numerate.checking.stated import Stated
 
 
 def is_count(number: Number) -> bool:

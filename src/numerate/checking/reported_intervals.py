@@ -6,44 +6,26 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from numerate.checking.numbers import MINUS, Number
+from numerate.checking.numbers import MINUS
 from numerate.checking.p_values import PlacedPValue, PValue, p_values_in
 from numerate.checking.reading import Piece, ReadDocument
-from numerate.checking.rounding import Interval
 from numerate.checking.scale import Scale, scale_of
 from numerate.checking.shape import Shape, shape_of
+from numerate.checking.stated import Stated
 from numerate.checking.where import Where
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A number and where it stands."""
-
-    number: Number
-    where: Where
-
-    @property
-    def interval(self) -> Interval:
-        return self.number.interval
-
-    def __float__(self) -> float:
-        return float(self.number)
-
-    def __str__(self) -> str:
-        return ("−" if self.number.value < 0 else "") + self.number.written
-
-
-@dataclass(frozen=True, slots=True)
 class ReportedInterval:
-    low: Placed
-    high: Placed
+    low: Stated
+    high: Stated
     where: Where
-    estimate: Placed | None = None
+    estimate: Stated | None = None
     level: float = 0.95
     scale: Scale | None = None  # where words say which
     p: PValue | None = None
     p_at: Where | None = None
-    error: Placed | None = None  # standard
+    error: Stated | None = None  # standard
     name: str = ""  # what is written before it and with it
     around: str = ""  # the sentence, or the headers and caption
 
@@ -172,7 +154,7 @@ def _interval(
     placed = None
     if estimate is not None and not _DOUBTFUL.search(before):
         number = shape.number(estimate[1])
-        placed = Placed(number, piece.of(number))
+        placed = Stated(number, piece.of(number))
     between = text[begin : match.start("low")]
     found = ReportedInterval(
         low,
@@ -186,7 +168,7 @@ def _interval(
     )
     if error := _ERROR.search(text, begin, match.start("low")):
         number = shape.number(error.start("error"))
-        found = replace(found, error=Placed(number, piece.of(number)))
+        found = replace(found, error=Stated(number, piece.of(number)))
     p = _p_of(text, (begin, match.end()), p_values, starts)
     if p is not None:
         p_at = None if p.number is None else piece.of(p.number)
@@ -194,7 +176,7 @@ def _interval(
     return found
 
 
-def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Placed, Placed]:
+def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Stated, Stated]:
     """The second one is not negative for the dash between them: `0.5 -0.7`."""
     low, high = (shape.number(match.end(name) - 1) for name in ("low", "high"))
     if high.value < 0 and match["high"][0] not in MINUS:
@@ -202,7 +184,7 @@ def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Placed, Placed]:
     if low.stop == low.end and high.stop != high.end:  # `1.1–2.7 × 10^−9`
         power = len(high.written.partition(".")[2]) - high.precision
         low = replace(low, value=low.value.scaleb(power), precision=low.precision - power)
-    return Placed(low, shape.piece.of(low)), Placed(high, shape.piece.of(high))
+    return Stated(low, shape.piece.of(low)), Stated(high, shape.piece.of(high))
 
 
 def _p_of(

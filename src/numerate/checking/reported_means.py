@@ -9,8 +9,9 @@ from numerate.checking.group_sizes import Size, group_sizes
 from numerate.checking.numbers import MINUS
 from numerate.checking.percentage import is_count
 from numerate.checking.reading import Piece, ReadDocument
-from numerate.checking.reported_intervals import SIGN, UNIT, Placed
+from numerate.checking.reported_intervals import SIGN, UNIT
 from numerate.checking.shape import Shape, shape_of
+from numerate.checking.stated import Stated
 from numerate.checking.table_columns import Line, lines_of
 from numerate.checking.tabulated_intervals import single
 from numerate.checking.where import Where
@@ -20,13 +21,13 @@ MISSING = 0.2  # share of a group of which a value may be missing
 
 @dataclass(frozen=True, slots=True)
 class ReportedMean:
-    mean: Placed
+    mean: Stated
     where: Where
-    deviation: Placed | None = None
-    error: Placed | None = None  # standard
-    size: Placed | None = None
+    deviation: Stated | None = None
+    error: Stated | None = None  # standard
+    size: Stated | None = None
     is_own_size: bool = True  # not that of a group, of which some values may be missing
-    values: tuple[Placed, Placed] | None = None  # the least and the greatest that there may be
+    values: tuple[Stated, Stated] | None = None  # the least and the greatest that there may be
     name: str = ""  # what it is the mean of
 
     @property
@@ -106,17 +107,17 @@ def _in_piece(piece: Piece) -> Iterator[ReportedMean]:
         )
 
 
-def placed(shape: Shape, index: int) -> Placed:
+def placed(shape: Shape, index: int) -> Stated:
     number = shape.number(index)
-    return Placed(number, shape.piece.of(number))
+    return Stated(number, shape.piece.of(number))
 
 
-def _values(shape: Shape, match: re.Match[str]) -> tuple[Placed, Placed] | None:
+def _values(shape: Shape, match: re.Match[str]) -> tuple[Stated, Stated] | None:
     least, most = (placed(shape, match.end(name) - 1) for name in ("least", "most"))
     return (least, most) if float(least) < float(most) else None
 
 
-def scale_in(shape: Shape, start: int, end: int) -> tuple[Placed, Placed] | None:
+def scale_in(shape: Shape, start: int, end: int) -> tuple[Stated, Stated] | None:
     """The values of a scale that is named there, if one is."""
     found = list(_SCALE.finditer(shape.text, start, end))
     return _values(shape, found[0]) if len(found) == 1 else None
@@ -139,7 +140,7 @@ def _in_line(line: Line) -> Iterator[ReportedMean]:
             continue
         start = means[index - 1] + 1 if index else 0
         end = means[index + 1] if index + 1 < len(means) else len(roles)
-        beside: dict[str, Placed] = {}
+        beside: dict[str, Stated] = {}
         for role, places in (("n", range(column - 1, start - 1, -1)), ("sd", range(column, end)),
                              ("se", range(column, end))):  # fmt: skip
             for other in places:
@@ -179,7 +180,7 @@ def _in_groups(read: ReadDocument, table: int) -> Iterator[ReportedMean]:
             placed(shape, match.end("mean") - 1),
             piece.place,
             placed(shape, match.start("sd")),
-            size=Placed(size.number, size.where) if size else None,
+            size=Stated(size.number, size.where) if size else None,
             is_own_size=False,
             values=scale_in(shape_of(header), 0, len(header.text)) if header else None,
             name=label,

@@ -9,12 +9,12 @@ from numerate.checking.reported_intervals import (
     BOUNDS,
     SIGN,
     UNIT,
-    Placed,
     ReportedInterval,
     bounds_at,
 )
 from numerate.checking.scale import scale_of
 from numerate.checking.shape import shape_of
+from numerate.checking.stated import Stated
 from numerate.checking.table_columns import Line, lines_of
 from numerate.checking.where import Where
 
@@ -77,7 +77,7 @@ def _at(
         low, high = bounds_at(shape, match)
         name = f"{line.label} {line.above[column]}"
         return _interval(
-            line, column, Placed(number, piece.of(number)), low, high, name, 1, below
+            line, column, Stated(number, piece.of(number)), low, high, name, 1, below
         ), 1
     if match := _BOUNDS.fullmatch(text):
         low, high = bounds_at(shape, match)
@@ -97,7 +97,7 @@ def _at(
     return _interval(line, column, estimate, lower, upper, name, 2, below), 2
 
 
-def single(piece: Piece | None) -> Placed | None:
+def single(piece: Piece | None) -> Stated | None:
     """The number that is all of a cell."""
     if piece is None or len(piece.text) > 30:
         return None
@@ -106,10 +106,10 @@ def single(piece: Piece | None) -> Placed | None:
     if match is None:
         return None
     number = shape.number(match.end("number") - 1)
-    return Placed(number, piece.of(number))
+    return Stated(number, piece.of(number))
 
 
-def _estimate(line: Line, column: int) -> tuple[Placed | None, str]:
+def _estimate(line: Line, column: int) -> tuple[Stated | None, str]:
     """The nearest number to the left, and its name, if the column holds nothing but bounds."""
     if not _BARE.fullmatch(line.headers[column]):
         return None, ""
@@ -125,9 +125,9 @@ def _estimate(line: Line, column: int) -> tuple[Placed | None, str]:
 def _interval(
     line: Line,
     column: int,
-    estimate: Placed | None,
-    low: Placed,
-    high: Placed,
+    estimate: Stated | None,
+    low: Stated,
+    high: Stated,
     name: str,
     width: int,
     below: Line | None,

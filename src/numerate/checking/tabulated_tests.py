@@ -45,7 +45,7 @@ _CELL = re.compile(
     rf"[-−–﹣－+]?\s?(?P<value>\#){_STARS}"
     rf"(?:\s?[(\[]\s?(?:df\s?=\s?)?(?P<a>\#)(?:\s?[,;]\s?(?P<b>\#))?\s?[)\]])?{_STARS}"
 )
-_DF_CELL = re.compile(r"(?P<a>#)(?:\s?[,;/]\s?(?P<b>#))?")
+_DF_CELL = re.compile(rf"(?P<a>\#)(?:\s?[,;/]\s?(?P<b>\#))?{_STARS}")
 
 
 def tests_in_tables(read: ReadDocument) -> Iterator[ReportedTest]:

@@ -8,11 +8,11 @@ from numerate.checking.finding import RECOMPUTED, Evidence, Finding
 from numerate.checking.numbers import Number
 from numerate.checking.percentage import allowed, fits
 from numerate.checking.reading import Piece, ReadDocument
-from numerate.checking.reported_intervals import Placed
 from numerate.checking.reported_means import ReportedMean, placed, reported_means
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import shape_of
+from numerate.checking.stated import Stated
 from numerate.checking.where import Where
 
 _COUNTED = re.compile(
@@ -80,13 +80,13 @@ def _size_said(one: ReportedMean) -> str:
 
 
 def _finding(
-    code: str, at: Placed, message: str, said: str, involved: tuple[Where, ...]
+    code: str, at: Stated, message: str, said: str, involved: tuple[Where, ...]
 ) -> Finding:
     evidence = (Evidence(RECOMPUTED, said, involved),)
     return Finding(code, at.where, at.number.written, message, evidence, involved)
 
 
-def _wheres(*some: Placed | None) -> tuple[Where, ...]:
+def _wheres(*some: Stated | None) -> tuple[Where, ...]:
     return tuple(dict.fromkeys(one.where for one in some if one is not None))
 
 
@@ -172,7 +172,7 @@ def _bounded(read: ReadDocument) -> Iterator[Outcome]:
         yield Outcome(one.where, _finding("NUM403", one.deviation, message, said, involved))
 
 
-def _end(of_scale: Placed) -> Interval:
+def _end(of_scale: Stated) -> Interval:
     """Whole ends of scales are not rounded."""
     number = of_scale.number
     return Interval.exactly(float(number)) if number.is_whole else number.interval

@@ -8,11 +8,12 @@ from numerate.checking.distributions import normal_quantile, normal_two_sided, t
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.p_values import is_corrected
 from numerate.checking.reading import ReadDocument
-from numerate.checking.reported_intervals import Placed, ReportedInterval, intervals_in_text
+from numerate.checking.reported_intervals import ReportedInterval, intervals_in_text
 from numerate.checking.reported_means import reported_means
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.scale import LINEAR, LOG, Scale
+from numerate.checking.stated import Stated
 from numerate.checking.tabulated_intervals import intervals_in_tables
 from numerate.checking.where import Where
 
@@ -41,14 +42,14 @@ def _intervals(read: ReadDocument) -> list[ReportedInterval]:
     return [*intervals_in_text(read), *intervals_in_tables(read)]
 
 
-def _involved(*placed: Placed | Where | None) -> tuple[Where, ...]:
-    wheres = [one.where if isinstance(one, Placed) else one for one in placed if one is not None]
+def _involved(*placed: Stated | Where | None) -> tuple[Where, ...]:
+    wheres = [one.where if isinstance(one, Stated) else one for one in placed if one is not None]
     return tuple(dict.fromkeys(wheres))
 
 
 def _finding(
     code: str,
-    at: Placed,
+    at: Stated,
     message: str,
     said: str,
     involved: tuple[Where, ...],
@@ -211,7 +212,7 @@ def _against_p(read: ReadDocument) -> Iterator[Outcome]:
         involved = _involved(one.p_at, one.estimate, one.low, one.high)
         at = one.estimate or one.low
         if one.p.number is not None and one.p_at is not None:
-            at = Placed(one.p.number, one.p_at)
+            at = Stated(one.p.number, one.p_at)
         yield Outcome(one.where, _finding("NUM204", at, message, said, involved))
 
 

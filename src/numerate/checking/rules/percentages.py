@@ -7,10 +7,11 @@ from decimal import Decimal
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding
 from numerate.checking.numbers import Number
-from numerate.checking.percentage import Stated, contradiction, fits, is_count
+from numerate.checking.percentage import contradiction, fits, is_count
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import Shape, shape_of
+from numerate.checking.stated import Stated
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = (

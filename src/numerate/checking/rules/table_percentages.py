@@ -9,16 +9,10 @@ from itertools import pairwise
 from numerate.checking.finding import Finding
 from numerate.checking.group_sizes import group_sizes, size_said_in
 from numerate.checking.one_slip import one_slip
-from numerate.checking.percentage import (
-    Stated,
-    contradiction,
-    fits,
-    is_count,
-    wholes,
-    written,
-)
+from numerate.checking.percentage import contradiction, fits, is_count, wholes, written
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.stated import Stated
 
 _BEFORE = re.compile(r"\s*(?:n\s?=\s?)?")
 _OPEN = re.compile(r"(\s?%)?\s?[(\[]\s?(?:n\s?=\s?)?|(\s?%)?[,;]\s")

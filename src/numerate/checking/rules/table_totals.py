@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.group_sizes import group_sizes
-from numerate.checking.percentage import Stated, is_count
+from numerate.checking.percentage import is_count
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.stated import Stated
 
 _TOTAL = re.compile(
     r"(?:grand\s)?(?:total|all|overall|sum|whole|combined|both)s?"

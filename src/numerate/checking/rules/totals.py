@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
-from numerate.checking.percentage import Stated, is_count, written
+from numerate.checking.percentage import is_count, written
 from numerate.checking.reading import ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import Shape, shape_of
+from numerate.checking.stated import Stated
 
 _WORD = r"[^\W\d_][\w’'/*-]*"
 _MALE, _FEMALE = r"(?:males?|m[ea]n|boys?)", r"(?:females?|wom[ea]n|girls?)"
