@@ -18,14 +18,15 @@ from numerate.corpus.dataset import Dataset
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import Strangeness, first_sight, log_odds, log_probs_of
-from numerate.plausibility.benchmark import (
-    Errors,
-    Scores,
-    detect,
-    make_errors,
-    qualities,
-)
 from numerate.plausibility.grid import Grid, Written
+from numerate.proofreading.benchmark import (
+    Score,
+    Scores,
+    Trial,
+    area_under_roc,
+    score_in_place,
+    threshold_of,
+)
 from numerate.runs.folder import CONFIG, read_json
 
 LN10 = np.log(10)
@@ -170,9 +171,14 @@ def contexts_of(model: NumeralLM, texts: list[str], seed: int) -> list[TextReadi
     return [r for r in model.read_texts([texts[index] for index in chosen]) if len(r.positions)]
 
 
-def means(scores: Scores, errors: Errors) -> tuple[float, float]:
-    found = qualities(scores, errors).values()
-    return float(np.mean([q.auc for q in found])), 100 * float(np.mean([q.recall for q in found]))
+def means(scores: Scores, trial: Trial) -> tuple[float, float]:
+    threshold = threshold_of(scores.right)
+    areas, recalls = [], []
+    for kind, injected in trial.rows.items():
+        if len(injected):
+            areas.append(area_under_roc(scores.right[injected.places], scores.wrong[kind]))
+            recalls.append((scores.wrong[kind] > threshold).mean())
+    return float(np.mean(areas)), 100 * float(np.mean(recalls))
 
 
 def main() -> None:
@@ -183,39 +189,32 @@ def main() -> None:
     arguments = parser.parse_args()
     model = numerate.load(arguments.run, arguments.dataset)
     path = arguments.dataset or read_json(arguments.run / CONFIG)["dataset"]["path"]
-    split = Dataset.open(path).split("dev").read(["text", "document"])
-    readings = model.read_texts(split["text"].to_pylist(), going_on=True)
-    numerals = [token.text for reading in readings for token in reading.numerals]
-    ids = np.unique(np.array(split["document"].to_pylist(), dtype=object), return_inverse=True)[1]
-    documents = np.repeat(ids, [len(reading.positions) for reading in readings])
-    errors = make_errors(numerals, documents, arguments.seed)
+    trial = Trial(Dataset.open(path), "dev", seed=arguments.seed)
+    readings = model.read_texts(trial.texts, going_on=True)
+
+    def detect(score: Score) -> Scores:
+        return score_in_place([score], readings, trial.numerals, trial.rows)[0]
+
     once = Once(model)
     found = {
-        name: detect(
-            lambda r, rows, texts, s=s: s(*once.of(r, rows, texts)), readings, numerals, errors
-        )
+        name: detect(lambda r, rows, texts, s=s: s(*once.of(r, rows, texts)))
         for name, s in STATISTICS.items()
     }
     found[RANKS] = ranks_added(found)
     blind = Blind(model)
-    found[BEFORE_ONLY] = detect(
-        lambda *x: log_odds(blind, *x),  # type: ignore[arg-type]
-        readings,
-        numerals,
-        errors,
-    )
-    found[EVERYWHERE] = detect(Strangeness(model), readings, numerals, errors)
+    found[BEFORE_ONLY] = detect(lambda *x: log_odds(blind, *x))  # type: ignore[arg-type]
+    found[EVERYWHERE] = detect(Strangeness(model))
     sights = [first_sight([t.text for t in r.numerals], r.numeral_log_probs) for r in readings]
     least = float(
         np.quantile(np.concatenate(sights), 1 - model.backbone.second_looks, method="higher")
     )
-    found[USED] = detect(Strangeness(model, least), readings, numerals, errors)
+    found[USED] = detect(Strangeness(model, least))
     train = Dataset.open(path).split("train").read(["text"])["text"].to_pylist()
     contexts = contexts_of(model, train, arguments.seed)
-    found[AVERAGE] = detect(LessAverage(model, contexts, once), readings, numerals, errors)
+    found[AVERAGE] = detect(LessAverage(model, contexts, once))
     count = sum(len(context.positions) for context in contexts)
     print(f"average surprisal over {count} contexts\n{'statistic':44}  AUC    recall")
-    quality = {name: means(scores, errors) for name, scores in found.items()}
+    quality = {name: means(scores, trial) for name, scores in found.items()}
     for name, (auc, recall) in quality.items():
         print(f"{name:44}  {auc:.3f}  {recall:5.1f}")
     best = max(quality.keys() - {EVERYWHERE}, key=lambda name: quality[name][1])

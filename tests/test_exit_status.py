@@ -26,7 +26,7 @@ CALLS = {
     "check": "check {0}",
     "rule": "rule {0}",
     "fill": "fill {0} good.txt",
-    "check-benchmark": "check-benchmark {0} {d}",
+    "check-benchmark": "check-benchmark {d} --model {0}",
     "serve": "serve {0} --port 0",
 }
 MISTAKES = [
@@ -56,7 +56,7 @@ MISTAKES = [
             "check {d} good.txt",
             "rule NUM7",
             "rule --all --format jsn",
-            "check-benchmark {d} {d} --format jsn",
+            "check-benchmark {d} --format jsn",
         )
     ),
     *(

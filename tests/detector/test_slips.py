@@ -2,17 +2,14 @@
 
 from decimal import Decimal
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from numerate.detector.slips import (
-    KINDS,
     MOST_ZEROS,
     SLIPS,
     add_point,
-    corrupt,
     drop_point,
     meant,
     replace_digit,
@@ -94,25 +91,3 @@ def test_what_could_have_been_meant_is_another_numeral(written: str) -> None:
 )
 def test_meant_by_hand(written: str, kind: str, intended: str) -> None:
     assert intended in meant(written)[kind]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_seed_decides(kind: str) -> None:
-    numerals = [f"{number / 10:.1f}" if number % 3 else str(number) for number in range(10, 200)]
-    documents = np.arange(len(numerals)) // 10
-    places, wrong = corrupt(numerals, documents, kind, seed=1)
-    again = corrupt(numerals, documents, kind, seed=1)
-    other = corrupt(numerals, documents, kind, seed=2)
-    assert wrong == again[1]
-    assert wrong != other[1] or kind == "point dropped"  # which leaves no choice
-    assert all(numerals[place] != error for place, error in zip(places, wrong, strict=True))
-
-
-def test_numbers_from_elsewhere_come_from_other_documents() -> None:
-    numerals = ["1", "2", "1", "3"]
-    places, wrong = corrupt(numerals, np.array([0, 0, 1, 1]), "other document", seed=1)
-    assert places.tolist() == [0, 1, 2, 3]
-    assert wrong[0] == "3"  # the other 1 is the same numeral
-    assert wrong[2] == "2"
-    places, _ = corrupt(["5", "6"], np.array([0, 0]), "other document", seed=1)
-    assert len(places) == 0

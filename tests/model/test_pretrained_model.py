@@ -450,7 +450,7 @@ def test_every_command_runs_code_of_a_model_only_if_told_to(
         (["predict", str(run), "it is"], 0),
         (["rank", model, "it is 5", "it is 7"], 0),
         (["check", str(text), "--model", model, *calibrated], 0),
-        (["check-benchmark", model, str(dataset), "--limit", "2"], 0),
+        (["check-benchmark", str(dataset), "--model", model, "--limit", "2"], 0),
         (["serve", model, "--port", "0"], 2),  # there is no dataset
     ]
     capsys.readouterr()

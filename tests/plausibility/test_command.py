@@ -72,7 +72,7 @@ def test_claims_are_shown_as_they_are_written(capsys: pytest.CaptureFixture[str]
         (["predict", "{run}", "a", "--plot", "a.gif"], "numerate: unknown kind of picture 'gif'"),
         (["rank", "{run}", "nothing"], "numerate: claim 1: no numeral in 'nothing'"),
         (["rank", "{run}", "5", "--by", "word"], "numerate: unknown way to rank 'word'"),
-        (["check-benchmark", "{run}", "gone"], "numerate: gone: not a dataset"),
+        (["check-benchmark", "gone", "--model", "{run}"], "numerate: gone: not a dataset"),
     ],
 )
 def test_other_commands_exit_alike(
@@ -86,21 +86,21 @@ def test_other_commands_exit_alike(
 def test_benchmark(
     capsys: pytest.CaptureFixture[str], runs: dict[str, Path], dataset: Path
 ) -> None:
-    arguments = ["check-benchmark", str(runs["mog"]), str(dataset), "--split", "dev"]
+    arguments = ["check-benchmark", str(dataset), "--model", str(runs["mog"]), "--split", "dev"]
     some = [*arguments, "--limit", "5"]
     status, out, err = numerate(capsys, *some, "--format", "markdown")
     assert status == 0
-    assert "| factor 1,000 |" in out
+    assert "| factor 100 or 1,000 |" in out
     assert "no --softmax RUN given" in err
-    assert out.count("\nOf 5 paragraphs of the dev split only (--limit), always the same.\n") == 2
+    assert out.count("\nOf 5 paragraphs of the dev split only (--limit), always the same.\n") == 3
     status, out, err = numerate(
         capsys, *some, "--softmax", str(runs["softmax"]), "--format", "json"
     )
-    assert "surprisal of softmax" in json.loads(out)["detectors"]
+    assert "surprisal of softmax" in json.loads(out)["judges"]
     assert err == ""
     _, out, _ = numerate(capsys, *arguments)
     assert "Recall" in out
-    assert "right numerals of the dev split" in out
+    assert "of the dev split" in out
     assert "--limit" not in out
 
 

@@ -195,7 +195,7 @@ def commands(run: Path, out: Path) -> dict[str, list[str]]:
         "predict": ["predict", str(run), "The ejection fraction is", "--top", "1"],
         "rank": ["rank", str(run), TEXT, "The ejection fraction is 56 %."],
         "check": ["check", str(text), "--model", str(run), "--alarms", "0.05"],
-        "check-benchmark": ["check-benchmark", str(run), str(data), "--limit", "1"],
+        "check-benchmark": ["check-benchmark", str(data), "--model", str(run), "--limit", "1"],
         "evaluate": ["evaluate", str(run), "--limit", "2"],
         "inspect": ["inspect", str(run), "--out", str(out), "--limit", "2"],
         "resume": ["train", str(data), "--out", str(run), "--resume", "--device=cpu", *again],

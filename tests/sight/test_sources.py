@@ -15,10 +15,10 @@ from numerate.documents import read_file
 from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.model.numeral_lm import NumeralLM
-from numerate.plausibility.benchmark import run_benchmark
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.passages import read_corpus, read_passages, read_texts
 from numerate.plausibility.wording import explain
+from numerate.proofreading.benchmark import Trial, by_model, by_surprisal
 from numerate.sight.view import SeenNumber, Source, merged
 
 AGE = "Mean age was"
@@ -134,10 +134,11 @@ def test_a_benchmark_reads_a_split_with_what_it_has_in_view(
         shown = [s for r in readings for s in model.sources(r.context[-1:], r.tokens)]
         earlier = {number.paragraph for source in shown for number in source.numbers}
         assert earlier == {None, 0}
-    result = run_benchmark(model, dataset, split="dev", limit=4)
-    assert result.numerals == sum(
-        len(readings[i].positions) for i in some_paragraphs(len(texts), 4)
-    )
+    trial = Trial(dataset, "dev", limit=4)
+    (scores,) = by_model(model, [by_surprisal(model)], trial)
+    some = [readings[i] for i in some_paragraphs(len(texts), 4)]
+    expected = np.concatenate([-r.log_probs[r.positions] for r in some])
+    np.testing.assert_allclose(scores.right, expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("sight", ["tables", "document"])

@@ -19,7 +19,6 @@ from numerate.cli.shared_options import (
     Models,
     MovedDataset,
     OutputFormat,
-    Run,
     Tables,
     TrustRemoteCode,
 )
@@ -239,8 +238,8 @@ def rule(
 
 @command
 def check_benchmark(
-    run: Run,
     dataset: DatasetFolder,
+    model: Models = None,
     softmax: Annotated[
         str | None,
         typer.Option(
@@ -256,10 +255,12 @@ def check_benchmark(
     format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
 ) -> None:
     """Put known errors into held-out text and print how many of them checking finds."""
-    from numerate.plausibility.benchmark_command import benchmark_checking
+    from numerate.proofreading.benchmark_command import benchmark_checking
 
-    source = ModelSource(run, dataset, cache, trust_remote_code, device)
-    benchmark_checking(source, softmax=softmax, split=split, seed=seed, limit=limit, format=format)
+    source = ModelSource("", dataset, cache, trust_remote_code, device)
+    benchmark_checking(
+        source, model or [], softmax=softmax, split=split, seed=seed, limit=limit, format=format
+    )
 
 
 @command

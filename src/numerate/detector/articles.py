@@ -19,7 +19,7 @@ from numerate.detector.channel import (
     apply_to_table,
 )
 from numerate.documents.document import Document, Table
-from numerate.sight.table_numbers import within_view
+from numerate.sight.table_numbers import NumberInTable, numbers_in_sight, within_view
 
 LONGEST = 800
 """Tokens of a text; a longer paragraph is read in parts, so that no text has too many numerals."""
@@ -61,6 +61,11 @@ class Article:
     def cell_places(self) -> list[list[Place]]:
         """The numbers of each table."""
         return [self._channel.cell_places(table) for table in self.tables]
+
+    @cached_property
+    def numbers(self) -> list[list[NumberInTable]]:
+        """The numbers of each table, and where they stand."""
+        return [numbers_in_sight(table, self.rules) for table in self.tables]
 
     @cached_property
     def cell_numbers(self) -> list[CellNumbers]:

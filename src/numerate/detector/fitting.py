@@ -94,29 +94,31 @@ def score(
     prepared: Prepared,
     errors: Sequence[Errors] | None = None,
     batch_size: int = 12,
+    *,
+    cells: bool = True,
 ) -> Scores:
-    """Every numeral of all articles, in their order."""
+    """Every numeral of all articles, in their order; without `cells`, those of texts alone."""
     count = len(prepared.articles)
     texts: list[np.ndarray] = [np.zeros(0)] * count
-    cells: list[np.ndarray] = [np.zeros(0)] * count
-    sees_cells = True
+    of_cells: list[np.ndarray] = [np.zeros(0)] * count
+    sees_cells = cells
     classifier.eval()
     with torch.inference_mode():
         for rows in bucketed_batches(prepared.sizes, batch_size):
             some = None if errors is None else [errors[row] for row in rows]
-            found = classifier.logits(classifier.gather(prepared, rows.tolist(), some))
+            found = classifier.logits(classifier.gather(prepared, rows.tolist(), some, cells=cells))
             chosen = [prepared.articles[row] for row in rows]
             sizes = np.cumsum([article.count for article in chosen])[:-1]
             for row, part in zip(rows, np.split(_array(found.texts), sizes), strict=True):
                 texts[row] = part
-            if found.cells is None:
+            if found.cells is None or not cells:
                 sees_cells = False
                 continue
             sizes = np.cumsum([sum(map(len, article.cell_places)) for article in chosen])[:-1]
             for row, part in zip(rows, np.split(_array(found.cells), sizes), strict=True):
-                cells[row] = part
+                of_cells[row] = part
     of_texts = np.concatenate([np.zeros(0), *texts])
-    return Scores(of_texts, np.concatenate([np.zeros(0), *cells]) if sees_cells else None)
+    return Scores(of_texts, np.concatenate([np.zeros(0), *of_cells]) if sees_cells else None)
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -1,17 +1,15 @@
 """Slips of people who write numbers: what becomes of a numeral, and what was meant by one.
 
 Each kind of slip lists every numeral that it makes of a right one. `meant` goes the other way: from
-a numeral as it is written to those of which a slip would have made it. `corrupt`
-puts errors into right numerals, each drawn with a seed and really different.
+a numeral as it is written to those of which a slip would have made it. `channel.py` puts errors
+into right numerals.
 """
 
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 
-import numpy as np
-
-from numerate.numeral import Numeral, is_numeral
+from numerate.numeral import is_numeral
 
 Slip = Callable[[str], list[str]]
 """All that a slip can make of a numeral, normalised and different from it."""
@@ -74,8 +72,6 @@ SLIPS: dict[str, Slip] = {
     "factor 10": scale(1),
     "factor 1,000": scale(3),
 }
-OTHER_DOCUMENT = "other document"
-KINDS = (*SLIPS, OTHER_DOCUMENT)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -112,38 +108,3 @@ def _scaled_to(written: str, digits: int) -> list[str]:
 
 def _others(numeral: str, texts: list[str]) -> list[str]:
     return [text for text in texts if text != numeral and is_numeral(text)]
-
-
-def corrupt(
-    numerals: list[str], documents: np.ndarray, kind: str, seed: int
-) -> tuple[np.ndarray, list[str]]:
-    """One error of a kind in each numeral where it can be made: which those are, and the errors.
-
-    `documents` [N] says where each numeral comes from: a number from another document comes from
-    any of the others, as often as it occurs there.
-    """
-    generator = np.random.default_rng([seed, KINDS.index(kind)])
-    places, wrong = [], []
-    for place, numeral in enumerate(numerals):
-        if kind == OTHER_DOCUMENT:
-            error = _from_elsewhere(place, numerals, documents, generator)
-        else:
-            error = _one_of(SLIPS[kind](numeral), generator)
-        if error is not None:
-            places.append(place)
-            wrong.append(Numeral.parse(error).text)
-    return np.array(places, dtype=np.int64), wrong
-
-
-def _one_of(wrong: list[str], generator: np.random.Generator) -> str | None:
-    return wrong[generator.integers(len(wrong))] if wrong else None
-
-
-def _from_elsewhere(
-    place: int, numerals: list[str], documents: np.ndarray, generator: np.random.Generator
-) -> str | None:
-    for _ in range(100):  # enough unless nearly all numerals are the same
-        other = int(generator.integers(len(numerals)))
-        if documents[other] != documents[place] and numerals[other] != numerals[place]:
-            return numerals[other]
-    return None

@@ -1,12 +1,13 @@
 """A trained detector: its folder, how it is opened, and what it says of a document."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from numerate.checking.finding import Suggestion
 from numerate.checking.where import Where
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, article_of
@@ -21,7 +22,6 @@ from numerate.model.device import usable_device
 from numerate.records import read_record, typed, write_record
 from numerate.runs.contents import DatasetPlace
 from numerate.runs.folder import CALIBRATION, CONFIG, OURS, WEIGHTS, RunFolder
-from numerate.sight.table_numbers import numbers_in_sight
 from numerate.tensor_file import load_tensors, save_tensors
 
 FORMAT, VERSION = "numerate detector", 1
@@ -75,7 +75,7 @@ class Scored:
     written: str
     log_odds: float  # that it is an error, calibrated for one wrong numeral in 200
     alarm: float  # share of right numerals that are at least as suspicious
-    suggestion: str | None = field(default=None)  # what was meant, written as it would be
+    suggestion: Suggestion | None = None  # what was meant, written as it would be
 
 
 class Detector:
@@ -88,6 +88,12 @@ class Detector:
     ) -> None:
         self.name, self.classifier, self.rules = name, classifier, rules
         self.calibrations = calibrations
+
+    def threshold(self, alarms: float) -> float:
+        """The log-odds that at most so large a share of right numerals exceeds: of texts, and of
+        tables."""
+        known = [self.calibrations.texts, self.calibrations.cells]
+        return max(one.threshold(alarms) for one in known if one is not None)
 
     def log_odds(self, document: Document, tables: Sequence[Table] = ()) -> list[Scored]:
         """Of every numeral of a document's paragraphs, and of every number of its tables and of
@@ -118,9 +124,9 @@ class Detector:
                 habits = Habits.of(written, self.rules.decimal)
                 for token, one in zip(numerals, written, strict=True):
                     where = Where(first + token.start, first + token.end, paragraph)
-                    suggestion = meant[at]
-                    if suggestion is not None:
-                        suggestion = habits.written_like(suggestion, one)
+                    instead, suggestion = meant[at], None
+                    if instead is not None:
+                        suggestion = Suggestion(habits.written_like(instead, one))
                     yield Scored(where, one, float(odds[at]), float(alarms[at]), suggestion)
                     at += 1
 
@@ -129,7 +135,7 @@ class Detector:
         if calibration is None:
             return
         for index, table in enumerate(article.tables):
-            numbers = numbers_in_sight(table, article.rules)
+            numbers = article.numbers[index]
             if not numbers:
                 continue
             viewing = [text for text, views in enumerate(article.views) if index in views]

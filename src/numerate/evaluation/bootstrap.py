@@ -122,6 +122,26 @@ def bootstrap_median(
     return _interval(_median(ascending, np.ones_like(owner)), drawn, confidence)
 
 
+def bootstrap_figure(
+    figure: Callable[[Floats], float],
+    documents: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    samples: int = 1000,
+    seed: int = 1,
+) -> Interval:
+    """The percentile interval of any figure of observations: `figure` is called with weights [N],
+    how often each of them counts. The draws are those of `bootstrap_mean`."""
+    _require_options(confidence, samples)
+    document, count = _documents(documents)
+    drawn = [
+        figure(counts[document].astype(np.float64))
+        for block in _draws(count, samples, seed)
+        for counts in block
+    ]
+    return _interval(figure(np.ones(len(document))), drawn, confidence)
+
+
 def holm(results: dict[str, PairedResult]) -> dict[str, PairedResult]:
     """With p-values corrected for being many (Holm, 1979), whatever their dependence.
 

@@ -1,0 +1,110 @@
+"""`numerate check-benchmark`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from numerate.corpus.dataset import Dataset
+from numerate.detector.channel import HELD_OUT
+from numerate.detector.trained import Detector
+from numerate.errors import check_choice
+from numerate.model.numeral_lm import NumeralLM
+from numerate.notices import say
+from numerate.plausibility.source import ModelSource
+from numerate.proofreading.benchmark import (
+    FALSE_ALARMS,
+    FIGURES,
+    FIRST,
+    TABLE_CELL,
+    BenchmarkResult,
+    Measured,
+    run_benchmark,
+)
+from numerate.proofreading.opened_models import open_model_or_detector
+from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
+
+
+def benchmark_checking(
+    source: ModelSource,
+    references: Sequence[str],
+    *,
+    softmax: str | None,
+    split: str,
+    seed: int,
+    limit: int | None,
+    format: str,
+) -> None:
+    check_choice("format", format, ("table", "markdown", "json"))
+    check_choice("split", split, ("test", "dev"))
+    opened = Dataset.open(source.dataset or Path())
+    detectors: list[Detector] = []
+    models: list[NumeralLM] = []
+    for reference in references:
+        model = open_model_or_detector(reference, source)
+        if isinstance(model, Detector):
+            detectors.append(model)
+        else:
+            assert isinstance(model, NumeralLM)
+            models.append(model)
+    baseline = replace(source, run=softmax).load() if softmax else None
+    if baseline is None:
+        say("no --softmax RUN given, so no baseline of surprisal")
+    result = run_benchmark(
+        opened,
+        models=models,
+        detectors=detectors,
+        softmax=baseline,
+        split=split,
+        seed=seed,
+        limit=limit,
+        joining_limit=limit,
+    )
+    if format == "json":
+        print(json.dumps(result.record(), ensure_ascii=False))
+        return
+    whole = opened.split(split).summary["paragraphs"]
+    part = limit if limit is not None and limit < whole else None
+    tables = resting_on(benchmark_tables(result), split, part)
+    if format == "markdown":
+        print(as_markdown(tables))
+    else:
+        print_tables(tables)
+    print(
+        f"{result.numerals:,} right numerals of {result.paragraphs:,} paragraphs of the "
+        f"{result.split} split, {result.cells:,} numbers of tables; false alarms are counted in "
+        "the texts as they are, errors are scored one in a paragraph or table."
+    )
+
+
+def benchmark_tables(result: BenchmarkResult) -> list[ResultTable]:
+    titles = {
+        "recall": f"Recall, %, at {FALSE_ALARMS:.0%} false alarms",
+        "auc": "Area under the ROC curve: errors against the numerals they replace",
+    }
+    columns = ["error", "count", *result.judges]
+    tables = []
+    for figure, title in titles.items():
+        digits, scale = (3, 1.0) if figure == "auc" else (1, 100.0)
+        rows = []
+        for kind in (*FIGURES, TABLE_CELL):
+            found = [qualities.get(kind) for qualities in result.judges.values()]
+            if known := next(filter(None, found), None):
+                cells = [
+                    "–" if one is None else _shown(getattr(one, figure), digits, scale)
+                    for one in found
+                ]
+                name = f"{kind} (held out)" if kind in HELD_OUT else kind
+                rows.append([name, f"{known.count:,}", *cells])
+        tables.append(ResultTable(title, columns, rows))
+    title = f"Precision, %, among the first {FIRST} findings, were one numeral in 200 wrong"
+    first = [_shown(result.first[name], 1, 100.0) for name in result.judges]
+    tables.append(ResultTable(title, ["", *result.judges], [["all kinds", *first]]))
+    return tables
+
+
+def _shown(figure: Measured, digits: int, scale: float) -> str:
+    value, low, high = (
+        f"{scale * one:.{digits}f}" for one in (figure.value, figure.low, figure.high)
+    )
+    return f"{value} [{low}, {high}]"

@@ -1,0 +1,315 @@
+"""The benchmark measures what it says, against scikit-learn and against reading errors in place."""
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from numerate.backbones.lstm import LSTMBackbone
+from numerate.cli import main
+from numerate.corpus.dataset import Dataset
+from numerate.detector.articles import article_of
+from numerate.detector.channel import HELD_OUT, KINDS, Edit
+from numerate.detector.fitting import FittingOptions
+from numerate.detector.small import SmallOptions
+from numerate.detector.train_detector import small_classifier, train_detector
+from numerate.detector.trained import Detector, open_detector
+from numerate.documents.document import Document, Paragraph
+from numerate.errors import DatasetError, NumerateError
+from numerate.model.numeral_lm import NumeralLM, TextReading
+from numerate.numeral import is_numeral
+from numerate.proofreading import benchmark
+from numerate.proofreading.benchmark import (
+    FIGURES,
+    TABLE_CELL,
+    Distance,
+    Injected,
+    Trial,
+    area_under_roc,
+    by_surprisal,
+    precision_of_first,
+    quality,
+    run_benchmark,
+    score_in_place,
+    threshold_of,
+)
+from numerate.proofreading.fit_joining import fit_joining
+from numerate.proofreading.joining import PRIOR, Features, probability
+
+
+@pytest.fixture(scope="module")
+def detector(trials: Path, tmp_path_factory: pytest.TempPathFactory) -> Detector:
+    out = tmp_path_factory.mktemp("detectors") / "small"
+    train_detector(
+        trials / "data",
+        out,
+        make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
+        options=FittingOptions(epochs=25, batch_size=6, learning_rate=0.01),
+        device="cpu",
+    )
+    return open_detector(out, "cpu")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_area_under_the_curve(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    right = generator.normal(size=200).round(1)  # with ties
+    wrong = generator.normal(0.7, size=90).round(1)
+    truth = np.repeat([0, 1], [len(right), len(wrong)])
+    expected = roc_auc_score(truth, np.concatenate([right, wrong]))
+    assert area_under_roc(right, wrong) == pytest.approx(expected, rel=1e-12)
+    weights = [generator.integers(0, 3, len(some)).astype(float) for some in (right, wrong)]
+    expected = roc_auc_score(
+        truth, np.concatenate([right, wrong]), sample_weight=np.concatenate(weights)
+    )
+    assert area_under_roc(right, wrong, *weights) == pytest.approx(expected, rel=1e-12)
+
+
+def test_recall_is_at_one_percent_of_the_right_numerals() -> None:
+    right = np.arange(1000.0)
+    wrong = np.array([985.0, 991.0, 995.0, 2000.0])
+    places = np.array([985, 991, 995, 3])
+    found = quality(right, wrong, places, np.arange(1000) // 10)
+    assert threshold_of(right) == 990
+    assert (right > threshold_of(right)).mean() <= 0.01
+    assert found.count == 4
+    assert found.recall.value == pytest.approx(0.75)
+    assert found.recall.low <= 0.75 <= found.recall.high
+    assert found.auc.value == area_under_roc(right[places], wrong)
+    assert found.auc.low <= found.auc.value <= found.auc.high
+
+
+def test_precision_among_the_first() -> None:
+    """Of 10,000 right numerals and 50 wrong ones, by simulation of what is easily seen."""
+    documents = np.repeat(np.arange(100), 100)
+    right = np.zeros(10_000)
+    owners = [np.arange(100)]
+    perfect = precision_of_first(right, [np.ones(100)], documents, owners)
+    assert perfect.value == pytest.approx((50 + 50 * 0) / 100)  # no more than 50 are wrong
+    blind = precision_of_first(right, [np.zeros(100)], documents, owners)
+    assert blind.value == pytest.approx(50 / 10_050, rel=1e-9)  # ties, in any order
+    half = precision_of_first(right, [np.ones(100), np.zeros(100)], documents, owners * 2)
+    expected = (25 + 75 * 25 / 10_025) / 100
+    assert half.value == pytest.approx(expected, rel=0.05)
+    assert half.low < half.value < half.high
+
+
+def test_joined_evidence_is_fitted_like_a_logistic_regression() -> None:
+    generator = np.random.default_rng(1)
+    wrong = generator.random(5000) < 0.1
+    vectors = np.stack(
+        [
+            5.0 * (generator.random(5000) < np.where(wrong, 0.3, 0.01)),
+            3.0 * (generator.random(5000) < np.where(wrong, 0.4, 0.05)),
+            generator.normal(np.where(wrong, 2.0, 0.0), 1.0),
+            generator.exponential(np.where(wrong, 2.0, 1.0)),
+        ],
+        axis=1,
+    )
+    weights = np.where(wrong, 0.05, 1.0)
+    found = fit_joining(vectors, wrong, weights)
+    peer = LogisticRegression(C=1e6, tol=1e-10, max_iter=1000)
+    peer.fit(vectors, wrong, sample_weight=weights)
+    coefficients = [found.points, found.involves, found.detected, found.unlikely]
+    assert coefficients == pytest.approx(peer.coef_[0], rel=0.01)
+    assert found.intercept == pytest.approx(peer.intercept_[0], rel=0.01)
+    misleading = fit_joining(-vectors, wrong, weights)
+    assert misleading.record() == {
+        "intercept": pytest.approx(np.log((wrong * 0.05).sum() / (~wrong).sum()), abs=1e-6),
+        "points": 0, "involves": 0, "detected": 0, "unlikely": 0,
+    }  # fmt: skip
+
+
+def test_one_probability_by_enumeration() -> None:
+    """Two witnesses that know nothing of each other: Bayes' rule over all that they can say."""
+    chance = {True: 0.6, False: 0.02}  # that a rule points, of wrong and right ones
+    prior = 1 / 200
+    precision = prior * chance[True] / (prior * chance[True] + (1 - prior) * chance[False])
+    likelihoods = 3.0  # of what a detector says, wrong against right
+    log_odds = np.log(prior / (1 - prior) * likelihoods)
+    joint = prior * chance[True] * likelihoods
+    expected = joint / (joint + (1 - prior) * chance[False])
+    found = probability(Features(pointed=precision, detected=float(log_odds)))
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert probability(Features(detected=PRIOR)) == pytest.approx(prior)
+
+
+def test_one_error_in_each_paragraph_and_table(trials: Path) -> None:
+    trial = Trial(Dataset.open(trials / "data"), "dev", seed=3)
+    texts = sum(len(article.texts) for article in trial.articles)
+    assert {kind for kinds in FIGURES.values() for kind in kinds} == set(KINDS)
+    assert len(trial.rows["digit replaced"]) == texts
+    for injected in trial.rows.values():
+        for errors, article in zip(injected.errors, trial.articles, strict=True):
+            assert all(len(some) <= 1 for some in errors.texts)
+            assert not any(errors.tables)
+            assert len(errors.texts) == len(article.texts)
+        for place, numeral in zip(injected.places, injected.numerals, strict=True):
+            assert float(trial.numerals[place]) != float(numeral)
+    assert len(trial.cells) == len(trial.articles)
+    again = Trial(Dataset.open(trials / "data"), "dev", seed=3)
+    assert all(again.rows[name].errors == trial.rows[name].errors for name in trial.rows)
+    few = Trial(Dataset.open(trials / "data"), "dev", seed=3, limit=3)
+    assert few.texts == [trial.texts[index] for index in few.chosen]
+
+
+def test_errors_are_scored_where_they_stand(models: dict[str, NumeralLM]) -> None:
+    """As if each were written into the text, by itself, and the text read again."""
+    model = models["combination"]
+    texts = ["The fraction is 55 % and the volume 140.5 ml.", "No numeral.", "Age 67, mass 80 g."]
+    readings = model.read_texts(texts)
+    numerals = [token.text for reading in readings for token in reading.numerals]
+    errors = {"some": Injected([], np.array([0, 1, 2]), ["65", "14.5", "6.7"]),
+              "other": Injected([], np.array([3]), ["8"])}  # fmt: skip
+    (scores,) = score_in_place([by_surprisal(model)], readings, numerals, errors)
+    owners = [(text, token) for text, reading in zip(texts, readings, strict=True)
+              for token in reading.numerals]  # fmt: skip
+    np.testing.assert_allclose(
+        scores.right,
+        np.concatenate([-r.log_probs[r.positions] for r in readings]),
+        rtol=1e-4,
+    )
+    for kind, injected in errors.items():
+        pairs = zip(injected.places, injected.numerals, scores.wrong[kind], strict=True)
+        for place, error, score in pairs:
+            text, token = owners[place]
+            (reading,) = model.read_texts([text[: token.start] + error + text[token.end :]])
+            index = [t.start for t in reading.tokens].index(token.start)
+            assert -reading.log_probs[index] == pytest.approx(score, rel=1e-3)
+
+
+def test_distance_is_on_a_log_scale() -> None:
+    np.testing.assert_allclose(Distance(10.0)(["10", "100", "1", "0"]), [0, 1, 1, 2])
+
+
+def test_the_median_is_that_of_the_training_numbers(
+    models: dict[str, NumeralLM], dataset: Path
+) -> None:
+    tokens = Dataset.open(dataset).split("train").read(["tokens"])["tokens"].to_pylist()
+    numbers = [float(t) for text in tokens for t in text if is_numeral(t)]
+    assert models["mog"].reference.median == statistics.median(numbers)
+
+
+def test_without_numerals_there_is_nothing_to_find(
+    trials: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "numerals_of", lambda articles: [])
+    with pytest.raises(DatasetError, match="no numeral in these 3 paragraphs"):
+        run_benchmark(Dataset.open(trials / "data"), limit=3)
+
+
+def test_a_model_beats_the_baselines(models: dict[str, NumeralLM], dataset: Path) -> None:
+    lm = models["combination"]
+    opened = Dataset.open(dataset)
+    result = run_benchmark(opened, models=[lm], softmax=models["softmax"], seed=1)
+    names = ["rules", "likelihood", "likelihood at first sight", "all together",
+             "distance from the median", "surprisal of softmax"]  # fmt: skip
+    assert list(result.judges) == names
+    assert list(result.first) == names
+    for found in result.judges.values():
+        assert all(0 <= one.recall.value <= 1 for one in found.values())
+    ours, theirs = (
+        np.mean([one.auc.value for one in result.judges[name].values()])
+        for name in ("likelihood", "distance from the median")
+    )
+    assert ours > theirs  # after two epochs
+    assert result.judges["likelihood"]["factor 100 or 1,000"].auc.value > 0.9
+
+
+def test_a_detector_finds_what_stands_otherwise_in_the_table(
+    trials: Path, detector: Detector
+) -> None:
+    opened = Dataset.open(trials / "data")
+    result = run_benchmark(opened, detectors=[detector], split="test")
+    some = [run_benchmark(opened, detectors=[detector], limit=4, joining_limit=4) for _ in range(2)]
+    assert some[0].record() == some[1].record()
+    assert list(result.judges) == ["rules", "detector", "all together"]
+    for found in result.judges.values():
+        assert list(found) == [*FIGURES, TABLE_CELL]
+    assert result.judges["detector"]["digit replaced"].auc.value > 0.75
+    assert set(HELD_OUT) <= set(result.judges["detector"])
+
+
+def test_rules_see_what_does_not_add_up(trials: Path) -> None:
+    text = "Of the patients, 42 of 120 (35%) were women; 7 were not."
+    article = article_of(Document("one", [Paragraph(text)]))
+    ruled, cells = benchmark.ruled(article)
+    assert not ruled.scores().any()
+    assert len(cells.scores()) == 0
+    errors = replace(article.no_errors(), texts=[[Edit(2, "digit replaced", "53", "53")]])
+    scores = benchmark.ruled(article.with_errors(errors))[0].scores()
+    assert scores[2] > 0.5
+    assert 0 < scores[0] < scores[2]  # it may be another one of the three
+    assert scores[3] == 0
+    trial = Trial(Dataset.open(trials / "data"), "test", seed=1, limit=4)
+    heard = benchmark.by_rules(trial).judgement()
+    assert not heard.texts.right.any()
+    assert {name: len(found) for name, found in heard.texts.wrong.items()} == {
+        name: len(injected) for name, injected in trial.rows.items()
+    }
+    assert benchmark.document_of(trial.articles[0]).paragraphs[0].tables == ("0",)
+
+
+def test_it_reads_a_few_paragraphs_at_a_time(
+    models: dict[str, NumeralLM], dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory does not grow with the split, and nothing else depends on the portions."""
+    lm = models["combination"]
+    trial = Trial(Dataset.open(dataset), "test", limit=8)
+    (whole,) = benchmark.by_model(lm, [by_surprisal(lm)], trial)
+    portions: list[int] = []
+    read = NumeralLM.read_in_view
+
+    def counted(
+        model: NumeralLM, texts: Sequence[str], columns: None, **choices: Any
+    ) -> list[TextReading]:
+        portions.append(len(texts))
+        return read(model, texts, columns, **choices)
+
+    monkeypatch.setattr(NumeralLM, "read_in_view", counted)
+    monkeypatch.setattr(LSTMBackbone, "texts_at_once", 3)
+    (parts,) = benchmark.by_model(lm, [by_surprisal(lm)], trial)
+    assert max(portions) == 3
+    assert sum(portions) == 8
+    np.testing.assert_allclose(parts.right, whole.right, rtol=1e-5)
+
+
+def test_runs_that_cut_text_differently_are_not_compared(models: dict[str, NumeralLM]) -> None:
+    model = models["mog"]
+    readings = model.read_texts(["It is 5 or 67."])
+    for numerals, reason in (
+        (["5"], "got 67 by reading it, none by cutting it"),
+        (["5", "68"], "got 67 by reading it, 68 by cutting it"),
+        (["5", "67", "8"], "got none by reading it, 8 by cutting it"),
+    ):
+        with pytest.raises(NumerateError, match=f"{reason} into tokens; expected the same"):
+            score_in_place([by_surprisal(model)], readings, numerals, {})
+    (scores,) = score_in_place([by_surprisal(model)], readings, ["5", "67"], {})
+    assert len(scores.right) == 2
+
+
+@pytest.mark.parametrize("format", ["table", "markdown", "json"])
+def test_the_command(
+    trials: Path, detector: Detector, format: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["check-benchmark", str(trials / "data"), "--model", detector.name, "--limit", "4"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["numerate", *arguments, "--format", format])
+        patch.setattr("signal.signal", lambda *_: None)
+        with pytest.raises(SystemExit) as left:
+            main()
+    assert not left.value.code
+    out = capsys.readouterr().out
+    if format == "json":
+        assert {"rules", "detector", "all together"} == set(json.loads(out)["judges"])
+    else:
+        for part in ("Recall, %, at 1% false alarms", "held out", "table cell",
+                     "Precision, %, among the first 100 findings"):  # fmt: skip
+            assert part in out
