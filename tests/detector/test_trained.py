@@ -102,7 +102,11 @@ def test_what_is_wrong_is_found(detector: Detector) -> None:
     wrong = {one.written: one for one in found}
     assert wrong["84"].log_odds > right["48"] + 1
     assert max(found[:3], key=lambda one: one.log_odds).written == "84"
-    assert wrong["84"].suggestion == "48"
+    suggestion = wrong["84"].suggestion
+    assert suggestion is not None
+    assert suggestion.text == "48"
+    assert suggestion.probability is not None
+    assert 0.1 < suggestion.probability <= 1
     assert 0 < wrong["84"].alarm <= 1
 
 

@@ -94,9 +94,12 @@ class Article:
         *,
         rate: float,
         cell_rate: float,
+        tables: float = 1.0,
         elsewhere: Sequence[str] = (),
     ) -> Errors:
-        """Random ones, in about so many of its numerals and of its tables' numbers."""
+        """Random ones, in about so many of its numerals, and of the numbers of some `tables`: in
+        so large a share of them."""
+        spoilt = generator.random(len(self.tables)) < tables
         return Errors(
             [
                 channel.some(places, self.sight(text, elsewhere), generator, rate)
@@ -104,6 +107,8 @@ class Article:
             ],
             [
                 channel.some(places, self.table_sight(table, elsewhere), generator, cell_rate)
+                if spoilt[table]
+                else []
                 for table, places in enumerate(self.cell_places)
             ],
         )

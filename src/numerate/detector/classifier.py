@@ -27,7 +27,8 @@ class Logits:
     cells: Tensor | None  # [C] numbers of tables; None: it does not read them as places
     cell_places: np.ndarray | None = None  # [C] which, of all numbers; None: all of them
     auxiliary: Tensor | None = None  # a loss of its own to be added in training
-    suggestions: list[str | None] | None = None  # [N] what should stand there, if it was asked for
+    suggestions: list[tuple[str, float] | None] | None = None
+    """[N] what may belong there instead, if it was asked for, and the probability that it does."""
 
 
 class Prepared(ABC):

@@ -23,12 +23,17 @@ NEAR = ((-8, -1), (-32, -1), (1, 12))
 """Tokens around a numeral among which words of headers are looked for."""
 SCALE = 50  # a byte of 50 is 1
 NEIGHBOURS = (-1, 1, -2, 2)  # numerals whose cells say where the next one is from
+SIDES = ("right of", "left of", "below", "above", "after", "before")
+BEFORE, AFTER = "([±<>=≤≥–-−/,", "%)±–-−/,;("
+"""Signs beside a number that say which of several of a cell it is: the mean, its deviation."""
 LOCATION = (
     *("own", "before", "after", "near before", "near after", "next before", "next after"),
     *(f"{of} words {near}" for near in ("just before", "before", "after")
       for of in ("row", "column", "caption")),
     *(f"{same} of the cell of {by:+}" for by in NEIGHBOURS for same in ("cell", "row", "column")),
-    *("after the cell of -1", "before the cell of +1", "written elsewhere", "in a header"),
+    *(f"{side} that of {by:+}" for by in NEIGHBOURS for side in SIDES),
+    *("written elsewhere", "in a header"),
+    *("same sign before", "same sign after", "other sign before", "other sign after"),
     *("its row", "its column", "its cell", "near in its row", "near in its column"),
 )  # fmt: skip
 _AT = {name: index for index, name in enumerate(LOCATION)}
@@ -37,8 +42,7 @@ WINDOWS = (2, 6)  # numerals on either side with which it may be computed
 OPERATIONS = ("percentage", "difference", "sum", "ratio", "complement", "part", "whole", "term")
 OF_NEIGHBOUR = 4  # figures
 TEXT_FIGURES = len(AROUND) * OF_NEIGHBOUR + len(WINDOWS) * len(OPERATIONS) + 2 + 4 + 4
-CELL_SIDES = 6
-CELL_FIGURES = CELL_SIDES * OF_NEIGHBOUR + 8 + 4 + 4
+CELL_FIGURES = len(SIDES) * OF_NEIGHBOUR + 8 + 4 + 4
 DERIVED = 4
 FAR = 3.0  # decades beyond which distance does not count
 GROUP = 48  # numbers of a row or column that a number is compared with: the nearest
@@ -58,8 +62,9 @@ class KnownTable:
     bags: np.ndarray  # [G, HEADER_WORDS] words, as the vocabulary counts them; −1: none
     pairs: tuple[np.ndarray, np.ndarray]  # [K] numbers, and those of their rows and columns
     locations: np.ndarray  # uint8 [K, LOCATION] of these pairs
-    sides: np.ndarray  # [C, CELL_SIDES] the next numbers to all sides and in the cell; −1: none
+    sides: np.ndarray  # [C, len(SIDES)] the next numbers to all sides and in the cell; −1: none
     headers: np.ndarray  # [C] a number in the header of its column; −1: none
+    signs: np.ndarray  # [C, 2] before and after each number, as `_sign` counts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class KnownText:
     numerals: list[str]
     views: list[int]
     overlaps: list[np.ndarray]  # of each table in view, uint8 [P, G, NEAR]
+    signs: np.ndarray  # [P, 2] before and after each numeral
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +149,11 @@ class KnownArticles:
                     columns.cell_rows[numbers].astype(np.int64),
                     columns.cell_columns[numbers].astype(np.int64),
                     word_ids[bags[-1]],
+                    _signs_of_cells(article, index),
                 )
             )
         texts = []
-        for tokens, views in zip(article.tokens, article.views, strict=True):
+        for text, tokens, views in zip(article.texts, article.tokens, article.views, strict=True):
             ids = [-1 if token.is_numeral else self._ids.get(token.text, 0) for token in tokens]
             words = np.array(ids, dtype=np.int64)
             steps = np.flatnonzero(words < 0)
@@ -156,7 +163,9 @@ class KnownArticles:
             )
             overlaps = [_overlaps(named, steps, bags[table], weights) for table in views]
             numerals = [token.text for token in tokens if token.is_numeral]
-            texts.append(KnownText(words, steps, numerals, views, overlaps))
+            spans = [(token.start, token.end) for token in tokens if token.is_numeral]
+            signs = _signs([(text, *span) for span in spans])
+            texts.append(KnownText(words, steps, numerals, views, overlaps, signs))
         return KnownArticle(texts, tables)
 
     def evidence(
@@ -178,6 +187,7 @@ def _known_table(
     cell_rows: np.ndarray,
     cell_columns: np.ndarray,
     bags: np.ndarray,
+    signs: np.ndarray,
 ) -> KnownTable:
     count = len(numerals)
     width = int(cell_columns.max(initial=0)) + 1
@@ -220,8 +230,30 @@ def _known_table(
     sides = _sides(cell_rows, cell_columns, ranks, places)
     return KnownTable(
         numerals, rows, columns, cell_rows, cell_columns, cells, ranks, bags, (a, b), found, sides,
-        headers,
+        headers, signs,
     )  # fmt: skip
+
+
+def _signs_of_cells(article: Article, table: int) -> np.ndarray:
+    body, header = article.tables[table].body, article.tables[table].header
+    return _signs(
+        [
+            ((body if row >= 0 else header)[row][column], start, end)
+            for _, row, column, start, end in article.numbers[table]
+        ]
+    )
+
+
+def _signs(spans: list[tuple[str, int, int]]) -> np.ndarray:
+    """Before and after parts of texts, past one space: [N, 2]; 0: none that says anything."""
+    found = [
+        (
+            1 + BEFORE.find(text[max(start - 2, 0) : start].strip()[-1:] or "\n"),
+            1 + AFTER.find(text[end : end + 2].strip()[:1] or "\n"),
+        )
+        for text, start, end in spans
+    ]
+    return np.array(found, dtype=np.int64).reshape(len(found), 2)
 
 
 def _sides(
@@ -229,7 +261,7 @@ def _sides(
 ) -> np.ndarray:
     """The next numbers of the same rank to the left and right, above and below, and those before
     and after in the same cell; −1: none."""
-    sides = np.full((len(places), CELL_SIDES), -1)
+    sides = np.full((len(places), len(SIDES)), -1)
     for first, keys in ((0, (columns, ranks, rows)), (2, (rows, ranks, columns))):
         order = np.lexsort(keys)
         same = (keys[1][order][1:] == keys[1][order][:-1]) & (
@@ -489,6 +521,11 @@ def _text_locations(
             for of, bag in enumerate(bags):
                 part[:, :, begin + len(bags) * near_at + of] = overlaps[:, bag, near_at]
         part[:, :, _AT["in a header"]] = SCALE * (table.cell_rows < 0)
+        begin = _AT["same sign before"]
+        for of in (0, 1):
+            here, there = text.signs[:, of][:, None], table.signs[:, of]
+            part[:, :, begin + of] = SCALE * ((here == there) & (there > 0))
+            part[:, :, begin + 2 + of] = SCALE * (here != there)
         same = rows[:, None] == numbers  # [P, C]
         if not same.any():
             continue
@@ -500,10 +537,11 @@ def _text_locations(
         for which, by in enumerate(NEIGHBOURS):
             for of, hits in enumerate(shared):
                 part[:, :, begin + len(groups) * which + of] = SCALE * _shifted(hits, by)
-        after, before = np.zeros_like(same), np.zeros_like(same)
-        after[:, 1:], before[:, :-1] = same[:, :-1], same[:, 1:]
-        part[:, :, _AT["after the cell of -1"]] = SCALE * _shifted(after, -1)
-        part[:, :, _AT["before the cell of +1"]] = SCALE * _shifted(before, 1)
+        begin = _AT["right of that of -1"]
+        for of, number in enumerate(table.sides.T):  # to the left of it stands that of −1
+            hits = same[:, number] & (number >= 0)
+            for which, by in enumerate(NEIGHBOURS):
+                part[:, :, begin + len(SIDES) * which + of] = SCALE * _shifted(hits, by)
     return found
 
 

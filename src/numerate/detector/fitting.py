@@ -23,7 +23,8 @@ from numerate.errors import NumerateError
 RATE = 0.12
 """Of numerals that are made wrong in training; more than in life, so that there is enough to
 learn from. The calibration knows."""
-CELL_RATE = 0.03  # of numbers of tables: these are what texts are compared with
+CELL_RATE, SPOILT_TABLES = 0.08, 0.2
+"""Of numbers of tables, and of tables in which any are wrong; texts are compared with them."""
 CELLS_WEIGH = 0.5  # as much as a numeral of a text
 POINTER_WEIGHS = 0.3
 WARM_UP = 0.05  # of all steps, in which the learning rate rises
@@ -83,10 +84,15 @@ def draw_errors(
     generator, channel = np.random.default_rng(seed), Channel(kinds, rules)
     return [
         article.errors(
-            channel, generator, rate=RATE, cell_rate=CELL_RATE, elsewhere=elsewhere
+            channel,
+            generator,
+            rate=RATE,
+            cell_rate=CELL_RATE,
+            tables=SPOILT_TABLES,
+            elsewhere=elsewhere,
         )
         for article in articles
-    ]  # fmt: skip
+    ]
 
 
 def score(

@@ -27,7 +27,7 @@ from numerate.detector.evidence import (
     Evidence,
     KnownArticles,
 )
-from numerate.detector.relations import RELATIONS, SLIPS_APART, NumeralColumns
+from numerate.detector.relations import RELATIONS, SAME, SLIPS_APART, NumeralColumns
 from numerate.errors import check_choice
 from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
@@ -41,7 +41,6 @@ SYMBOLS = 11  # ten digits, and none
 NUMERAL_FEATURES = 2 * 6 * SYMBOLS + EXPONENTS[1] - EXPONENTS[0] + 1 + DECIMALS + 2
 POINTING = 32  # size of what the pointer compares
 PAIR = 48  # of what is known of a pair
-CELL_TABLES = 0.25  # of tables whose cells are places in a step of training
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +192,10 @@ class SmallClassifier(NumeralClassifier):
         generator: np.random.Generator | None = None,
     ) -> Evidence:
         scored: list[list[int]] | None = None
-        if generator is not None or not cells:
-            share = CELL_TABLES if cells else 0.0
-            generator = generator or np.random.default_rng(0)
-            counts = [len(prepared.articles[row].tables) for row in rows]
-            scored = [np.flatnonzero(generator.random(n) < share).tolist() for n in counts]
+        if not cells:
+            scored = [[] for _ in rows]
+        elif generator is not None and errors is not None:  # where something is to be learnt
+            scored = [[at for at, wrong in enumerate(one.tables) if wrong] for one in errors]
         return prepared.known.evidence(rows, errors, cells=scored)
 
     def logits(self, gathered: Evidence, *, suggest: bool = False) -> Logits:
@@ -258,7 +256,7 @@ class SmallClassifier(NumeralClassifier):
             cell_pooled,
             moved(evidence.cell_figures),
         )
-        suggestions = _suggestions(evidence, pointed) if suggest else None
+        suggestions = _suggestions(evidence, pointed, nothing) if suggest else None
         return Logits(texts, cells, evidence.cell_places, auxiliary, suggestions)
 
 
@@ -273,15 +271,27 @@ def _log_right(pointed: Tensor, nothing: Tensor, places: Tensor, right: Tensor) 
     return torch.where(there, total.clamp(min=1e-12).log(), nothing)
 
 
-def _suggestions(evidence: Evidence, pointed: Tensor) -> list[str | None]:
-    """Of each numeral of a text, the number in sight most likely meant that is one slip away."""
-    apart = evidence.pairs[:, len(LOCATION) :][:, SLIPS_APART].any(1)
-    weights = np.where(apart, pointed.exp().double().cpu().numpy(), 0.0)
-    found: list[str | None] = [None] * len(evidence.figures)
-    order = np.argsort(weights, kind="stable")
-    for pair in order[weights[order] > 0].tolist():  # the most likely last
-        number = evidence.numbers[evidence.pair_numbers[pair]]
-        found[evidence.pair_places[pair]] = evidence.numerals.texts[number]
+def _suggestions(
+    evidence: Evidence, pointed: Tensor, nothing: Tensor
+) -> list[tuple[str, float] | None]:
+    """Of each numeral of a text, the number in sight one slip away that most likely belongs there,
+    and the probability that it does if what stands there does not."""
+    weights = pointed.exp().double().cpu().numpy()  # [K]
+    related = evidence.pairs[:, len(LOCATION) :]
+    others = np.where(related[:, SAME] > 0, 0.0, weights)
+    count, distinct = len(evidence.figures), len(evidence.numerals.texts)
+    total = np.bincount(evidence.pair_places, others, minlength=count)
+    total = total + nothing.exp().double().cpu().numpy()
+    apart = related[:, SLIPS_APART].any(1)
+    numerals = evidence.numbers[evidence.pair_numbers]
+    keys, inverse = np.unique(
+        evidence.pair_places[apart] * distinct + numerals[apart], return_inverse=True
+    )
+    chances = np.bincount(inverse, others[apart], minlength=len(keys))
+    found: list[tuple[str, float] | None] = [None] * count
+    for key in np.argsort(chances, kind="stable").tolist():  # the most likely last
+        place, numeral = divmod(int(keys[key]), distinct)
+        found[place] = evidence.numerals.texts[numeral], float(chances[key] / total[place])
     return found
 
 

@@ -116,17 +116,18 @@ class Detector:
             )
             meant = found.suggestions or [None] * len(logits)
             at = 0
-            for text, tokens, (paragraph, first) in zip(
+            for whole, tokens, (paragraph, first) in zip(
                 part.texts, part.tokens, part.origins, strict=True
             ):
                 numerals = [token for token in tokens if token.is_numeral]
-                written = [text[token.start : token.end] for token in numerals]
+                written = [whole[token.start : token.end] for token in numerals]
                 habits = Habits.of(written, self.rules.decimal)
                 for token, one in zip(numerals, written, strict=True):
                     where = Where(first + token.start, first + token.end, paragraph)
                     instead, suggestion = meant[at], None
                     if instead is not None:
-                        suggestion = Suggestion(habits.written_like(instead, one))
+                        text, chance = instead
+                        suggestion = Suggestion(habits.written_like(text, one), chance)
                     yield Scored(where, one, float(odds[at]), float(alarms[at]), suggestion)
                     at += 1
 
