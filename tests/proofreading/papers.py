@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from numerate.checking.finding import Suggestion
 from numerate.checking.numbers import numbers_in
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
@@ -29,7 +30,7 @@ class Scored:
     written: str
     log_odds: float
     alarm: float
-    suggestion: str | None = None
+    suggestion: Suggestion | None = None
 
 
 class FakeDetector:

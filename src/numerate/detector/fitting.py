@@ -79,8 +79,9 @@ def draw_errors(
     seed: Sequence[int],
     elsewhere: Sequence[str],
     kinds: Sequence[str] = TRAINED,
+    spoilt: float = SPOILT_TABLES,
 ) -> list[Errors]:
-    """For an epoch."""
+    """For an epoch; `spoilt` is the share of tables in which any numbers are wrong."""
     generator, channel = np.random.default_rng(seed), Channel(kinds, rules)
     return [
         article.errors(
@@ -88,7 +89,7 @@ def draw_errors(
             generator,
             rate=RATE,
             cell_rate=CELL_RATE,
-            tables=SPOILT_TABLES,
+            tables=spoilt,
             elsewhere=elsewhere,
         )
         for article in articles

@@ -44,16 +44,6 @@ class LogOdds:
         share: np.ndarray = (above + 1) / (len(right) + 1)
         return share
 
-    def threshold(self, alarms: float) -> float:
-        """The log-odds that at most so large a share of right numerals exceeds."""
-        if not 1 / (len(self.right) + 1) <= alarms < 1:
-            raise NumerateError(
-                f"alarms: got {alarms}, expected at least {1 / (len(self.right) + 1):.2g} and less "
-                f"than 1: the detector was calibrated on {len(self.right)} numerals"
-            )
-        highest = np.quantile(np.array(self.right), 1 - alarms, method="higher")
-        return float(np.nextafter(self.of(highest), np.inf))
-
     def record(self) -> dict[str, Any]:
         right = [float(f"{value:.7g}") for value in self.right]
         return {"slope": self.slope, "offset": self.offset, "right": right}

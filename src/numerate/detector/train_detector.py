@@ -134,11 +134,15 @@ def calibrate(
     """On the dev split, with errors other than those by which the best epoch was chosen."""
     prepared = classifier.prepare(dev)
     errors = draw_errors(dev, dev[0].rules, [DEV_SEED, 1], elsewhere)
-    of_texts, of_tables = labels(dev, errors)
-    found, right = score(classifier, prepared, errors), score(classifier, prepared)
+    of_texts, _ = labels(dev, errors)
+    found, right = score(classifier, prepared, errors, cells=False), score(classifier, prepared)
     texts = LogOdds.fit(found.texts, of_texts, right.texts)
-    if found.cells is None or right.cells is None or not of_tables.any():
+    errors = draw_errors(dev, dev[0].rules, [DEV_SEED, 2], elsewhere, spoilt=1.0)
+    _, of_tables = labels(dev, errors)
+    if right.cells is None or not of_tables.any():
         return Calibrations(texts)
+    found = score(classifier, prepared, errors)
+    assert found.cells is not None
     return Calibrations(texts, LogOdds.fit(found.cells, of_tables, right.cells))
 
 

@@ -89,12 +89,6 @@ class Detector:
         self.name, self.classifier, self.rules = name, classifier, rules
         self.calibrations = calibrations
 
-    def threshold(self, alarms: float) -> float:
-        """The log-odds that at most so large a share of right numerals exceeds: of texts, and of
-        tables."""
-        known = [self.calibrations.texts, self.calibrations.cells]
-        return max(one.threshold(alarms) for one in known if one is not None)
-
     def log_odds(self, document: Document, tables: Sequence[Table] = ()) -> list[Scored]:
         """Of every numeral of a document's paragraphs, and of every number of its tables and of
         those given beside them: as it reads them, in their order."""

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from numerate.detector.trained import is_detector, open_detector
 from numerate.plausibility.source import ModelSource
 from numerate.proofreading.witnesses import Model
 

@@ -30,7 +30,7 @@ class Scored(Protocol):
     @property
     def alarm(self) -> float: ...  # share of right numerals that are at least as suspicious
     @property
-    def suggestion(self) -> str | None: ...
+    def suggestion(self) -> Suggestion | None: ...
 
 
 @runtime_checkable
@@ -93,8 +93,8 @@ def hear(
 def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
     found = []
     for scored in model.log_odds(read.document, read.given):
-        meant = scored.suggestion if scored.suggestion != scored.written else None
-        instead = f"; {meant} would" if meant else ""
+        meant = scored.suggestion
+        instead = f"; {meant.text} would" if meant else ""
         odds = _odds(scored.log_odds)
         found.append(
             Suspicion(
@@ -106,7 +106,7 @@ def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
                 True,
                 f"{scored.written} does not seem to belong here{instead}.",
                 (Evidence(DETECTED, f"{model.name}: odds of {odds} that it is an error"),),
-                Suggestion(meant) if meant else None,
+                meant,
             )
         )
     return Testimony(found)
