@@ -45,6 +45,7 @@ TEXT_FIGURES = len(AROUND) * OF_NEIGHBOUR + len(WINDOWS) * len(OPERATIONS) + 2 +
 CELL_FIGURES = len(SIDES) * OF_NEIGHBOUR + 8 + 4 + 4
 DERIVED = 4
 FAR = 3.0  # decades beyond which distance does not count
+STEM = 5  # letters
 GROUP = 48  # numbers of a row or column that a number is compared with: the nearest
 
 
@@ -133,10 +134,15 @@ class KnownArticles:
         for table in article.tables:
             builder.add_table(table)
         columns = builder.finish()
-        codes = {word: index for index, word in enumerate(columns.words)}
+        stems: dict[str, int] = {}  # words of headers, whatever their endings
+        stem_codes = [stems.setdefault(_stem(word), len(stems)) for word in columns.words]
         word_ids = np.array([*(self._ids.get(word, 0) for word in columns.words), -1])
-        weights = np.append(self._weights[word_ids[:-1]], 0.0)
-        weights[:-1][word_ids[:-1] == 0] = 1.0  # what the vocabulary lacks is rare
+        weights = np.ones(len(stems) + 1)  # what the vocabulary lacks is rare
+        weights[-1] = 0.0
+        known = word_ids[:-1] > 0
+        np.minimum.at(weights, np.array(stem_codes, dtype=np.int64)[known],
+                      self._weights[word_ids[:-1][known]])  # fmt: skip
+        coded = np.array([*stem_codes, -1])
         tables, bags = [], []
         for index in range(len(article.tables)):
             numbers = slice(*columns.number_offsets[index : index + 2])
@@ -158,10 +164,10 @@ class KnownArticles:
             words = np.array(ids, dtype=np.int64)
             steps = np.flatnonzero(words < 0)
             named = np.array(
-                [-1 if token.is_numeral else codes.get(token.text, -1) for token in tokens],
+                [-1 if token.is_numeral else stems.get(_stem(token.text), -1) for token in tokens],
                 dtype=np.int64,
             )
-            overlaps = [_overlaps(named, steps, bags[table], weights) for table in views]
+            overlaps = [_overlaps(named, steps, coded[bags[table]], weights) for table in views]
             numerals = [token.text for token in tokens if token.is_numeral]
             spans = [(token.start, token.end) for token in tokens if token.is_numeral]
             signs = _signs([(text, *span) for span in spans])
@@ -178,6 +184,11 @@ class KnownArticles:
         """Of some articles, with the errors of each if there are any; `cells` says which tables
         of each have places, by default all."""
         return _Gathering(self, rows, errors, cells).finish()
+
+
+def _stem(word: str) -> str:
+    """Words that begin alike mean the same where headers are named: women, women's; treated."""
+    return word[:STEM]
 
 
 def _known_table(

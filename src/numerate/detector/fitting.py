@@ -36,8 +36,8 @@ Report = Callable[[dict[str, Any]], None]
 @dataclass(frozen=True, slots=True)
 class FittingOptions:
     epochs: int = 30
-    batch_size: int = 12  # articles
-    learning_rate: float = 2e-3
+    batch_size: int = 4  # articles
+    learning_rate: float = 1.5e-3
     weight_decay: float = 0.01
     clip: float = 1.0
     seed: int = 1

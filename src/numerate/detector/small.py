@@ -7,6 +7,7 @@ one slip away. Numbers of tables are read likewise, by their rows, columns, and 
 them.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,6 +42,7 @@ SYMBOLS = 11  # ten digits, and none
 NUMERAL_FEATURES = 2 * 6 * SYMBOLS + EXPONENTS[1] - EXPONENTS[0] + 1 + DECIMALS + 2
 POINTING = 32  # size of what the pointer compares
 PAIR = 48  # of what is known of a pair
+LEAST = 1e-5  # probability that is told from none
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class PairReader(nn.Module):
 
     @property
     def pooled(self) -> int:
-        return len(RELATIONS) + 2 + 3 * PAIR
+        return 2 * len(RELATIONS) + 3 + 3 * PAIR
 
     def forward(
         self, context: Tensor, vectors: Tensor, places: Tensor, numbers: Tensor, pairs: Tensor
@@ -136,7 +138,16 @@ class PairReader(nn.Module):
             weighed.append(total.index_add(0, places, log_weights.exp()[:, None] * compared))
         surest = torch.zeros_like(nothing).scatter_reduce(0, places, pointed, "amax")
         pooled = torch.cat(
-            [met, log_nothing.exp()[:, None], surest[:, None], best, *weighed], dim=1
+            [
+                met,
+                (met + LEAST).log() / -math.log(LEAST),  # odds are products
+                log_nothing.exp()[:, None],
+                log_nothing[:, None].clamp(min=math.log(LEAST)) / -math.log(LEAST),
+                surest[:, None],
+                best,
+                *weighed,
+            ],
+            dim=1,
         )
         return pooled, log_pointed, log_nothing
 
