@@ -185,3 +185,30 @@ def test_what_scipy_says_is_right(
     for said in (f"p = {p:.{digits}f}", f"p < {p * 1.01:.12f}"):
         text = f"It differed, {written}, {said}."
         assert recompute(read_text(text), codes={"NUM301"}).findings == []
+
+
+def test_p_values_may_stand_before_their_statistics() -> None:
+    header = ["", "p Value", "F (1, 40)", "p Value", "F (1, 40)"]
+    row = ["A", "0.005", "8.80", "0.68", "0.17"]
+    document = Document("a", [], [Table("t1", "Table 1", "", [header], [row])])
+    recomputed = recompute(document, codes={"NUM301"})
+    assert recomputed.findings == []
+    assert recomputed.coverage["tests"].recomputed == 2
+
+
+def test_p_values_by_resampling_do_not_follow() -> None:
+    tests = "It differed, t(10) = 0.36, p = .38, t(10) = 1.80, p = .06, and t(10) = 1.30, p = .13."
+    assert len(recompute(read_text(tests), codes={"NUM301"}).findings) == 3
+    said = f"By bootstrapping we found how probable the t-value was.\n\n{tests}"
+    recomputed = recompute(read_text(said), codes={"NUM301"})
+    assert recomputed.findings == []
+    assert recomputed.coverage["tests"].missing == {"a known distribution": 3}
+
+
+@given(st.floats(-9, 9), st.floats(0.05, 3), st.integers(2, 4))
+def test_a_statistic_is_its_estimate_divided_by_its_error(
+    estimate: float, error: float, decimals: int
+) -> None:
+    shown = [f"{value:.{decimals}f}" for value in (estimate, error, estimate / error)]
+    text = "Age mattered (β = {}, SE = {}, t(40) = {}, p = .5).".format(*shown)
+    assert recompute(read_text(text), codes={"NUM302"}).findings == []

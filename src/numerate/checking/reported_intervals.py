@@ -47,7 +47,7 @@ BOUNDS = (
 IS_INTERVAL = r"(?<![A-Za-z])(?:CIs?(?![A-Za-z])|C\.I\.s?|[Cc]onfidence (?:[Ii]nterval|[Ll]imit)s?)"
 _NAME = (
     rf"(?:(?P<level>\#)\s?%[\s-]?(?:[a-zA-Z-]{{4,12}}\s)?{IS_INTERVAL}"
-    rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?)"
+    rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?|{IS_INTERVAL}(?=\s?[:=]))"
     r"(?:\s?[(\[](?:\#%\s?)?CIs?[)\]])?"
 )
 _DIRECT = re.compile(
@@ -84,6 +84,7 @@ _ERROR = re.compile(
 _AFTER = re.compile(r"\s?%?[\s)\],;:(\[]{0,4}(?:[a-z -]{0,24}[\s,:])?")
 _PREFILTER = re.compile(rf"{IS_INTERVAL}")
 REACH = 140
+LEVELS = (80, 90, 95, 99)
 
 
 def intervals_in_text(read: ReadDocument) -> Iterator[ReportedInterval]:
@@ -146,7 +147,7 @@ def _interval(
     text, piece = shape.text, shape.piece
     low, high = bounds_at(shape, match)
     named = level or match
-    said = shape.number(named.start("level" if named["level"] else "later"))
+    said = next((shape.number(named.start(g)) for g in ("level", "later") if named[g]), None)
     begin = estimate[0] if estimate else match.start()
     name_start = max(0, begin - 90, text.rfind(". ", max(0, begin - 90), begin) + 1)
     before = text[name_start:begin]
@@ -154,14 +155,15 @@ def _interval(
     placed = None
     if estimate is not None and not _DOUBTFUL.search(before):
         number = shape.number(estimate[1])
-        placed = Stated(number, piece.of(number))
+        if said is not None or number.value not in LEVELS:  # `95 CI`
+            placed = Stated(number, piece.of(number))
     between = text[begin : match.start("low")]
     found = ReportedInterval(
         low,
         high,
         shape.where(begin, match.end()),
         placed,
-        float(said) / 100 if 50 <= said.value < 100 else 0.95,
+        float(said) / 100 if said is not None and 50 <= said.value < 100 else 0.95,
         scale_of(before, between, has_percent="%" in match[0][-8:]),
         around=around,
         name=f"{before[-45:]} {text[begin : match.end() + 2]}",

@@ -12,8 +12,7 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.reported_intervals import SIGN, UNIT
 from numerate.checking.shape import Shape, shape_of
 from numerate.checking.stated import Stated
-from numerate.checking.table_columns import Line, lines_of
-from numerate.checking.tabulated_intervals import single
+from numerate.checking.table_columns import Line, lines_of, single
 from numerate.checking.where import Where
 
 MISSING = 0.2  # share of a group of which a value may be missing

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from numerate.checking.numbers import Number
+from numerate.checking.numbers import MINUS, Number
 from numerate.checking.p_values import (
     PlacedPValue,
     PValue,
@@ -15,6 +15,7 @@ from numerate.checking.p_values import (
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.shape import Shape, shape_of
+from numerate.checking.stated import Stated
 from numerate.checking.where import Where
 
 T, F, CHI_SQUARED, Z, R, Q = "t", "F", "χ²", "z", "r", "Q"
@@ -58,6 +59,8 @@ class ReportedTest:
     candidates: tuple[Candidate, ...]  # the likeliest first
     where: Where
     around: str  # the sentence, or the header and caption
+    estimate: Stated | None = None  # that it is of, with its
+    error: Stated | None = None  # standard error
 
     @property
     def written(self) -> str:
@@ -99,6 +102,10 @@ _CLAUSE = (
 )
 _BETWEEN = re.compile(
     rf"(?:{_AFTER})?(?:{_CLAUSE}){{0,4}}[\s,;:()\[\]]{{0,4}}+(?:[^#.;=<>]{{0,25}})"
+)
+_ESTIMATE = re.compile(
+    rf"(?:\b[bB]|β\w{{0,8}}|\b[Bb]eta|\b[Ee]stimate)\s?=\s?(?P<estimate>[+{MINUS}]?\s?\#)"
+    r"[,;\s]{1,3}(?:SE|S\.E\.|s\.e\.)\s?[=:]?\s?(?P<error>\#)[,;\s]{1,3}\Z"
 )
 _REACH = 140
 _JUST_BEFORE = re.compile(r"[\s,;:(\[]{1,3}(?:[^#.;=<>()]{0,25}[\s:,])?")
@@ -153,7 +160,7 @@ def _is_statistic(match: re.Match[str], shape: Shape) -> bool:
     if (
         match["z"]
         and shape.number(match.start("value")).is_whole
-        and _RANK_SUM.search(text, max(0, start - 400), start)
+        and _RANK_SUM.search(text, max(0, start - 1000), start)
     ):
         return False  # a sum of ranks
     return not (match["r"] and _RANKS.search(text, max(0, start - 48), start))
@@ -181,6 +188,8 @@ def _test(
         degrees = two_degrees(degrees[0])
     if kind == CHI_SQUARED and len(degrees) == 2:
         sample = degrees.pop()
+    if kind == T and len(degrees) == 2:
+        degrees = degrees[1:]  # t_1,24 as for F
     if sample is None and (near := _SAMPLE.match(text, match.end(), end)):
         sample = degrees_at(shape, near.span("a"))
     statistic = shape.number(match.start("value"))
@@ -196,7 +205,17 @@ def _test(
         tuple(Candidate.of(placed.p, shape.piece) for placed in candidates),
         shape.where(start, stop),
         shape.sentence(start, stop),
+        *_estimate_before(shape, match.start()),
     )
+
+
+def _estimate_before(shape: Shape, start: int) -> tuple[Stated | None, Stated | None]:
+    found = _ESTIMATE.search(shape.text, max(0, start - 60), start)
+    if found is None:
+        return None, None
+    numbers = [shape.number(found.end(name) - 1) for name in ("estimate", "error")]
+    estimate, error = (Stated(number, shape.piece.of(number)) for number in numbers)
+    return estimate, error
 
 
 def degrees_at(shape: Shape, span: tuple[int, int]) -> Degrees:

@@ -8,13 +8,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from numerate.checking.numbers import MINUS
 from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.shape import shape_of
+from numerate.checking.stated import Stated
 
 _SQUARED = "χ𝜒𝛘ꭓXxRrη"  # what a raised 2 is no note of
 _NOTES = re.compile(
     rf"_(?:ref|cite)_|(?<![{_SQUARED}])(?<![{_SQUARED}] )"
     r"\^\s?[(\[]?[a-z0-9*†‡§¶#,]{1,5}[)\]]?(?=\s|$)|[*†‡§¶∗]+"
 )
+MARKS = r"[\s*∗†‡§a-d^%]{0,6}(?:_ref_)?"
+STANDARD_ERROR = re.compile(r"\bSE\b|\bS\.E\.|\bSEM\b|[Ss]td?\.? ?[Ee]rr|[Ss]tandard [Ee]rror")
+_ONE = re.compile(rf"(?P<number>[+{MINUS}]?\s?\#){MARKS}")
 MAX_CELLS = 200_000  # of a table; a larger one is data
 
 
@@ -94,3 +100,15 @@ def _runs(
             run.append(Line(f"{section} {row[0]}".strip(), pieces, headers, above, caption))
     if run:
         yield run
+
+
+def single(piece: Piece | None) -> Stated | None:
+    """The number that is all of a cell."""
+    if piece is None or len(piece.text) > 30:
+        return None
+    shape = shape_of(piece)
+    match = _ONE.fullmatch(shape.text)
+    if match is None:
+        return None
+    number = shape.number(match.end("number") - 1)
+    return Stated(number, piece.of(number))

@@ -15,7 +15,7 @@ from numerate.checking.reported_intervals import (
 from numerate.checking.scale import scale_of
 from numerate.checking.shape import shape_of
 from numerate.checking.stated import Stated
-from numerate.checking.table_columns import Line, lines_of
+from numerate.checking.table_columns import MARKS, STANDARD_ERROR, Line, lines_of, single
 from numerate.checking.where import Where
 
 _INTERVAL = re.compile(r"\bc\.?i\b\.?|confidence (?:interval|limit)", re.IGNORECASE)
@@ -27,17 +27,14 @@ _BARE = re.compile(
 _WITH_BOUNDS = re.compile(r"(?:\bci|interval)\b[^0-9]{0,6}[0-9]|[=<]")
 _LEVEL = re.compile(r"([5-9][0-9](?:\.[0-9])?)\s?%")
 _NUMERIC = re.compile(r"(?!.*[a-z]{4})[^0-9A-Za-z]{0,3}[0-9].{0,60}")
-_MARKS = r"[\s*∗†‡§a-d^%]{0,6}(?:_ref_)?"
-_WHOLE = re.compile(rf"(?P<estimate>{SIGN}\#){UNIT}?{_MARKS}[(\[]\s?{BOUNDS}\s?%?\s?[)\]]{_MARKS}")
-_BOUNDS = re.compile(rf"[(\[]?\s?{BOUNDS}\s?%?\s?[)\]]?{_MARKS}")
-_ONE = re.compile(rf"(?P<number>{SIGN}\#){_MARKS}")
+_WHOLE = re.compile(rf"(?P<estimate>{SIGN}\#){UNIT}?{MARKS}[(\[]\s?{BOUNDS}\s?%?\s?[)\]]{MARKS}")
+_BOUNDS = re.compile(rf"[(\[]?\s?{BOUNDS}\s?%?\s?[)\]]?{MARKS}")
 _LOWER = re.compile(r"lower|\bll\b|\blcl\b|2\.5\s?%|minimum")
 _UPPER = re.compile(r"upper|\bul\b|\bucl\b|97\.5\s?%|maximum")
 _NOT_ESTIMATES = re.compile(
     r"n|N|d\.?f\.?|s\.?e\.?m?|s\.?d\.?|std\.? ?err(?:or)?\.?|standard (?:error|deviation)"
     r"|[tzF]|t[- ].{1,10}|z[- ].{1,10}|wald.{0,12}|n ?\(%\)|no\.?.{0,20}|events?|total|χ.{0,4}"
 )
-_ERROR = re.compile(r"\bSE\b|\bS\.E\.|\bSEM\b|[Ss]td?\.? ?[Ee]rr|[Ss]tandard [Ee]rror")
 
 
 def intervals_in_tables(read: ReadDocument) -> Iterator[ReportedInterval]:
@@ -97,18 +94,6 @@ def _at(
     return _interval(line, column, estimate, lower, upper, name, 2, below), 2
 
 
-def single(piece: Piece | None) -> Stated | None:
-    """The number that is all of a cell."""
-    if piece is None or len(piece.text) > 30:
-        return None
-    shape = shape_of(piece)
-    match = _ONE.fullmatch(shape.text)
-    if match is None:
-        return None
-    number = shape.number(match.end("number") - 1)
-    return Stated(number, piece.of(number))
-
-
 def _estimate(line: Line, column: int) -> tuple[Stated | None, str]:
     """The nearest number to the left, and its name, if the column holds nothing but bounds."""
     if not _BARE.fullmatch(line.headers[column]):
@@ -138,7 +123,7 @@ def _interval(
     errors = [
         found
         for left in range(max(column - 6, 0), column)
-        if _ERROR.search(line.above[left]) and (found := single(line.cells[left]))
+        if STANDARD_ERROR.search(line.above[left]) and (found := single(line.cells[left]))
     ]
     return ReportedInterval(
         low,

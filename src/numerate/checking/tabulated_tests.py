@@ -1,7 +1,7 @@
 """Test statistics with their degrees of freedom and p-values in columns of their own."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from numerate.checking.p_values import EQUAL, P_HEADER, p_value_of_cell
 from numerate.checking.reading import ReadDocument
@@ -19,7 +19,8 @@ from numerate.checking.reported_tests import (
 )
 from numerate.checking.rounding import Interval
 from numerate.checking.shape import shape_of
-from numerate.checking.table_columns import Line, lines_of
+from numerate.checking.stated import Stated
+from numerate.checking.table_columns import STANDARD_ERROR, Line, lines_of, single
 
 # Headers of tables, single letters apart in lower case.
 _KINDS = {
@@ -37,6 +38,10 @@ _ASKS_DF = re.compile(r"\s?,?\s?[(\[]?\s?(?:d\.?f\.?|degrees of freedom)[^0-9]{0
 _DF_HEADER = re.compile(r"d\.?\s?f\.?|degrees? of freedom|n(?:um(?:erator)?)?\s?df|df\s?_?1")
 _DF2_HEADER = re.compile(
     r"(?:d(?:en(?:ominator|df)?)?|error|residual)\.?\s?(?:df|d\.f\.)|df\s?_?2|dendf|ddf"
+)
+_ESTIMATE = re.compile(
+    r"[bBβ]|beta|(?:parameter |point )?estimates?|coef(?:f|ficients?)?\.?"
+    r"|(?:mean )?difference|(?:unstandardi[sz]ed )?b|regression coefficients?"
 )
 _INTERVAL = re.compile(r"\bci\b|confidence interval")
 _RESIDUAL = re.compile(r"resid|error|within", re.IGNORECASE)
@@ -77,53 +82,83 @@ def _in_line(line: Line, residual: Line | None) -> Iterator[ReportedTest]:
     if {"x", "y"} <= {header.lower() for header in headers}:
         return  # coordinates
     ps = [i for i, header in enumerate(headers) if P_HEADER.fullmatch(header)]
-    dfs = [i for i, header in enumerate(headers) if _DF_HEADER.fullmatch(header)]
-    df2s = [i for i, header in enumerate(headers) if _DF2_HEADER.fullmatch(header)]
     kinds = {i: known for i, header in enumerate(headers) if (known := _kind(header))}
     for column, (kind, in_header) in kinds.items():
         if kind == F and any(map(_INTERVAL.search, headers)):
             continue  # the p-value may be of the estimate, the statistic of all the model
-        others = [i for i in kinds if i > column]
-        after = [i for i in ps if column < i < min(others, default=len(headers))]
-        if not after:
+        beside = _p_column(column, kinds, ps)
+        statistic = line.cells[column]
+        p_cell = None if beside is None else line.cells[beside]
+        if beside is None or statistic is None or p_cell is None:
             continue
-        statistic, p_cell = line.cells[column], line.cells[after[0]]
-        if statistic is None or p_cell is None:
-            continue
-        p = p_value_of_cell(p_cell)
-        shape = shape_of(statistic)
-        found = _CELL.fullmatch(shape.text.strip())
-        if p is None or found is None or len(shape.text) != len(shape.text.strip()):
+        p, shape = p_value_of_cell(p_cell), shape_of(statistic)
+        found = _CELL.fullmatch(shape.text)
+        if p is None or found is None:
             continue
         degrees = [degrees_at(shape, found.span(name)) for name in "ab" if found[name]]
         if not degrees and (said := _HEADER_DF.fullmatch(in_header["df"])):
             degrees = [
                 Degrees(text, Interval.exactly(float(text))) for text in said.groups() if text
             ]
-        if not degrees:
-            earlier = max((i for i in ps if i < column), default=-1)
-            degrees = _degrees_of(line, _nearest(dfs, earlier, after[0]))
-            if kind == F and len(degrees) == 1:
-                degrees += _degrees_of(line, _nearest(df2s, earlier, after[0]))
-            if kind == F and len(degrees) == 1 and residual and len(dfs) == 1:
-                degrees += _degrees_of(residual, dfs[0])[:1]
+        first, last = min(column, beside), max(column, beside)
+        group = (
+            max((i for i in (*ps, *kinds) if i < first), default=-1) + 1,
+            min((i for i in (*ps, *kinds) if i > last), default=len(headers)),
+        )
         number = shape.number(found.start("value"))
+        estimate, error = _estimate(line, group[0], column)
         yield ReportedTest(
             kind,
             number,
             EQUAL,
             statistic.of(number),
-            tuple(degrees),
+            tuple(degrees or _degrees_beside(kind, line, group, residual)),
             None,
             (Candidate.of(p, p_cell),),
             statistic.place,
-            f"{line.caption} {line.above[column]} {line.above[after[0]]} {line.label}",
+            f"{line.caption} {line.above[column]} {line.above[beside]} {line.label}",
+            estimate,
+            error,
         )
 
 
-def _nearest(columns: Sequence[int], earlier: int, later: int) -> int | None:
-    """The one between two p-values, or the only one."""
-    between = [column for column in columns if earlier < column < later]
+def _p_column(column: int, statistics: Collection[int], ps: Sequence[int]) -> int | None:
+    """That of its p-value: after the statistic, or before it, as the table begins."""
+    if min(ps) < min(statistics):
+        near = [i for i in ps if i < column and not any(i < other < column for other in statistics)]
+        return near[-1] if near else None
+    near = [i for i in ps if i > column and not any(column < other < i for other in statistics)]
+    return near[0] if near else None
+
+
+def _degrees_beside(
+    kind: str, line: Line, group: tuple[int, int], residual: Line | None
+) -> list[Degrees]:
+    """From columns of their own, and for an F the second from the row of residuals."""
+    dfs, df2s = (
+        [i for i, header in enumerate(line.headers) if pattern.fullmatch(header)]
+        for pattern in (_DF_HEADER, _DF2_HEADER)
+    )
+    degrees = _degrees_of(line, _nearest(dfs, *group))
+    if kind == F and len(degrees) == 1:
+        degrees += _degrees_of(line, _nearest(df2s, *group))
+    if kind == F and len(degrees) == 1 and residual and len(dfs) == 1:
+        degrees += _degrees_of(residual, dfs[0])[:1]
+    return degrees
+
+
+def _estimate(line: Line, start: int, column: int) -> tuple[Stated | None, Stated | None]:
+    """An estimate and, right after it, its standard error, before the statistic."""
+    for error in range(max(start, 1) + 1, column):
+        named = _ESTIMATE.fullmatch(line.headers[error - 1])
+        if named and STANDARD_ERROR.search(line.above[error]):
+            return single(line.cells[error - 1]), single(line.cells[error])
+    return None, None
+
+
+def _nearest(columns: Sequence[int], start: int, end: int) -> int | None:
+    """The one among the columns of a test, or the only one."""
+    between = [column for column in columns if start <= column < end]
     if len(between) == 1:
         return between[0]
     return columns[0] if len(columns) == 1 else None

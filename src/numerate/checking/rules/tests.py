@@ -11,6 +11,7 @@ from numerate.checking.distributions import (
     t_two_sided,
 )
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.numbers import Number
 from numerate.checking.p_values import (
     BELOW,
     EQUAL,
@@ -136,8 +137,12 @@ def _other_readings(test: ReportedTest) -> Iterator[Interval]:
         yield Interval(min(ends), max(ends))
 
 
+def _tests(read: ReadDocument) -> list[ReportedTest]:
+    return [*tests_in_text(read), *tests_in_tables(read)]
+
+
 def _recompute(read: ReadDocument) -> Iterator[Outcome]:
-    tests = [*tests_in_text(read), *tests_in_tables(read)]
+    tests = read.by(_tests)
     if not tests:
         return
     one_sided = any(_ONE_SIDED.search(piece.text) for piece in read.running())
@@ -174,6 +179,45 @@ def _outcome(test: ReportedTest, one_sided: bool) -> Outcome:
         if any(candidate.p.interval.meets(other) for other in _other_readings(test)):
             return Outcome(test.where)
     return Outcome(test.where, _finding(test, recomputed))
+
+
+def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
+    for test in read.by(_tests):
+        if test.estimate is None or test.error is None or test.kind not in (T, Z):
+            continue
+        error = test.error.interval
+        if error.low <= 0:
+            yield Outcome(test.where, missing="decimals")
+            continue
+        quotient = test.estimate.interval / error
+        statistic = test.statistic.interval
+        if quotient.meets(statistic) or quotient.meets(-statistic):
+            yield Outcome(test.where)
+            continue
+        expected = float(test.estimate) / float(test.error)
+        said = f"{test.estimate} / {test.error} = {expected:.{max(test.statistic.precision, 0)}f}"
+        said = said.replace("-", "−")
+        places = (test.statistic_at, test.estimate.where, test.error.where)
+        message = f"{test.written} is not the estimate divided by its standard error: {said}."
+        yield Outcome(
+            test.where,
+            Finding(
+                "NUM302",
+                test.statistic_at,
+                test.statistic.written,
+                message,
+                (Evidence(RECOMPUTED, said, places),),
+                places,
+                _quotient_written(quotient, test.statistic),
+            ),
+        )
+
+
+def _quotient_written(quotient: Interval, statistic: Number) -> Suggestion | None:
+    if statistic.stop != statistic.end or statistic.precision < 0:
+        return None
+    low, high = (f"{abs(end):.{statistic.precision}f}" for end in (quotient.low, quotient.high))
+    return Suggestion(low) if low == high else None
 
 
 def _missing(test: ReportedTest) -> str:
@@ -253,5 +297,27 @@ add_rule(
         "where a p-value is one-sided or corrected for several comparisons.",
         0.9,
         _recompute,
+    )
+)
+add_rule(
+    Rule(
+        "NUM302",
+        "statistic-of-estimate",
+        "statistics of estimates",
+        "A t or z that is not the estimate divided by its standard error.",
+        "The t or z of a coefficient or a difference is the estimate divided by its standard "
+        "error. It reads them where they stand together; all three may be rounded, and the sign is "
+        "not looked at.",
+        (
+            "Age mattered (β = 0.52, SE = 0.25, t(40) = 2.80, p = .008).",
+            "| | B | SE | t | p |\n|---|---|---|---|---|\n| Age | 0.52 | 0.25 | 2.80 | 0.008 |\n",
+        ),
+        (
+            "Age mattered (β = 0.52, SE = 0.25, t(40) = 2.08, p = .044).",
+            "| | B | SE | t | p |\n|---|---|---|---|---|\n| Age | 0.52 | 0.25 | 2.08 | 0.044 |\n",
+        ),
+        "Take estimate, standard error and statistic from the output of the analysis again.",
+        0.9,
+        _of_estimates,
     )
 )
