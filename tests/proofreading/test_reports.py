@@ -17,6 +17,7 @@ from tests.proofreading.papers import PAPER, RIGHT, TABLE, WRONG
 
 from numerate.checking.finding import UNLIKELY, Evidence, Finding
 from numerate.checking.where import Where
+from numerate.documents import read_file
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
@@ -188,6 +189,30 @@ def test_sarif_that_is_not_valid_would_be_noticed(report: Report, path: str, val
     else:
         place[last] = value
     assert not SARIF.is_valid(log)
+
+
+def test_markup_and_records_have_lines(tmp_path: Path) -> None:
+    """That of the paragraph or table, and that of the record."""
+    jats = tmp_path / "a.xml"
+    jats.write_text(
+        f"<article><body>\n\n<p>{WRONG}</p>\n<table-wrap id='t'><table>"
+        "<thead><tr><th>t</th><th>df</th><th>p</th></tr></thead>\n"
+        "<tbody><tr><td>2.05</td><td>28</td><td>0.49</td></tr></tbody></table></table-wrap>"
+        "</body></article>"
+    )
+    html = tmp_path / "a.html"
+    html.write_text(f"<html>\n<body>\n<p class='ltx_p'>{WRONG}</p></body></html>")
+    records = tmp_path / "a.jsonl"
+    records.write_text("\n".join(json.dumps({"text": text}) for text in (RIGHT, WRONG)))
+    for path, lines in ((jats, [3, 4]), (html, [3]), (records, [2])):
+        report = Report([proofread(one, select=["NUM301"]) for one in read_file(str(path))])
+        log = json.loads(as_sarif(report))
+        SARIF.validate(log)
+        places = [r["locations"][0]["physicalLocation"] for r in log["runs"][0]["results"]]
+        assert [place["region"] for place in places] == [{"startLine": line} for line in lines]
+        assert {place["artifactLocation"]["uri"] for place in places} == {str(path)}
+        assert all("fixes" not in result for result in log["runs"][0]["results"])
+        assert f"{path}:{lines[0]}: " in printed(report)
 
 
 def test_a_numeral_may_go_on_in_the_next_line() -> None:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -153,8 +153,12 @@ class ReadDocument:
         """With line and column, if it stands in a file that has lines."""
         span = self.span(where)
         if span is None:
-            return Place(None, None, None, where.start, where.end)
-        return self.document.source.place(*span)
+            line = None if where.table is None else self.tables[where.table].line
+            return Place(None, line, None, where.start, where.end)
+        place = self.document.source.place(*span)
+        if place.line is None and place.paragraph is not None:
+            return replace(place, line=self.document.paragraphs[place.paragraph - 1].line)
+        return place
 
     def describe(self, where: Where) -> str:
         """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line."""

@@ -25,6 +25,7 @@ class Paragraph:
     log_probs: Sequence[float] | None = None  # exact, per token and end, where the source knows
     log_probs_with_tables: Sequence[float] | None = None  # the same with its tables in sight
     at: int = 0  # where it begins in the text that its document was given, if it was
+    line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
     start: int = field(default=0, init=False, compare=False)  # where it begins in the document's
     _text: str | None = field(default=None, init=False, compare=False, repr=False)
 
@@ -83,6 +84,7 @@ class Table:
     is_picture: bool = False  # of which there is no text
     notes: str = ""  # below it
     source: TableSource | None = field(default=None, compare=False, repr=False)
+    line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
 
     def cells(self) -> Iterator[Cell]:
         """Those of the body, row by row."""

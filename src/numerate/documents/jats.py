@@ -9,7 +9,7 @@ from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
 from numerate.documents.mathml import write_mathml
 from numerate.documents.reader import Reader, Unit
-from numerate.documents.xml import Element, entity_text, local_name, parse_xml
+from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_xml
 from numerate.errors import DocumentError
 
 # Not running text: what stands beside the paragraphs, even when it is written inside one.
@@ -48,6 +48,7 @@ class JatsReader(Reader):
                 partial(_text, element),
                 _table_ids(element),
                 in_abstract=local_name(part) == "abstract",
+                line=line_of(element),
             )
             for part in parts
             for element in _paragraph_elements(part)
@@ -196,6 +197,7 @@ def _table(wrap: Element, number: int) -> Table:
         nested=sum(1 for table in wrap.iter("{*}table") if _is_in_cell(table)),
         is_picture=not (header or body) and wrap.find(".//{*}graphic") is not None,
         notes=_notes_text(wrap),
+        line=line_of(wrap),
     )
 
 

@@ -13,7 +13,7 @@ from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
 from numerate.documents.mathml import mathml_text
 from numerate.documents.reader import Reader, Unit
-from numerate.documents.xml import Element, entity_text, local_name, parse_html, parse_xml
+from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_html, parse_xml
 from numerate.errors import DocumentError
 
 _NAMESPACE = "http://dlmf.nist.gov/LaTeXML"
@@ -63,7 +63,8 @@ class LatexmlReader(Reader):
                 writer = _Writer(targets)
                 writer.write_run(run)
                 text, referred = writer.flow.finish(), tuple(writer.tables)
-                paragraphs.append(Paragraph(text, referred, in_abstract=part is not root))
+                in_abstract, line = part is not root, line_of(run[0])
+                paragraphs.append(Paragraph(text, referred, in_abstract=in_abstract, line=line))
         read = [_table(table, number) for number, table in enumerate(tables, 1)]
         yield Document(unit.name, paragraphs, read, id=_arxiv_id(root))
 
@@ -268,6 +269,7 @@ def _table(table: Element, number: int) -> Table:
         nested=sum(1 for inner in table.iter("*") if _is_nested(inner)),
         is_picture=not (header or body) and any(_kind(e) == "graphics" for e in table.iter("*")),
         notes=_notes_text(table),
+        line=line_of(table),
     )
 
 

@@ -11,7 +11,8 @@ _COLLAPSED = re.compile(r"\s{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands. Lines and columns are those of a text file, from 1."""
+    """Where something stands. Lines and columns are those of a text file, from 1; in markup there
+    is no column, and the line is that where its paragraph or table begins."""
 
     paragraph: int | None  # from 1; None in a table that stands beside the text
     line: int | None

@@ -73,3 +73,9 @@ def local_name(element: Element) -> str:
 def entity_text(entity: Element) -> str:
     """`&alpha;` without its DTD: the characters HTML gives the name, else the name itself."""
     return html.unescape(entity.text or "")
+
+
+def line_of(element: Element) -> int | None:
+    """Where it begins in its file."""
+    line: int | None = cast(Any, element).sourceline
+    return line

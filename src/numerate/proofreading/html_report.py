@@ -93,7 +93,7 @@ def _card(proofread: ProofreadDocument, finding: Finding, number: int) -> str:
 
 def _short(proofread: ProofreadDocument, finding: Finding) -> str:
     place = proofread.read.place(finding.where)
-    if place.line is not None:
+    if place.column is not None:
         return f"{place.line}:{place.column}"
     return proofread.read.describe(finding.where)
 

@@ -120,8 +120,9 @@ def location(proofread: ProofreadDocument, where: Where) -> str:
     """`notes.txt:3:14`, or in words where there are no lines."""
     name = printable(proofread.document.name)
     place = proofread.read.place(where)
-    if place.line is not None:
+    if place.column is not None:
         return f"{name}:{place.line}:{place.column}"
+    name = name if place.line is None else f"{name}:{place.line}"
     words = printable(proofread.read.describe(where))
     if where.paragraph is None:
         return f"{name}: {words}"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -23,6 +24,7 @@ from numerate.proofreading.selection import all_rules
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SURE = 0.9  # from here on a finding is an error, below it a warning
+_LINE = re.compile(r"(.*):([0-9]{1,9})", re.DOTALL)
 FINGERPRINT = "numerate/v1"
 
 
@@ -92,7 +94,7 @@ def _result(proofread: ProofreadDocument, finding: Finding, codes: list[str]) ->
             {"id": number, **place} for number, place in enumerate(related)
         ]
     region = _region(proofread, finding.where)
-    if finding.suggestion is not None and region is not None:
+    if finding.suggestion is not None and region is not None and "startColumn" in region:
         replacement = {
             "deletedRegion": region,
             "insertedContent": {"text": finding.suggestion.text},
@@ -104,7 +106,16 @@ def _result(proofread: ProofreadDocument, finding: Finding, codes: list[str]) ->
 
 
 def _artifact(proofread: ProofreadDocument) -> dict[str, str]:
-    return {"uri": quote(os.fsencode(proofread.document.name))}
+    name = proofread.document.name
+    record = _record(proofread)
+    return {"uri": quote(os.fsencode(record[1] if record else name))}
+
+
+def _record(proofread: ProofreadDocument) -> re.Match[str] | None:
+    """The file and the line of a record, which is named by both."""
+    return (
+        None if proofread.document.given is not None else _LINE.fullmatch(proofread.document.name)
+    )
 
 
 def _location(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
@@ -121,10 +132,15 @@ def _location(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
 
 
 def _region(proofread: ProofreadDocument, where: Where) -> dict[str, int] | None:
-    """A numeral may go on in the next line, where a space would be between its thousands."""
+    """Of text, the numeral itself; of markup and records, the line.
+
+    A numeral may go on in the next line, where a space would be between its thousands.
+    """
     place = proofread.read.place(where)
     if place.line is None or place.column is None:
-        return None
+        record = _record(proofread)
+        line = int(record[2]) if record else place.line
+        return None if line is None else {"startLine": line}
     line, column = proofread.document.source.line_and_column(place.end - 1)
     return {
         "startLine": place.line,

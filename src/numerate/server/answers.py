@@ -91,7 +91,7 @@ def _place(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
     if table is not None:
         own = len(proofread.document.tables)
         table = table + given if table < own else table - own
-    beside = record["line"] is None
+    beside = record["column"] is None
     return {
         **record,
         "start": None if beside else record["start"],
