@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import sdpa_kernel
 
 from numerate.detector.articles import Article, Errors
 from numerate.detector.channel import apply, apply_to_table
@@ -22,7 +23,7 @@ from numerate.detector.small import SmallClassifier, SmallOptions, SmallPrepared
 from numerate.documents.document import Table
 from numerate.packing import move
 from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone
-from numerate.pretrained.scorer import in_batches
+from numerate.pretrained.scorer import OF_ANY_SHAPE, in_batches
 from numerate.pretrained.written_tables import TableWriter, Written, words_of
 from numerate.vocabulary import Vocabulary
 
@@ -184,6 +185,7 @@ class PretrainedClassifier(NumeralClassifier):
         with (
             torch.set_grad_enabled(self.is_tuned and torch.is_grad_enabled()),
             torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"),
+            sdpa_kernel(OF_ANY_SHAPE),
         ):
             for batch in in_batches(sizes, room, waste):
                 batch = [index for index in batch if counts[index]]

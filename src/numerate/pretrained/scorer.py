@@ -16,6 +16,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import NodeDetails
@@ -32,6 +33,9 @@ PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a t
 PADDING = {"cpu": 256, "cuda": 2048}  # tokens of a batch that are none: another costs as much
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
+# Of attention on a GPU: the one that is left out plans anew for every shape of a batch, in both
+# directions, which takes longer than reading it, and here hardly two batches have the same.
+OF_ANY_SHAPE = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 # Inner layers know what the last one, bound to say the next token, has let go of.
 DEPTHS = (0.53, 0.8)  # parts of the layers after which states are read, beside the last
 
@@ -270,7 +274,7 @@ class Scorer:
             inputs["attention_mask"] = torch.zeros(
                 mask.shape, dtype=self.model.dtype, device=mask.device
             ).masked_fill_(~mask, torch.finfo(self.model.dtype).min)
-        with outputs_of(self._inner.values()) as caught:
+        with outputs_of(self._inner.values()) as caught, sdpa_kernel(OF_ANY_SHAPE):
             found = self.model.base_model(input_ids=tokens, **inputs)
         scaled = [F.layer_norm(states, states.shape[-1:]) for states in caught]
         states = torch.cat([*scaled, found.last_hidden_state], dim=-1)
