@@ -17,7 +17,7 @@ _POWER_OF_TEN = re.compile(r"\s?\^\s?\(?([-−–+]?\s?[0-9]{1,3})\)?(?![0-9])|(
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--", " ")
 # A dash right before a number is its sign where nothing stands before the dash that it could join;
 # one with a space after it only after these.
-_SIGNED_AFTER = set(" \t\n\u00a0\u2009\u202f([{=<>≤≥±~≈,;:/|")
+_SIGNED_AFTER = set(" \t\n\u00a0\u2009\u202f([{=<>≤≥±~≈,;:/|€$£")
 _OPERATORS = set("=<>≤≥([:;")
 MAX_POWER = 308
 

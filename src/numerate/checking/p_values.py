@@ -30,7 +30,7 @@ _CELL = re.compile(
 P_HEADER = re.compile(
     r"(?:\w+[’']s |wald )?[pP](?:[\s-]{0,2}val(?:ue)?s?\.?)?"
     r"(?: ?\(?(?:two|2)[- ](?:tailed|sided)\)?)?"
-    r"|sig(?:nificance|\.)?|pr ?\(> ?\|?[ftzχ].{0,5}\)|sig\. ?\(2-tailed\)"
+    r"|sig(?:nificance|\.)?|pr ?\( ?> ?\|?[ftzχc].{0,5}\)|sig\. ?\(2-tailed\)"
 )
 _CORRECTED = re.compile(
     r"correct(?:ed|ions?) (?:for|p|at|α|alpha|threshold|signific)|[- ]corrected\b|\bcorrection"

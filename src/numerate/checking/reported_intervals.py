@@ -41,13 +41,13 @@ UNIT = (
 )
 BETWEEN = rf"\s?(?:to|and|through|[,;:—/]|[{MINUS}])\s?"
 BOUNDS = (
-    rf"(?P<low>{SIGN}[€$£]?\s?\#){UNIT}?(?P<between>{BETWEEN})"
-    rf"(?P<high>{SIGN}[€$£]?\s?\#)(?!\s?/\s?#)"
+    rf"(?P<low>{SIGN}(?:[€$£]\s?{SIGN})?\#){UNIT}?(?P<between>{BETWEEN})"
+    rf"(?P<high>{SIGN}(?:[€$£]\s?{SIGN})?\#)(?!\s?/\s?#)"
 )
 IS_INTERVAL = r"(?<![A-Za-z])(?:CIs?(?![A-Za-z])|C\.I\.s?|[Cc]onfidence (?:[Ii]nterval|[Ll]imit)s?)"
 _NAME = (
     rf"(?:(?P<level>\#)\s?%[\s-]?(?:[a-zA-Z-]{{4,12}}\s)?{IS_INTERVAL}"
-    rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?|{IS_INTERVAL}(?=\s?[:=]))"
+    rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?|{IS_INTERVAL}(?=\s?[:=(\[]|\s{SIGN}\#))"
     r"(?:\s?[(\[](?:\#%\s?)?CIs?[)\]])?"
 )
 _DIRECT = re.compile(
@@ -181,7 +181,7 @@ def _interval(
 def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Stated, Stated]:
     """The second one is not negative for the dash between them: `0.5 -0.7`."""
     low, high = (shape.number(match.end(name) - 1) for name in ("low", "high"))
-    if high.value < 0 and match["high"][0] not in MINUS:
+    if high.value < 0 and not {*match["high"]} & {*MINUS}:
         high = replace(high, value=-high.value)
     if low.stop == low.end and high.stop != high.end:  # `1.1–2.7 × 10^−9`
         power = len(high.written.partition(".")[2]) - high.precision

@@ -73,12 +73,12 @@ class ReportedTest:
 _DF = r"(?:#|[0-9]{1,5}(?:\.[0-9]{1,3})?(?![0-9]))"
 STATISTIC = r"(?:[\s-]?(?:statistics?|stats?|values?|ratios?|scores?|test))?"
 _SIZE = r"(?:[nN]\s?=\s?)"
-_IS_DF = r"(?:d\.?\s?f\.?s?|DF|degrees? of freedom|ν)"
+_IS_DF = r"(?:d\.?\s?f\.?s?|DF|DOF|dof|degrees? of freedom|ν)"
 _STATISTIC = re.compile(
     rf"(?<![A-Za-z0-9^_.\\-])(?:(?P<t>[tT]{STATISTIC})|(?P<F>F{STATISTIC})|(?P<z>[zZ]{STATISTIC})"
     r"|(?P<r>r)|(?P<Q>Q[A-Za-z]{0,2}(?=\s?[(\[_]))"
     r"|(?P<chi>(?:[χΧ𝜒𝛘𝝌𝞆ꭓ]|[Cc]hi|X|x)[\s-]?(?:_\s?(?P<sub>[0-9]{1,3})\s?)?"
-    r"(?:(?:\^\s?)?(?P<two>\#)|(?:\^\s?)?2|²|[\s-]?squared?)))"
+    r"(?:(?:\^\s?)?(?P<two>\#)|(?:\^\s?)?2|²|[\s-]?squared?)(?:\sstatistic)?))"
     r"(?:"
     rf"\s?_?\s?[(\[{{]\s?(?:{_IS_DF}\s?[=:]?\s?)?(?P<n0>{_SIZE})?(?P<a>{_DF})"
     rf"(?:\s?[,;/&]\s?(?:{_IS_DF}\s?=\s?)?(?P<n1>{_SIZE})?(?P<b>{_DF}))?\s?[)\]}}]"
@@ -143,7 +143,8 @@ def _in_piece(piece: Piece) -> Iterator[ReportedTest]:
             near = taken < before.end and before.end + _REACH > match.start()
             if near and _JUST_BEFORE.fullmatch(text, before.end, match.start()):
                 candidates.append(before)
-        taken = max((placed.end for placed in candidates), default=taken)
+        if len(candidates) == 1:  # of two, the second may be that of the next
+            taken = candidates[0].end
         if not candidates:
             continue
         yield _test(shape, match, candidates, end)
@@ -153,8 +154,8 @@ def _is_statistic(match: re.Match[str], shape: Shape) -> bool:
     if match["two"] and shape.number(match.start("two")).value != 2:
         return False
     text, start = shape.text, match.start()
-    if match["r"] and match["c"] and "_" not in match[0]:
-        return False  # r2
+    if match["r"] and match["c"] == "2" and "_" not in match[0]:
+        return False  # r squared
     if match["z"] and _COORDINATE.search(text, max(0, start - 12), start):
         return False
     if (

@@ -24,7 +24,7 @@ _BARE = re.compile(
     r"(?:c\.?i\.?s?|confidence (?:interval|limit)s?)[)\]]?(?: ?\(?[0-9.]+ ?%\)?)?"
     r"(?:[ ,]*[(\[]?(?:lower|upper|exp ?\(b\))?(?: bounds?| limits?)?[)\]]?)?"
 )
-_WITH_BOUNDS = re.compile(r"(?:\bci|interval)\b[^0-9]{0,6}[0-9]|[=<]")
+_WITH_BOUNDS = re.compile(r"(?:\bci|interval)\b[^0-9]{0,6}[0-9]|\bp\s?[=<]")
 _LEVEL = re.compile(r"([5-9][0-9](?:\.[0-9])?)\s?%")
 _NUMERIC = re.compile(r"(?!.*[a-z]{4})[^0-9A-Za-z]{0,3}[0-9].{0,60}")
 _WHOLE = re.compile(rf"(?P<estimate>{SIGN}\#){UNIT}?{MARKS}[(\[]\s?{BOUNDS}\s?%?\s?[)\]]{MARKS}")

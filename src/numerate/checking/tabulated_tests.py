@@ -24,24 +24,29 @@ from numerate.checking.table_columns import STANDARD_ERROR, Line, lines_of, sing
 
 # Headers of tables, single letters apart in lower case.
 _KINDS = {
-    T: re.compile(rf"t{STATISTIC}(?P<df>.{{0,16}})"),
+    T: re.compile(rf"[tT]{STATISTIC}(?P<df>.{{0,16}})"),
     F: re.compile(rf"[fF]{STATISTIC}(?P<df>.{{0,16}})"),
     Z: re.compile(rf"[zZ]{STATISTIC}(?P<df>)"),
     CHI_SQUARED: re.compile(
-        r"(?:pearson |wald |lr )?(?:[χ𝜒𝛘ꭓ]|chi|x)[\s-]?(?:\^ ?2|2|²|squared?)(?P<df>.{0,16})"
+        r"(?:pearson |wald |lr )?(?:[χ𝜒𝛘ꭓ]|chi|x)[\s-]?(?:\^ ?2|2|²|squared?|sq)(?P<df>.{0,16})"
     ),
 }
 _HEADER_DF = re.compile(
     r"\s?_?\s?[(\[{]?\s?(?:df\s?=?\s?)?(?P<a>[0-9]{1,5})(?:\s?,\s?(?P<b>[0-9]{1,5}))?\s?[)\]}]?"
 )
 _ASKS_DF = re.compile(r"\s?,?\s?[(\[]?\s?(?:d\.?f\.?|degrees of freedom)[^0-9]{0,8}[)\]]?|")
-_DF_HEADER = re.compile(r"d\.?\s?f\.?|degrees? of freedom|n(?:um(?:erator)?)?\s?df|df\s?_?1")
+_DF_HEADER = re.compile(
+    r"(?:chi )?d\.?\s?f\.?|degrees? of freedom|n(?:um(?:erator)?)?\s?df|df\s?_?1"
+)
 _DF2_HEADER = re.compile(
     r"(?:d(?:en(?:ominator|df)?)?|error|residual)\.?\s?(?:df|d\.f\.)|df\s?_?2|dendf|ddf"
 )
 _ESTIMATE = re.compile(
     r"[bBβ]|beta|(?:parameter |point )?estimates?|coef(?:f|ficients?)?\.?"
     r"|(?:mean )?difference|(?:unstandardi[sz]ed )?b|regression coefficients?"
+)
+_BESIDE_T = re.compile(
+    r"estimates?|coef.{0,10}|d\.?f\.?|s\.?e\.?|standard error|β|beta|mean.{0,20}"
 )
 _INTERVAL = re.compile(r"\bci\b|confidence interval")
 _RESIDUAL = re.compile(r"resid|error|within", re.IGNORECASE)
@@ -74,6 +79,9 @@ def _kind(header: str) -> tuple[str, re.Match[str]] | None:
 
 
 def _is_header(texts: Sequence[str]) -> bool:
+    """A `T` may be an amino acid, but not beside an estimate or degrees of freedom."""
+    if "T" in texts and not any(map(_BESIDE_T.fullmatch, texts)):
+        return False
     return any(map(P_HEADER.fullmatch, texts)) and any(_kind(text) for text in texts if text)
 
 

@@ -142,7 +142,8 @@ def _asymmetric(read: ReadDocument) -> Iterator[Outcome]:
 def _symmetry(one: ReportedInterval) -> Outcome | None:
     if one.estimate is None or one.scale is None or not _is_in_order(one):
         return None
-    if _NOT_WALD.search(one.around):
+    is_skewed = one.scale == LINEAR and 0 <= 2 * float(one.low) < float(one.high)
+    if is_skewed or _NOT_WALD.search(one.around):
         return Outcome(one.where, missing=_SYMMETRIC)
     centre = _centre(one, one.scale)
     if centre is None:
