@@ -57,12 +57,15 @@ _AND_WHOLE = re.compile(rf"\s?[)\]](?:\s{_WORD}){{0,3}}?\s(?:out\s)?of{_ALL}\s(#
 # After it, without the whole: `35% of patients (n = 42)`
 _AND_COUNT = re.compile(rf"(?:\s{_WORD}){{0,4}}?\s?[(\[,;]\s?n\s?=\s?(#)(?!\s?/)")
 _ROUGHLY = re.compile(
-    r"(?:about|approximately|approx\.|around|nearly|almost|roughly|some|over|than|least|most|to"
-    r"|threshold of|[~≈∼<>≤≥±–-])\s?\Z"
+    r"(?:about|approximately|approx\.|around|nearly|almost|roughly|some|over"
+    r"|(?:more|less|fewer) than|at least|at most|up to|threshold of|[~≈∼<>≤≥±–-])\s?\Z"
 )
 # `Of the 120 patients`
 _WHOLE_FIRST = re.compile(rf"\s?(?:of|among(?:st)?|from|out\sof){_ALL}\s(#){_UNIT}(?=\s[a-z]{{3}})")
-_ANOTHER_WHOLE = re.compile(r"\b(?:of|among)\s(?:these|them|whom|which|those|#|the\s#)")
+_ANOTHER_WHOLE = re.compile(
+    r"\b(?:of|among)\s(?:these|them|whom|which|those|#|the\s#)|\b(?:groups?|arms?|respectively)\b"
+)
+AFTER = 120  # characters in which the group may be named that a count is of
 _PART = re.compile(
     rf"#(?<![#/.,-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})"
 )
@@ -161,7 +164,10 @@ def _whole_of_sentence(shape: Shape, share: _Share) -> tuple[Stated | None, set[
     if first is None:
         return None, set()
     at = first.start(1)
-    if _ANOTHER_WHOLE.search(shape.folded, at, share.at):
+    is_first = "#" not in shape.folded[at + 1 : share.at]
+    stop = shape.folded.find(". ", share.end, share.end + AFTER)
+    stop = share.at if is_first else stop if stop >= 0 else share.end + AFTER
+    if _ANOTHER_WHOLE.search(shape.folded, at, stop):
         return None, set()
     whole = _stated(shape, at, "#")
     if not is_count(whole.number) or whole.number.value < share.count.number.value:
