@@ -35,6 +35,12 @@ def as_written_like(written: str, value: int) -> str:
     return f"{value:,}" if "," in written else str(value)
 
 
-def is_near(total: int, made: int) -> bool:
+def is_near(total: int, parts: Sequence[int]) -> bool:
     """Whether a sum that is not the total may have been meant as it: some parts may be unsaid."""
-    return abs(made - total) <= max(2, total // 20) or one_slip(str(total), str(made))
+    made = sum(parts)
+    if abs(made - total) <= max(2, total // 20) or one_slip(str(total), str(made)):
+        return True
+    return any(
+        part > 9 and total - made + part > 9 and one_slip(str(part), str(total - made + part))
+        for part in parts
+    )

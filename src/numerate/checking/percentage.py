@@ -15,9 +15,10 @@ def is_count(number: Number) -> bool:
 
 
 def allowed(percentage: Number) -> Interval:
-    """What it may have been: rounded, or cut off, as many do (66.6 of two thirds)."""
+    """What it may have been: rounded, once or twice (24.48 to 24.5 to 25), or cut off, as many do
+    (66.6 of two thirds)."""
     unit = 10.0**-percentage.precision
-    return Interval(float(percentage) - unit / 2, float(percentage) + unit)
+    return Interval(float(percentage) - 0.55 * unit, float(percentage) + unit)
 
 
 def fits(count: int, whole: int, percentage: Number) -> bool:

@@ -119,7 +119,7 @@ add_rule(
             "We enrolled patients from May 2011 to March 2012.",
         ),
         "Look the date up.",
-        0.9,
+        1.0,
         dates,
     )
 )

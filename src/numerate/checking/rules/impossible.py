@@ -49,6 +49,7 @@ _SPREAD = re.compile(
     r"(?:\s(?:of|was|is))?\s?[=:]?\s?[-−–]\s?#(?!\s?[-–to])|±\s?[-−–]\s?#"
 )
 OLDEST = 122
+INFINITE = float("inf")
 
 
 def _beyond(
@@ -61,7 +62,7 @@ def _beyond(
 ) -> Iterator[Outcome]:
     """Of every number that stands where a pattern says: whether it lies between the bounds."""
     for piece in read.running():
-        if not piece.numbers:
+        if not piece.numbers or (high == INFINITE and not any(n.value < 0 for n in piece.numbers)):
             continue
         shape = shape_of(piece)
         for match in pattern.finditer(shape.folded):
@@ -92,7 +93,6 @@ def _finding(code: str, shape: Shape, number: Number, what: str) -> Finding:
     return Finding(code, where, number.written, f"{shown} cannot be: {what}.", evidence, (where,))
 
 
-INFINITE = float("inf")
 for code, name, statements, pattern, low, high, what, wrong, right, reason in (
     (
         "NUM501",

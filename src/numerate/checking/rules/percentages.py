@@ -104,7 +104,7 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
         percentage = share.percentage.number
         if any(fits(count, other, percentage) for other in {size, *others}):
             yield Outcome(where)
-        elif count > size or (share.whole is None and percentage.value > 100):
+        elif percentage.value > 100:
             yield Outcome(where, missing="what it is a part of")
         else:
             found = contradiction("NUM101", share.count, whole, size, share.percentage, "")
@@ -170,7 +170,9 @@ def _whole_of_sentence(shape: Shape, share: _Share) -> tuple[Stated | None, set[
     if _ANOTHER_WHOLE.search(shape.folded, at, stop):
         return None, set()
     whole = _stated(shape, at, "#")
-    if not is_count(whole.number) or whole.number.value < share.count.number.value:
+    if not is_count(whole.number) or (
+        whole.number.value < share.count.number.value and not is_first
+    ):
         return None, set()
     between = (shape.number(at) for at in range(at + 1, share.at) if shape.folded[at] == "#")
     return whole, {int(number.value) for number in between if is_count(number)}
@@ -219,7 +221,7 @@ add_rule(
             "Seventeen of the 23 (74%) mice survived.",
         ),
         "Recompute the percentage from the data, and look which of the numbers is not as counted.",
-        0.9,
+        1.0,
         percentages_in_text,
     )
 )

@@ -166,7 +166,7 @@ add_rule(
         (_EXAMPLE.format("79.5"),),
         (_EXAMPLE.format("97.5"),),
         "Look up which of the two is right.",
-        0.9,
+        0.86,
         near_copies,
     )
 )

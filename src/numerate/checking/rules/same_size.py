@@ -65,7 +65,9 @@ def _sizes(read: ReadDocument) -> Iterator[tuple[str, _Said]]:
     for piece in read.pieces():
         if not piece.numbers:
             continue
-        after = {match.end(): match.start() for match in N_IS.finditer(piece.text)}
+        is_said = "=" in piece.text or ":" in piece.text
+        sizes = N_IS.finditer(piece.text) if is_said else ()
+        after = {match.end(): match.start() for match in sizes}
         for number in piece.numbers if after else ():
             if number.start in after and is_count(number) and number.value:
                 start = after[number.start]

@@ -10,6 +10,7 @@ from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import shape_of
 
 _SPAN = r"(?:iqr|inter-?quartile\srange|inter-?quartiles?|quartiles|range)"
+_SPEAKS = re.compile(r"ange|IQR|iqr|uartile")
 _SIGN = r"[-−–]?"
 _UNIT = r"(?:\s?(?:%|[a-z°µμ][a-z/°^]{0,8}))?"
 _TO = rf"{_UNIT}\s?(?:–|—|-|−|to|,|;)\s?{_SIGN}"
@@ -33,7 +34,7 @@ _NO_LABEL = re.compile(
 
 def spans(read: ReadDocument) -> Iterator[Outcome]:
     for piece in read.running():
-        if len(piece.numbers) < 2:
+        if len(piece.numbers) < 2 or not _SPEAKS.search(piece.text):
             continue
         shape = shape_of(piece)
         taken = set()

@@ -33,7 +33,7 @@ LEFTMOST = 12  # columns in which the wholes of others may stand
 ABOVE = 8  # rows in which a count may be the whole of one below it
 MISSING = 0.9  # share of a group that data is usually known of
 MOST = 10**7  # in a group of which nobody says how large it is
-ALL_OTHERS = 5  # so many, and none with data missing: one that may have does not
+ALL_OTHERS = 5  # so many in a column, and none with much data missing
 FEWEST, NEARLY_ALL = 4, 0.8  # of percentages of a column, by which its whole is inferred
 
 
@@ -50,10 +50,10 @@ class _Share:
 
     def fits(self, sizes: range) -> bool:
         """Whether it is the percentage of any of them: one that is said, or several inferred."""
-        known = wholes(self.part, self.percentage.number, sizes[-1]) if self.part else sizes
-        return bool(known and known[-1] >= sizes[0]) or any(
-            fits(self.part, size, self.percentage.number) for size in sizes[:1]
-        )
+        if not self.part or len(sizes) == 1:
+            return fits(self.part, sizes[0], self.percentage.number)
+        known = wholes(self.part, self.percentage.number, sizes[-1])
+        return bool(known) and known[-1] >= sizes[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class _Table:
                     continue
                 elif (
                     column in told
-                    and (len(told) == 1 or 2 * len(good) >= len(told))
+                    and len(told) - len(good) == 1
                     and self._is_wrong(row, column, in_column[column])
                 ):
                     yield Outcome(where, self._finding(row, column))
@@ -189,19 +189,35 @@ class _Table:
         share, sizes = self.shares[row, column], self.wholes[row, column].sizes
         percentage = share.percentage.number
         others = sum((other, column) in self.wholes for other in self.columns[column]) - 1
-        if share.part > sizes[-1] or percentage.value > 100:
-            return False
+        if share.part > sizes[-1] and percentage.value > 100:
+            return False  # of something else
         if fitting < 2 or 3 * fitting < 2 * others:
             return False
-        if any(fits(share.part, other, percentage) for other in self._other_wholes(row, column)):
+        others_are = (size for size in self._other_wholes(row, column) if size >= share.part)
+        if any(fits(share.part, size, percentage) for size in others_are):
             return False
         unsaid = self.wholes[row, column].stated is None
         known = wholes(share.part, percentage, round(sizes[-1] / MISSING) if unsaid else sizes[-1])
+        if known and self._is_known_of_all(row, column):
+            return True
         if known and known[-1] >= MISSING * sizes[0]:
             return False
         meant = written(100 * share.part / sizes[0], percentage.precision)
         is_mistyped = one_slip(percentage.written, meant)
         return not known or is_mistyped or fitting == others >= ALL_OTHERS
+
+    def _is_known_of_all(self, row: int, column: int) -> bool:
+        """Whether it makes up the whole with those under the same heading, or with one beside it:
+        then nobody is missing."""
+        sizes = self.wholes[row, column].sizes
+        part, heading = self.shares[row, column].part, self.headings[row]
+        for other in (row - 1, row + 1):
+            if (other, column) in self.shares and part + self.shares[other, column].part in sizes:
+                return True
+        if heading is None:
+            return False
+        under = [r for r in self.columns[column] if self.headings[r] is heading]
+        return sum(self.shares[r, column].part for r in under) in sizes
 
     def _other_wholes(self, row: int, column: int) -> Iterator[int]:
         own = self.wholes[row, column].sizes[-1]
@@ -309,7 +325,7 @@ add_rule(
         (_EXAMPLE.format("53"),),
         (_EXAMPLE.format("35"),),
         "Recompute the percentage; where fewer were measured than the group has, say how many.",
-        0.9,
+        0.95,
         percentages_in_tables,
     )
 )

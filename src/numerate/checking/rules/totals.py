@@ -69,7 +69,7 @@ def totals_in_text(read: ReadDocument) -> Iterator[Outcome]:
             continue
         shape = shape_of(piece)
         taken: set[int] = set()
-        for total, parts, is_whole in _sums(shape):
+        for total, parts, are_all in _sums(shape):
             if total in taken:
                 continue
             stated = [_stated(shape, at) for at in (total, *parts)]
@@ -77,20 +77,17 @@ def totals_in_text(read: ReadDocument) -> Iterator[Outcome]:
                 continue
             taken.add(total)
             where = shape.where(total, parts[-1] + 1)
-            whole, made = (
-                int(stated[0].number.value),
-                sum(int(s.number.value) for s in stated[1:]),
-            )
-            if whole == made:
+            whole, *values = (int(one.number.value) for one in stated)
+            if whole == sum(values):
                 yield Outcome(where)
-            elif is_whole and is_near(whole, made):
+            elif is_near(whole, values) or (are_all and abs(whole - sum(values)) < whole / 2):
                 yield Outcome(where, wrong_sum("NUM111", stated[1:], stated[0]))
             else:
                 yield Outcome(where, missing="whether these are all parts")
 
 
 def _sums(shape: Shape) -> Iterator[tuple[int, Sequence[int], bool]]:
-    """A total and its parts, as places in the shape; and whether these are all parts."""
+    """A total and its parts, as places in the shape; and whether these are certainly all."""
     text = shape.folded
     for match in _BY_SEX.finditer(text):
         if bool(match[2]) != bool(match[5]):
@@ -98,7 +95,7 @@ def _sums(shape: Shape) -> Iterator[tuple[int, Sequence[int], bool]]:
     for match in _LISTED.finditer(text):
         if not _PARTLY.search(match[0]) and " and #" in match[1]:
             parts = [match.start(1) + at for at, sign in enumerate(match[1]) if sign == "#"]
-            yield match.start(), parts, True
+            yield match.start(), parts, False
     for match in _DIVIDED.finditer(text):
         stop = text.find(". ", match.end(), match.end() + 300)
         stop = stop if stop >= 0 else match.end() + 300
@@ -107,7 +104,7 @@ def _sums(shape: Shape) -> Iterator[tuple[int, Sequence[int], bool]]:
         groups = sized if len(sized) >= 2 else groups
         parts = [text.index("#", group.start()) for group in groups]
         if 2 <= len(parts) <= 6 and not _PARTLY.search(text, match.start(), parts[-1] + 20):
-            yield match.start(), parts, True
+            yield match.start(), parts, False
 
 
 def _stated(shape: Shape, at: int) -> Stated:
@@ -193,7 +190,7 @@ add_rule(
             "In all, 120 patients were randomised to placebo (n = 60) or the drug (n = 60).",
         ),
         "Count again; where some belong to no part, say how many.",
-        0.9,
+        1.0,
         totals_in_text,
     )
 )
