@@ -232,7 +232,7 @@ add_rule(
         ("The mean number of falls was 5.19 (SD 1.34, n = 28).",),
         ("The mean number of falls was 5.18 (SD 1.34, n = 28).",),
         "Compute the mean again, or give the number of values that it is of.",
-        0.9,
+        0.8,
         _means,
     )
 )
@@ -248,7 +248,7 @@ add_rule(
         ("The mean number of falls was 3.40 (SD 1.15, n = 5).",),
         ("The mean number of falls was 3.40 (SD 1.14, n = 5).",),
         "Compute the standard deviation again, or give the number of values that it is of.",
-        0.9,
+        0.8,
         _deviations,
     )
 )
@@ -270,7 +270,7 @@ add_rule(
             "Scores had a mean of 57.2 (SD 7.4, range 33–73).",
         ),
         "Look whether a digit or the scale is wrong, or a standard error was meant.",
-        0.9,
+        0.8,
         _bounded,
     )
 )
@@ -286,7 +286,7 @@ add_rule(
         ("In the end 27% of the 20 patients recovered.", "Of the 48 women, 35.2% smoked."),
         ("In the end 25% of the 20 patients recovered.", "Of the 48 women, 35.4% smoked."),
         "Count again, and write the count beside the percentage.",
-        0.9,
+        0.75,
         _shares,
     )
 )

@@ -295,7 +295,7 @@ add_rule(
         ),
         "Take statistic, degrees of freedom and p-value from the output of the test again; say so "
         "where a p-value is one-sided or corrected for several comparisons.",
-        0.9,
+        0.99,
         _recompute,
     )
 )
@@ -317,7 +317,7 @@ add_rule(
             "| | B | SE | t | p |\n|---|---|---|---|---|\n| Age | 0.52 | 0.25 | 2.08 | 0.044 |\n",
         ),
         "Take estimate, standard error and statistic from the output of the analysis again.",
-        0.9,
+        0.86,
         _of_estimates,
     )
 )
