@@ -50,6 +50,7 @@ _NAME = (
     rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?|{IS_INTERVAL}(?=\s?[:=(\[]|\s{SIGN}\#))"
     r"(?:\s?[(\[](?:\#%\s?)?CIs?[)\]])?"
 )
+_LEVEL = re.compile(r"#\s?%[\s-]?(?:[a-zA-Z-]{4,12}\s)?\Z")
 _DIRECT = re.compile(
     rf"{_NAME}(?P<of>[)\]]?(?:[\s:=,;]|of|was|is|were|from|between|ranging|for|the|difference|in){{0,8}}+"
     rf"[(\[{{]?\s?){BOUNDS}(?P<unit>\s?%)?"
@@ -101,27 +102,20 @@ def _in_piece(piece: Piece) -> Iterator[ReportedInterval]:
     at = 0
     while at < len(text) and (named := _PREFILTER.search(text, at)):
         at = named.end()
-        start = max(0, named.start() - 20)
-        direct = _DIRECT.search(text, start, at + REACH)
-        if direct and _covers(direct, named):
+        level = _LEVEL.search(text, max(0, named.start() - 20), named.start())
+        start = level.start() if level else named.start()
+        if direct := _DIRECT.match(text, start, at + REACH):
             of_many = "between" in direct["of"] or "ranging" in direct["of"]
             before = None if of_many else _estimate_before(shape, direct.start())
             yield _interval(shape, direct, before, p_values, starts)
             at = direct.end()
             continue
-        match = _WITH_ESTIMATE.search(text, start, at + REACH)
-        if match is None or not _covers(match, named):
-            continue
-        level = match
+        match = first = _WITH_ESTIMATE.match(text, start, at + REACH)
         while match:
             estimate = match.start("estimate"), match.end("estimate") - 1
-            yield _interval(shape, match, estimate, p_values, starts, level)
+            yield _interval(shape, match, estimate, p_values, starts, first)
             at = match.end()
             match = _ANOTHER.match(text, at, at + REACH)
-
-
-def _covers(match: re.Match[str], named: re.Match[str]) -> bool:
-    return match.start() <= named.start() and named.end() <= match.start("low")
 
 
 def _estimate_before(shape: Shape, start: int) -> tuple[int, int] | None:
