@@ -2,6 +2,7 @@
 
 from fuzzing.archives import Archives
 from fuzzing.articles import Articles
+from fuzzing.checks import Checks
 from fuzzing.datasets import Datasets
 from fuzzing.kind import Kind
 from fuzzing.models import Models
@@ -11,6 +12,7 @@ from fuzzing.table_files import TableFiles
 
 KINDS: dict[str, type[Kind]] = {
     "articles": Articles,
+    "checks": Checks,
     "tables": TableFiles,
     "requests": Requests,
     "archives": Archives,

@@ -28,6 +28,7 @@ _SHAPE: dict[str, Shape] = {
     "format?": str,
     "select?": [str],
     "baseline?": str,
+    "joining?": str,
     "ignore?": _IGNORE,
 }
 
@@ -42,6 +43,7 @@ class Configuration:
     format: str | None = None
     select: tuple[str, ...] = ()  # codes of rules, or their beginnings
     baseline: Path | None = None
+    joining: Path | None = None  # coefficients by which kinds of evidence are joined
     codes: tuple[str, ...] = ()  # of rules that are not used
     numerals: frozenset[str] = frozenset()  # never reported
     patterns: tuple[re.Pattern[str], ...] = ()  # numerals within a match are never reported
@@ -98,7 +100,7 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
     if alarms is not None and not 0 < alarms < 1:
         raise NumerateError(f"{path}: alarms: got {alarms}, expected between 0 and 1")
     models = table.get("model", [])
-    baseline = table.get("baseline")
+    baseline, joining = table.get("baseline"), table.get("joining")
     return Configuration(
         path,
         tuple(_from(path, model) for model in ([models] if isinstance(models, str) else models)),
@@ -106,6 +108,7 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
         table.get("format"),
         tuple(table.get("select", ())),
         None if baseline is None else path.parent / baseline,
+        None if joining is None else path.parent / joining,
         tuple(ignore.get("codes", ())),
         frozenset(ignore.get("numerals", ())),
         tuple(_pattern(path, written) for written in ignore.get("patterns", ())),

@@ -21,6 +21,7 @@ from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.html_report import as_html
+from numerate.proofreading.joining import ERROR_RATE, Joining
 from numerate.proofreading.printed_report import as_csv, as_json
 from numerate.proofreading.proofread import proofread
 from numerate.proofreading.proofread_report import Report
@@ -141,6 +142,24 @@ def test_a_baseline_on_the_command_line(
     assert out.count("NUM301") == 1
     status, _, err = numerate(capsys, "check", files["paper"], "--write-baseline")
     assert (status, err.count("\n")) == (2, 1)
+
+
+def test_evidence_is_joined_as_was_fitted(
+    capsys: pytest.CaptureFixture[str], run: str, files: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "joining.json"
+    arguments = ("check", files["absurd"], "--model", run, "--format", "json", "--force-domain")
+    found = []
+    for unlikely in (0.0, 3.0):
+        path.write_text(json.dumps(Joining(unlikely=unlikely).record()))
+        _, out, _ = numerate(capsys, *arguments, "--joining", str(path))
+        found.append(json.loads(out)["findings"][0]["probability"])
+    assert found[0] == pytest.approx(ERROR_RATE)
+    assert found[1] > 0.9
+    path.write_text("{}")
+    for wrong in (str(path), "gone"):
+        status, _, err = numerate(capsys, *arguments, "--joining", wrong)
+        assert (status, err.count("\n")) == (2, 1)
 
 
 def test_fix_asks_and_does_nothing_where_nobody_can_answer(

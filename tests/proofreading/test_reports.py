@@ -95,6 +95,10 @@ def test_coverage_says_what_lacks() -> None:
         "recomputed 2 of 3 tests, 2 of 3 totals; 1 of the tests has no degrees of freedom; "
         "1 of the totals has no degrees of freedom"
     )
+    many = {f"kind {n}": covered["tests"] for n in range(5)}
+    assert coverage_in_words(many).startswith("recomputed 10 of 15 statements of 5 kinds; 1 of the")
+    assert coverage_in_words(many).count(";") == 3
+    assert coverage_in_words(many, whole=True).count(";") == 5
     assert coverage_in_words({}) == "no statement to recompute"
 
 

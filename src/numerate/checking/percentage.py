@@ -1,13 +1,16 @@
 """A count, what it is a part of, and the percentage that it is said to be."""
 
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
+from math import isfinite
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.numbers import Number
 from numerate.checking.one_slip import one_slip
 from numerate.checking.rounding import Interval
 from numerate.checking.stated import Stated
+
+EXACT = Context(prec=1000)  # digits: more than a number with its power can have
 
 
 def is_count(number: Number) -> bool:
@@ -42,9 +45,11 @@ def wholes(count: int, percentage: Number, at_most: int) -> range:
 
 
 def written(value: float, precision: int) -> str:
-    """Rounded as a writer would, halves up."""
+    """Rounded as a writer would, halves up; what is beyond all numbers stays."""
+    if not isfinite(value):
+        return str(value)
     exponent = Decimal(1).scaleb(-max(precision, 0))
-    return f"{Decimal(repr(value)).quantize(exponent, ROUND_HALF_UP):f}"
+    return f"{Decimal(repr(value)).quantize(exponent, ROUND_HALF_UP, EXACT):f}"
 
 
 def contradiction(

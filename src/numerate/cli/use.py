@@ -167,6 +167,13 @@ def check(
         Path | None,
         typer.Option(help="A file of known findings, which are not reported.", show_default="none"),
     ] = None,
+    joining: Annotated[
+        Path | None,
+        typer.Option(
+            help="How much each kind of evidence counts, as check-benchmark has fitted it.",
+            show_default="as if they were independent",
+        ),
+    ] = None,
     write_baseline: Annotated[
         bool, typer.Option("--write-baseline", help="Write what is found to --baseline.")
     ] = False,
@@ -217,6 +224,7 @@ def check(
         alarms=alarms,
         format=format,
         baseline=baseline,
+        joining=joining,
     )
     opening = Opening(dataset, cache, trust_remote_code, device)
     raise typer.Exit(check_files(files, wanted, opening))
@@ -247,6 +255,13 @@ def check_benchmark(
         ),
     ] = None,
     split: Annotated[str, typer.Option(help="test or dev.")] = "test",
+    write_joining: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write how much each kind of evidence counts, fitted on the dev split, for check.",
+            show_default="nowhere",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the errors.")] = 1,
     limit: Limit = None,
     cache: Cache = None,
@@ -259,7 +274,14 @@ def check_benchmark(
 
     source = ModelSource("", dataset, cache, trust_remote_code, device)
     benchmark_checking(
-        source, model or [], softmax=softmax, split=split, seed=seed, limit=limit, format=format
+        source,
+        model or [],
+        softmax=softmax,
+        split=split,
+        seed=seed,
+        limit=limit,
+        format=format,
+        write_joining=write_joining,
     )
 
 

@@ -22,6 +22,7 @@ from numerate.proofreading.benchmark import (
     run_benchmark,
 )
 from numerate.proofreading.opened_models import open_model_or_detector
+from numerate.records import write_record
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 
 
@@ -34,6 +35,7 @@ def benchmark_checking(
     seed: int,
     limit: int | None,
     format: str,
+    write_joining: Path | None = None,
 ) -> None:
     check_choice("format", format, ("table", "markdown", "json"))
     check_choice("split", split, ("test", "dev"))
@@ -60,6 +62,9 @@ def benchmark_checking(
         limit=limit,
         joining_limit=limit,
     )
+    if write_joining is not None:
+        write_record(write_joining, result.joining)
+        say(f"{write_joining}: for numerate check --joining")
     if format == "json":
         print(json.dumps(result.record(), ensure_ascii=False))
         return

@@ -15,6 +15,7 @@ from numerate.progress import PassProgress
 from numerate.proofreading import fixing
 from numerate.proofreading.baseline import read_baseline, without_known, write_baseline
 from numerate.proofreading.html_report import as_html
+from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.printed_report import as_csv, as_json, print_report
 from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
@@ -38,6 +39,7 @@ class Wanted:
     alarms: float = ALARMS
     format: str = "terminal"
     baseline: Path | None = None
+    joining: Path | None = None
     write_baseline: bool = False
     fix: bool = False
     force_domain: bool = False
@@ -55,6 +57,7 @@ class Wanted:
             "alarms": project.alarms,
             "format": project.format,
             "baseline": project.baseline,
+            "joining": project.joining,
         }
         given = {name: value for name, value in said.items() if value not in (None, ())}
         usual = {name: value for name, value in chosen.items() if value not in (None, ())}
@@ -176,6 +179,7 @@ def _proofread(
     wanted: Wanted,
     codes: frozenset[str],
 ) -> Report:
+    joining = UNFITTED if wanted.joining is None else read_joining(wanted.joining)
     total = len(models) * sum(len(document.paragraphs) for document in documents)
     found: list[ProofreadDocument] = []
     unneeded: list[str] = []
@@ -192,6 +196,7 @@ def _proofread(
                 models,
                 select=codes,
                 alarms=wanted.alarms,
+                joining=joining,
                 force_domain=wanted.force_domain,
                 told=told if total else None,
             )

@@ -15,10 +15,11 @@ into it; those that are used where nothing was fitted take the kinds for indepen
 
 import math
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from numerate.errors import RunError
-from numerate.records import misfit, typed
+from numerate.errors import NumerateError, RunError
+from numerate.records import Shape, misfit, read_record, typed
 
 ERROR_RATE = 1 / 200  # numerals that are wrong, as published texts have them
 MOST_CERTAIN = 0.999  # nothing is surer, whatever was measured on some hundred findings
@@ -70,7 +71,8 @@ class Joining:
     @classmethod
     def read(cls, record: dict[str, Any]) -> "Joining":
         """Raises RunError over what are no coefficients."""
-        if wrong := misfit(record, cls):
+        shape: dict[str, Shape] = dict.fromkeys(asdict(cls()), float)  # none may be missing
+        if wrong := misfit(record, shape):
             raise RunError(wrong)
         return typed(cls, record)
 
@@ -87,6 +89,18 @@ class Joining:
 
 
 UNFITTED = Joining()
+
+
+def read_joining(path: Path) -> Joining:
+    """What `check-benchmark --write-joining` has written."""
+    try:
+        return Joining.read(read_record(path, {}, RunError))
+    except RunError as error:
+        raise NumerateError(f"{path}: {error}") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise NumerateError(
+            f"{path}: no such file; numerate check-benchmark … --write-joining {path} makes one"
+        ) from None
 
 
 def probability(features: Features, joining: Joining = UNFITTED) -> float:

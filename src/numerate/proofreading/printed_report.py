@@ -15,6 +15,7 @@ from numerate.errors import printable
 from numerate.notices import is_quiet
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
+    FEW,
     Report,
     coverage_in_words,
     coverage_record,
@@ -67,7 +68,7 @@ def as_json(report: Report) -> str:
                 "findings": len(proofread),
                 "hidden": proofread.hidden,
                 "coverage": coverage_record(proofread.coverage),
-                "coverage_in_words": coverage_in_words(proofread.coverage),
+                "coverage_in_words": coverage_in_words(proofread.coverage, whole=True),
                 "domain": [fit.record() for fit in proofread.fits],
             }
             for proofread in report.documents
@@ -127,6 +128,9 @@ def print_report(report: Report, console: Console, *, verbose: bool = False) -> 
         console.print()
     if len(report) or not is_quiet():
         console.print(report.summary, highlight=False, soft_wrap=True)
+    if verbose and len(report.coverage) > FEW:
+        whole = coverage_in_words(report.coverage, whole=True)
+        console.print(f"In full: {whole}.", highlight=False, soft_wrap=True)
     if odd := report.unusual:
         places = [f"{printable(one.written)} ({location(of, one.where)})" for of, one in odd]
         said = f"Unusual, but not flagged: {name_some(places)}. --alarms 0.1 says why."

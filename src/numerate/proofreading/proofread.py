@@ -42,6 +42,7 @@ class ProofreadDocument(Sequence[Finding]):
 
     @property
     def document(self) -> Document:
+        """What was read."""
         return self.read.document
 
     def __len__(self) -> int:

@@ -14,6 +14,7 @@ from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Suspicion
 
 SHOWN = 5  # numerals that are named in a line
+FEW = 3  # kinds of statements that are told one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +90,29 @@ def is_calibrated(proofread: ProofreadDocument, finding: Finding) -> bool:
     return not alone or all(fit.calibrated for fit in proofread.fits)
 
 
-def coverage_in_words(coverage: dict[str, Coverage]) -> str:
-    """`recomputed 14 of 17 tests; 3 have no degrees of freedom`."""
+def coverage_in_words(coverage: dict[str, Coverage], *, whole: bool = False) -> str:
+    """`recomputed 14 of 17 tests; 3 have no degrees of freedom`.
+
+    Of many kinds of statements the sum, and what most of them lack, unless the `whole` is wanted.
+    """
     if not coverage:
         return "no statement to recompute"
     several = len(coverage) > 1
     counts = ", ".join(
-        f"{covered.recomputed} of {covered.total} {statements}"
+        f"{covered.recomputed:,} of {covered.total:,} {statements}"
         for statements, covered in coverage.items()
     )
-    missing = "".join(
-        f"; {number} {f'of the {statements} ' if several else ''}{_lack(number, lacking)}"
+    missing = [
+        (number, f"{f'of the {statements} ' if several else ''}{_lack(number, lacking)}")
         for statements, covered in coverage.items()
         for lacking, number in covered.missing.most_common()
-    )
-    return f"recomputed {counts}{missing}"
+    ]
+    if len(coverage) > FEW and not whole:
+        total = sum((covered for covered in coverage.values()), Coverage())
+        counts = f"{total.recomputed:,} of {total.total:,} statements of {len(coverage)} kinds"
+        missing = sorted(missing, key=lambda lack: -lack[0])[:FEW]
+    said = "".join(f"; {number:,} {lack}" for number, lack in missing)
+    return f"recomputed {counts}{said}"
 
 
 def _lack(number: int, what: str) -> str:

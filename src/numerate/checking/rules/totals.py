@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from math import isfinite
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
@@ -152,12 +153,14 @@ def _magnitude(interval: Interval) -> Interval:
 
 def _wrong_difference(
     before: Stated, after: Stated, change: Stated, kind: str, are_percentages: bool
-) -> Finding:
+) -> Finding | None:
     first, last = before.number, after.number
     value = abs(float(last) - float(first))
     said = f"|{last.written} − {first.written}|"
     if kind == "%" and not are_percentages:
         value, said = 100 * value / float(first), f"100 · {said} / {first.written}"
+    if not isfinite(value):
+        return None
     expected = written(value, change.number.precision)
     places = (before.where, after.where, change.where)
     return Finding(
