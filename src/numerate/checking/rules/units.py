@@ -77,12 +77,19 @@ def _name(unit: str) -> str:
     return next(name for pattern, name in _UNITS.items() if re.fullmatch(pattern, unit))
 
 
-def _converted(interval: Interval, unit: str, other: str) -> Interval | None:
-    """In another unit; None if they are of different kinds."""
+@cache
+def _line(unit: str, other: str) -> tuple[float, float] | None:
+    """What zero and one are in another unit, which tells all; None if they are of two kinds."""
     units = _registry()
     if units(unit).dimensionality != units(other).dimensionality:
         return None
-    return interval.through(lambda value: float(units.Quantity(value, unit).m_as(other)))
+    zero, one = (float(units.Quantity(value, unit).m_as(other)) for value in (0.0, 1.0))
+    return zero, one
+
+
+def _converted(interval: Interval, unit: str, other: str) -> Interval | None:
+    line = _line(unit, other)
+    return None if line is None else interval * (line[1] - line[0]) + line[0]
 
 
 def _roughly(number: Number) -> Interval:
