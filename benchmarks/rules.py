@@ -11,7 +11,8 @@ freedom of a test, into an estimate or a bound of an interval. An error counts i
 longer holds beyond rounding of what is written (a p-value may be cut off), as SciPy tells it, and
 is found if a finding of any rule involves the numeral. Statements that lack something (degrees of
 freedom, an estimate, a method that makes symmetric intervals) are no part of this; intervals whose
-scale no words tell can only be wrong by order or by what lies outside.
+scale no words tell can only be wrong by order or by what lies outside. Likewise into percentages of
+counts and into totals, by two units of the last decimal or more.
 """
 
 import argparse
@@ -25,7 +26,8 @@ from pathlib import Path
 
 from scipy import stats
 
-from numerate.checking.reading import ReadDocument
+from numerate.checking.numbers import Number
+from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.recompute import recompute
 from numerate.checking.reported_intervals import ReportedInterval, intervals_in_text
 from numerate.checking.reported_tests import ReportedTest, tests_in_text
@@ -203,6 +205,59 @@ def find_errors(articles: list[Document], errors: int, rng: random.Random) -> No
         print(f"{name}: {hit.total()} of {tried.total()} errors found, {share:.3f} ({by_kind})")
 
 
+COUNTS = {
+    "percentages in text": "NUM101",
+    "percentages in tables": "NUM103",
+    "sums in text": "NUM111",
+    "totals of rows": "NUM113",
+    "totals of columns": "NUM114",
+}
+
+
+def derived_numeral(code: str, piece: Piece, where: Where) -> Number | None:
+    """What follows from the others: a percentage, or a total, which its statement begins with."""
+    inside = [
+        number
+        for number in piece.numbers
+        if where.start <= piece.of(number).start and piece.of(number).end <= where.end
+    ]
+    if code in ("NUM111", "NUM113", "NUM114"):
+        return inside[0] if inside else None
+    signed = [n for n in inside if piece.text[n.stop : n.stop + 2].strip().startswith("%")]
+    if signed or code == "NUM101":
+        return signed[0] if signed else None
+    return inside[-1] if inside else None
+
+
+def find_wrong_counts(articles: list[Document], errors: int, rng: random.Random) -> None:
+    for name, code in COUNTS.items():
+        statements = [
+            (read, outcome.where)
+            for read in map(ReadDocument, articles)
+            for outcome in RULES[code].recompute(read)
+            if outcome.missing is None and outcome.finding is None
+        ]
+        rng.shuffle(statements)
+        tried = hit = 0
+        for read, where in statements[: 2 * errors]:
+            piece = next(one for one in read.pieces() if one.place.text_of == where.text_of)
+            number = derived_numeral(code, piece, where)
+            wrong = slips(rng.choice(KINDS), normalise(number.written)) if number else []
+            if number is not None and number.is_whole:
+                wrong = [text for text in wrong if text.isdigit()]  # nobody counts 1.2 patients
+            if number is None or not wrong or tried >= errors:
+                continue
+            text = rng.choice(wrong)
+            if abs(float(text) - float(number)) < 2 * 10.0**-number.precision:
+                continue  # within what may be rounded
+            document = changed(read, piece.of(number), text)
+            at = replace(piece.of(number), end=piece.of(number).start + len(text))
+            findings = recompute(document).findings
+            tried += 1
+            hit += any(at in finding.involved for finding in findings)
+        print(f"{name}: {hit} of {tried} errors found, {hit / max(tried, 1):.3f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("articles", type=Path, nargs="+")
@@ -216,6 +271,7 @@ def main() -> None:
     speed = time_rules(articles, arguments.rounds)
     print()
     find_errors(articles, arguments.errors, random.Random(arguments.seed))
+    find_wrong_counts(articles, arguments.errors, random.Random(arguments.seed))
     if speed < LEAST_SPEED:
         raise SystemExit(f"expected {LEAST_SPEED} MB a second or more")
 

@@ -104,8 +104,6 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
         percentage = share.percentage.number
         if any(fits(count, other, percentage) for other in {size, *others}):
             yield Outcome(where)
-        elif percentage.value > 100:
-            yield Outcome(where, missing="what it is a part of")
         else:
             found = contradiction("NUM101", share.count, whole, size, share.percentage, "")
             yield Outcome(where, found)
