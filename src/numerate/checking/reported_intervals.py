@@ -83,14 +83,15 @@ _ERROR = re.compile(
     r"\b(?:SE|S\.E\.|SEM|s\.e\.|[Ss]tandard error)\s?(?:of|was|is|=|:)?\s?(?P<error>\#)"
 )
 _AFTER = re.compile(r"\s?%?[\s)\],;:(\[]{0,4}(?:[a-z -]{0,24}[\s,:])?")
-_PREFILTER = re.compile(rf"{IS_INTERVAL}")
+_NAMED = re.compile(IS_INTERVAL)
 REACH = 140
 LEVELS = (80, 90, 95, 99)
 
 
 def intervals_in_text(read: ReadDocument) -> Iterator[ReportedInterval]:
     for piece in read.pieces():
-        if _PREFILTER.search(piece.text):
+        text = piece.text
+        if "CI" in text or "C.I." in text or "onfidence" in text:
             yield from _in_piece(piece)
 
 
@@ -100,7 +101,7 @@ def _in_piece(piece: Piece) -> Iterator[ReportedInterval]:
     p_values = list(p_values_in(shape))
     starts = [placed.start for placed in p_values]
     at = 0
-    while at < len(text) and (named := _PREFILTER.search(text, at)):
+    while at < len(text) and (named := _NAMED.search(text, at)):
         at = named.end()
         level = _LEVEL.search(text, max(0, named.start() - 20), named.start())
         start = level.start() if level else named.start()

@@ -113,6 +113,7 @@ _COORDINATE = re.compile(r"[yY]\s?=\s?[-−–]?\s?#[\s,;]{1,2}\Z")
 _RANK_SUM = re.compile("Wilcoxon|Mann")
 _RANKS = re.compile(r"(?:spearman|rank|kendall|rho|partial)[^#.;]{0,40}\Z", re.IGNORECASE)
 _PREFILTER = re.compile(r"[pP][\w\s)}-]{0,16}[=<>≤≥:]|[pP][\s-]?[vV]alues? of")
+_SHORTEST = len("z=2,p=.1")
 
 
 def tests_in_text(read: ReadDocument) -> list[ReportedTest]:
@@ -121,7 +122,7 @@ def tests_in_text(read: ReadDocument) -> list[ReportedTest]:
 
 
 def _in_piece(piece: Piece) -> Iterator[ReportedTest]:
-    if _PREFILTER.search(piece.text) is None:
+    if len(piece.text) < _SHORTEST or _PREFILTER.search(piece.text) is None:
         return
     shape = shape_of(piece)
     text = shape.text

@@ -7,6 +7,7 @@ with the headers that hold for it, and says nothing of how it came by them.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from numerate.checking.numbers import MINUS
 from numerate.checking.reading import Piece, ReadDocument
@@ -39,6 +40,7 @@ def without_notes(text: str) -> str:
     return " ".join(_NOTES.sub(" ", text).split())
 
 
+@lru_cache(maxsize=1 << 14)  # several readers look at each table, and at its columns too
 def _cleaned(text: str) -> str:
     """Single letters keep their case: `t` is a statistic, `T` an amino acid."""
     text = without_notes(text)

@@ -45,6 +45,8 @@ def intervals_in_tables(read: ReadDocument) -> Iterator[ReportedInterval]:
 
 
 def _is_header(texts: Sequence[str]) -> bool:
+    if _INTERVAL.search(" ".join(texts)) is None:
+        return False
     named = {text for text in texts if _INTERVAL.search(text) and not _WITH_BOUNDS.search(text)}
     return bool(named) and not any(map(_NUMERIC.fullmatch, {*texts} - named))
 
