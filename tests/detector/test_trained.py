@@ -1,5 +1,7 @@
 """A small detector is trained, stored, opened, and finds what it was shown."""
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -211,6 +213,16 @@ def test_an_existing_folder_is_not_replaced(run: Path, trials: Path) -> None:
         train_detector(trials / "data", run, device="cpu")
     with pytest.raises(NumerateError, match="not replaced"):
         train_detector(trials / "data", trials / "data", device="cpu", force=True)
+
+
+def test_a_network_that_learnt_from_other_evidence_is_refused(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "detector"
+    shutil.copytree(run, folder)
+    config = json.loads((folder / "config.json").read_text())
+    del config["options"]["evidence"]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="learnt from evidence 1, expected 2; train it anew"):
+        open_detector(folder)
 
 
 @pytest.mark.parametrize(

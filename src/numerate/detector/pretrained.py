@@ -19,7 +19,7 @@ from numerate.detector.articles import Article, Errors
 from numerate.detector.channel import apply, apply_to_table
 from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
 from numerate.detector.evidence import Evidence
-from numerate.detector.small import SmallClassifier, SmallOptions, SmallPrepared
+from numerate.detector.small import SmallClassifier, SmallPrepared, stored_options
 from numerate.documents.document import Table
 from numerate.packing import move
 from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone
@@ -266,5 +266,5 @@ class PretrainedClassifier(NumeralClassifier):
 def open_classifier(options: dict[str, Any], vocabulary: Vocabulary) -> PretrainedClassifier:
     """What `options` says of one, before its weights are read."""
     opened = open_backbone(options["path"], digest=options["digest"])
-    small = SmallClassifier(vocabulary, SmallOptions(**options["small"]))
+    small = SmallClassifier(vocabulary, stored_options(options["small"]))
     return PretrainedClassifier(opened, small, options["finetune"])

@@ -22,6 +22,7 @@ from numerate.detector.articles import Article, Errors
 from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
 from numerate.detector.evidence import (
     CELL_FIGURES,
+    EVIDENCE,
     LOCATION,
     SCALE,
     TEXT_FIGURES,
@@ -29,7 +30,7 @@ from numerate.detector.evidence import (
     KnownArticles,
 )
 from numerate.detector.relations import RELATIONS, SAME, SLIPS_APART, NumeralColumns
-from numerate.errors import check_choice
+from numerate.errors import NumerateError, RunError, check_choice
 from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
 
@@ -51,9 +52,23 @@ class SmallOptions:
     dropout: float = 0.2
     network: str = "lstm"
     layers: int = 1
+    evidence: int = EVIDENCE
 
     def __post_init__(self) -> None:
         check_choice("network", self.network, NETWORKS)
+        for name in ("hidden", "layers"):
+            if getattr(self, name) < 1:
+                raise NumerateError(f"{name}: got {getattr(self, name)}, expected 1 or more")
+        if self.evidence != EVIDENCE:
+            raise RunError(
+                f"detector: learnt from evidence {self.evidence}, expected {EVIDENCE}; "
+                "train it anew"
+            )
+
+
+def stored_options(record: dict[str, Any]) -> SmallOptions:
+    """What a folder says; the first ones did not say which evidence they had learnt from."""
+    return SmallOptions(**{"evidence": 1, **record})
 
 
 def numeral_features(numerals: NumeralColumns) -> np.ndarray:

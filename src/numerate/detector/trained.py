@@ -15,7 +15,7 @@ from numerate.detector.channel import Habits
 from numerate.detector.classifier import NumeralClassifier
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.pretrained import PretrainedClassifier, open_classifier
-from numerate.detector.small import SmallClassifier, SmallOptions
+from numerate.detector.small import SmallClassifier, stored_options
 from numerate.documents.document import Document, Table
 from numerate.errors import RunError
 from numerate.model.device import usable_device
@@ -57,7 +57,7 @@ Maker = Callable[[DetectorConfig, Path], NumeralClassifier]
 
 
 def _small(config: DetectorConfig, folder: Path) -> NumeralClassifier:
-    return SmallClassifier(RunFolder(folder).vocabulary(), SmallOptions(**config.options))
+    return SmallClassifier(RunFolder(folder).vocabulary(), stored_options(config.options))
 
 
 def _pretrained(config: DetectorConfig, folder: Path) -> NumeralClassifier:

@@ -281,7 +281,7 @@ def by_rules(trial: Trial) -> RuledTrial:
     wrong = {}
     for name, injected in trial.rows.items():
         read = [
-            ruled(article.with_errors(errors)) if any(errors.texts) else known
+            ruled(article.with_errors(errors), cells_too=False) if any(errors.texts) else known
             for article, errors, known in zip(trial.articles, injected.errors, clean, strict=True)
         ]
         wrong[name] = _joined([pair[0] for pair in read]).take(injected.places)
@@ -303,7 +303,7 @@ def document_of(article: Article) -> Document:
     return Document(article.name, paragraphs, tables)
 
 
-def ruled(article: Article) -> tuple[Ruled, Ruled]:
+def ruled(article: Article, *, cells_too: bool = True) -> tuple[Ruled, Ruled]:
     """What rules say of its texts' numerals, and of its tables' numbers."""
     findings = recompute(ReadDocument(document_of(article))).findings
     texts: dict[tuple[int, int], int] = {}
@@ -312,7 +312,7 @@ def ruled(article: Article) -> tuple[Ruled, Ruled]:
         for token in tokens:
             if token.is_numeral:
                 texts[text, token.start] = len(texts)
-    for table, numbers in enumerate(article.numbers):
+    for table, numbers in enumerate(article.numbers if cells_too else ()):
         for number in numbers:
             cells[table, number.row, number.column, number.start] = len(cells)
     found = [Ruled(np.zeros(size), np.zeros(size)) for size in (len(texts), len(cells))]
