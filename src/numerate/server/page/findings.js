@@ -46,9 +46,9 @@ export class Findings {
 
   /** One is shown where it stands; null: none is. On a narrow screen the list is below the text,
    * which stays in sight. */
-  choose(index) {
+  choose(index, { follow = true } = {}) {
     this.chosen = index;
-    const beside = matchMedia("(min-width: 60rem)").matches;
+    const beside = follow && matchMedia("(min-width: 60rem)").matches;
     for (const [place, card] of [...this.list.children].entries()) {
       card.querySelector(".pick").setAttribute("aria-pressed", String(place === index));
       if (place === index && beside) card.scrollIntoView({ block: "nearest" });

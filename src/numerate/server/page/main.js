@@ -119,16 +119,19 @@ function pick(mark) {
   opener = document.activeElement;
   editor.select(mark);
   list();
-  if (mark.finding !== undefined) showFinding(mark.finding);
-  if (hasModel && mark.numeral !== undefined) predict(mark);
-  else if (panel.isOpen) close();
+  const asks = hasModel && mark.numeral !== undefined;
+  if (mark.finding !== undefined) showFinding(mark.finding, { follow: !asks });
+  if (asks) {
+    predict(mark);
+    document.querySelector(".side").scrollTop = 0; // the panel is above the findings
+  } else if (panel.isOpen) close();
 }
 
 /** A finding where it stands, with the places that it rests on; again: no more. */
-function showFinding(index) {
+function showFinding(index, { follow = true } = {}) {
   const chosen = index === findings.chosen && document.activeElement?.closest("#findings") ? null : index;
   const places = chosen === null ? [] : placesOf(findings.found[chosen]);
-  findings.choose(chosen);
+  findings.choose(chosen, { follow });
   editor.markSources(places);
   tables.mark(places.length ? [{ numbers: places }] : [], places.length ? 0 : null);
   const mark = editor.findings.find(({ finding }) => finding === chosen);
