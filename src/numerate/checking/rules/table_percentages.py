@@ -83,6 +83,10 @@ class _Table:
                 self.columns[column].append(row)
                 self.rows[row].append(column)
             self.wholes = dict(self._wholes())
+            self.in_column = Counter(column for _, column in self.wholes)
+            self.under: Counter[tuple[int, int]] = Counter()  # a heading, in a column: all counts
+            for (row, column), share in self.shares.items():
+                self.under[id(self.headings[row]), column] += share.part
 
     def _shares_in_cells(self) -> Iterator[tuple[tuple[int, int], _Share]]:
         for (row, column), piece in self.cells.items():
@@ -165,14 +169,17 @@ class _Table:
                     yield Outcome(where)
                 elif not (is_percentage or good):
                     continue
-                elif (
-                    column in told
-                    and len(told) - len(good) == 1
-                    and self._is_wrong(row, column, in_column[column])
-                ):
-                    yield Outcome(where, self._finding(row, column))
                 else:
-                    yield Outcome(where, missing="what it is a part of")
+                    is_alone = len(told) - len(good) == 1 or (
+                        is_percentage and share.percentage.number.value > 100
+                    )
+                    yield (
+                        Outcome(where, self._finding(row, column))
+                        if column in told
+                        and is_alone
+                        and self._is_wrong(row, column, in_column[column], len(good))
+                        else Outcome(where, missing="what it is a part of")
+                    )
 
     def _with_whole(self, row: int, column: int, share: _Share) -> Iterator[Outcome]:
         where = self.cells[row, column].place
@@ -184,14 +191,14 @@ class _Table:
             found = contradiction("NUM103", share.count, share.whole, size, share.percentage, "")
             yield Outcome(where, found)
 
-    def _is_wrong(self, row: int, column: int, fitting: int) -> bool:
+    def _is_wrong(self, row: int, column: int, fitting: int, fitting_in_row: int) -> bool:
         """Whether nothing explains it: not another whole, and not that some data is missing."""
         share, sizes = self.shares[row, column], self.wholes[row, column].sizes
         percentage = share.percentage.number
-        others = sum((other, column) in self.wholes for other in self.columns[column]) - 1
-        if share.part > sizes[-1] and percentage.value > 100:
-            return False  # of something else
-        if fitting < 2 or 3 * fitting < 2 * others:
+        others = self.in_column[column] - 1
+        if percentage.value > 100:
+            return share.part <= sizes[0]  # or else it is of something else
+        if (fitting < 2 or 3 * fitting < 2 * others) and fitting_in_row < FEWEST - 1:
             return False
         others_are = (size for size in self._other_wholes(row, column) if size >= share.part)
         if any(fits(share.part, size, percentage) for size in others_are):
@@ -214,10 +221,7 @@ class _Table:
         for other in (row - 1, row + 1):
             if (other, column) in self.shares and part + self.shares[other, column].part in sizes:
                 return True
-        if heading is None:
-            return False
-        under = [r for r in self.columns[column] if self.headings[r] is heading]
-        return sum(self.shares[r, column].part for r in under) in sizes
+        return heading is not None and self.under[id(heading), column] in sizes
 
     def _other_wholes(self, row: int, column: int) -> Iterator[int]:
         own = self.wholes[row, column].sizes[-1]
