@@ -72,11 +72,17 @@ class ReadPrefixes:
         lengths = np.diff(self.starts)[which] * (np.array(which) >= 0)
         steps = np.arange(lengths.max())
         exists = steps < lengths[:, None]
-        rows = np.where(exists, self.starts[which][:, None] + steps, 0)
+        # What is padded goes to rows of others, each to another: gradients of thousands that
+        # share a row would be added up one after another.
+        rows = (self.starts[which][:, None] + steps) % self.starts[-1]
         cache = DynamicCache()
-        index = move(rows, self.layers[0][0].device)
-        for number, (keys, values) in enumerate(self.layers):
-            cache.update(keys[index].transpose(1, 2), values[index].transpose(1, 2), number)
+        index = move(rows.reshape(-1), self.layers[0][0].device)
+        for number, layer in enumerate(self.layers):
+            keys, values = (
+                tensor.index_select(0, index).view(*rows.shape, *tensor.shape[1:]).transpose(1, 2)
+                for tensor in layer
+            )
+            cache.update(keys, values, number)
         return cache, exists
 
 
