@@ -155,6 +155,6 @@ def test_all_other_lines_are_about_installing() -> None:
 
 def test_the_sample_has_two_errors_and_the_readme_shows_them() -> None:
     sample = (ROOT / "examples" / "report.txt").read_text().splitlines()
-    shown = re.findall(r"^examples/report\.txt:(\d+):(\d+)$", README, re.MULTILINE)
+    shown = re.findall(r"^examples/report\.txt:(\d+):(\d+) NUM900", README, re.MULTILINE)
     errors = [sample[int(line) - 1][int(column) - 1 :].split()[0] for line, column in shown]
     assert errors == ["184", "325"]

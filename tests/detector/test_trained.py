@@ -11,6 +11,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from tests.trials import TABLE, TEXT
 
+import numerate
 from numerate.corpus.dataset import Dataset
 from numerate.detector.articles import (
     LONGEST,
@@ -248,3 +249,14 @@ def test_spoilt_folders(
         (folder / file).write_text(content)
     with pytest.raises(RunError, match=said):
         open_detector(folder)
+
+
+def test_check_opens_a_detector_as_what_it_is(run: Path, trials: Path) -> None:
+    """By its folder alone; what it says of places is true, in text and in tables."""
+    article = trials / "articles" / "trial-007.xml"
+    found = numerate.check(article, str(run), alarms=0.5, select=["NUM8"])
+    assert {one.code for one in found} == {"NUM800"}
+    assert all(found.read.text(one.where) == one.written for one in found)
+    chances = [one.probability for one in found]
+    assert chances == sorted(chances, reverse=True)
+    assert not numerate.check(article, str(run), alarms=0.5, ignore=["NUM"])

@@ -325,6 +325,18 @@ def test_a_rule_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
         assert (status, out, err.count("\n")) == (2, "", 1)
 
 
+def test_the_readme_shows_what_is_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COLUMNS", "80")
+    status, out, _ = numerate(capsys, "check", "examples/trial.md")
+    assert status == 1
+    lines = "\n".join(line.rstrip() for line in out.splitlines())
+    assert f"```\n{lines}\n```" in (root / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_page_of_the_documentation_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
     """Where it fails: numerate rule --all --format markdown > docs/rules.md"""
     page = Path(__file__).parents[2] / "docs" / "rules.md"

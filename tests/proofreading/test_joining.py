@@ -152,3 +152,11 @@ def test_a_model_that_does_not_fit_the_text_does_not_count(models: dict[str, Num
     for one in found:
         expected = RULES["NUM301"].precision if one.code == "NUM301" else ERROR_RATE
         assert one.probability == pytest.approx(expected)
+
+
+def test_who_waits_for_several_models_is_told_how_far_it_is(models: dict[str, NumeralLM]) -> None:
+    told: list[int] = []
+    document = read_text("It is 5.\n\nIt is 7.")
+    proofread(document, models=[models["mog"], models["combination"]], told=told.append)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0, 4)

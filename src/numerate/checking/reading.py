@@ -160,6 +160,11 @@ class ReadDocument:
             return replace(place, line=self.document.paragraphs[place.paragraph - 1].line)
         return place
 
+    @cached_property
+    def _abstract(self) -> int:
+        """How many paragraphs it has, which come first."""
+        return sum(paragraph.in_abstract for paragraph in self.document.paragraphs)
+
     def describe(self, where: Where) -> str:
         """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line."""
         if where.table is None:
@@ -168,8 +173,7 @@ class ReadDocument:
                 return f"line {self.place(where).line}"
             if paragraph.in_abstract:
                 return "abstract"
-            abstract = sum(p.in_abstract for p in self.document.paragraphs)
-            return f"paragraph {(where.paragraph or 0) + 1 - abstract}"
+            return f"paragraph {(where.paragraph or 0) + 1 - self._abstract}"
         table = self.tables[where.table]
         name = table.label or f"Table {where.table + 1}"
         if where.row is None or where.column is None:

@@ -111,7 +111,11 @@ def proofread(
     """
     codes = chosen_codes(select, ignore)
     read = ReadDocument(document, tables)
-    heard = [hear(one, read, alarms, force_domain=force_domain, told=told) for one in models]
+    heard = []
+    for index, model in enumerate(models):
+        before = index * len(document.paragraphs)  # that earlier models have read
+        telling = None if told is None else lambda done, before=before: told(before + done)
+        heard.append(hear(model, read, alarms, force_domain=force_domain, told=telling))
     return joined(read, heard, codes, joining)
 
 
