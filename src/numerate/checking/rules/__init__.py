@@ -2,6 +2,7 @@
 
 from numerate.checking.rules import (  # noqa: F401
     dates,
+    equations,
     granularity,
     impossible,
     intervals,

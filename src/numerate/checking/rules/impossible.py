@@ -33,7 +33,8 @@ _AGE = re.compile(
     r"|#(?<![-–#.]#)\s?(?:years?|yrs?)\sof\sage\b"
 )
 _HUMAN = re.compile(
-    rf"\b(?:{_PEOPLE}|patient|woman|man|boy|girl|child|person|infant|volunteers?|he|she|male|female)\b"
+    rf"\b(?:{_PEOPLE}|patient|woman|man|boy|girl|child|person|infant|volunteers?|he|she|male|female"
+    r"|(?:mean|median|average)\sage)\b"
 )
 _TESTED = re.compile(
     r"signific|differ|\btest|compar|versus|\bvs\b|\bci\b|confidence|anova|χ|correlat|associat"
@@ -151,8 +152,8 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
         0,
         OLDEST,
         "nobody has become so old",
-        "She was a 635-year-old woman with chest pain.",
-        "She was a 63-year-old woman with chest pain.",
+        "The mean age was 635 years.",
+        "The mean age was 63.5 years.",
         "The oldest person known became 122. Nothing is said of trees, rocks, samples and the "
         "like, or where a sentence names nobody.",
     ),
