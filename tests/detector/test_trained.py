@@ -13,6 +13,7 @@ from tests.trials import TABLE, TEXT
 
 import numerate
 from numerate.corpus.dataset import Dataset
+from numerate.detector import trained
 from numerate.detector.articles import (
     LONGEST,
     Article,
@@ -26,7 +27,7 @@ from numerate.detector.fitting import FittingOptions, draw_errors, score
 from numerate.detector.log_odds import PRIOR, LogOdds, fit_line
 from numerate.detector.small import SmallClassifier, SmallOptions
 from numerate.detector.train_detector import small_classifier, train_detector
-from numerate.detector.trained import Detector, open_detector
+from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import NumerateError, RunError
 
@@ -143,6 +144,33 @@ def test_little_to_read(detector: Detector, text: str) -> None:
     found = detector.log_odds(Document("one", [Paragraph(text)]))
     assert all(np.isfinite(one.log_odds) for one in found)
     assert detector.log_odds(Document("none", [])) == []
+
+
+def test_without_a_calibration_of_cells(detector: Detector) -> None:
+    alone = Calibrations(detector.calibrations.texts)
+    without = Detector("texts", detector.classifier, detector.rules, alone)
+    found = without.log_odds(document(TEXT))
+    assert [one.log_odds for one in found] == pytest.approx(
+        [one.log_odds for one in detector.log_odds(document(TEXT))[:3]], abs=1e-4
+    )
+
+
+def test_a_long_document_is_scored_part_by_part(
+    detector: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = Document("two", [Paragraph(TEXT, ("t1",)), Paragraph("Age 57.3.", ("t1",))], [TABLE])
+    whole = detector.log_odds(both)
+    monkeypatch.setattr(trained, "PAIRS_AT_ONCE", 1)
+    parts = detector.log_odds(both)
+    assert [(one.where, one.written) for one in parts] == [
+        (one.where, one.written) for one in whole
+    ]
+
+
+def test_a_table_that_no_text_refers_to(detector: Detector) -> None:
+    found = detector.log_odds(Document("one", [Paragraph("No number.")], [TABLE]))
+    assert [one.where.table for one in found] == [0] * 6
+    assert all(np.isfinite(one.log_odds) for one in found)
 
 
 @pytest.mark.parametrize("network", ["lstm", "transformer"])

@@ -69,7 +69,7 @@ class Article:
 
     @cached_property
     def cell_numbers(self) -> list[CellNumbers]:
-        return [CellNumbers.of(table, self.rules) for table in self.tables]
+        return [CellNumbers.of_numbers(some) for some in self.numbers]
 
     @property
     def count(self) -> int:
@@ -133,7 +133,7 @@ class Article:
         """The same with some of its texts, and some of its tables in their view."""
         kept = range(len(self.tables)) if tables is None else tables
         place = {table: index for index, table in enumerate(kept)}
-        return Article(
+        part = Article(
             self.name,
             [self.texts[text] for text in texts],
             [self.tokens[text] for text in texts],
@@ -142,6 +142,8 @@ class Article:
             self.rules,
             [self.origins[text] for text in texts] if self.origins else [],
         )
+        vars(part)["numbers"] = [self.numbers[table] for table in kept]  # known already
+        return part
 
 
 def labels(articles: Iterable[Article], errors: Iterable[Errors]) -> tuple[np.ndarray, np.ndarray]:
@@ -165,9 +167,9 @@ def article_of(
     """A document as it is read to be checked; the tables `given` beside it are in view of all of
     its texts, and are counted after its own. Long paragraphs are several texts."""
     tables = [*document.tables, *given]
-    sizes = [len(CellNumbers.of(table, rules).numerals) for table in tables]
     beside = range(len(document.tables), len(tables))
     article = Article(document.name, [], [], tables, [], rules, [])
+    sizes = list(map(len, article.numbers))
     for index, paragraph in enumerate(document.paragraphs):
         referred = [
             at

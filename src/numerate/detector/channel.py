@@ -27,7 +27,7 @@ from numerate.detector.slips import (
 from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.numeral import NARROW_SPACES, is_numeral
-from numerate.sight.table_numbers import numbers_in_sight
+from numerate.sight.table_numbers import NumberInTable, numbers_in_sight
 
 UNITS = tuple(map(Decimal, ("60", "24", "7", "12", "2.54", "1000")))
 """What units of time and length differ by: hours for minutes, weeks for days, inches for cm."""
@@ -139,7 +139,10 @@ class CellNumbers:
 
     @classmethod
     def of(cls, table: Table, rules: ReadingRules = DEFAULT_RULES) -> "CellNumbers":
-        numbers = numbers_in_sight(table, rules)
+        return cls.of_numbers(numbers_in_sight(table, rules))
+
+    @classmethod
+    def of_numbers(cls, numbers: Sequence[NumberInTable]) -> "CellNumbers":
         places = [number.row for number in numbers], [number.column for number in numbers]
         return cls([number.text for number in numbers], *places)
 

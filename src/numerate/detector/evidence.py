@@ -17,7 +17,6 @@ from numerate.detector.channel import Edit
 from numerate.detector.relations import RELATIONS, NumeralColumns, relations
 from numerate.sight.columns import HEADER_WORDS
 from numerate.sight.table_numbers import ColumnsBuilder
-from numerate.vocabulary import Vocabulary
 
 EVIDENCE = 2
 """What is told of numbers, and how: a network that has learnt from other evidence is of no use."""
@@ -116,9 +115,9 @@ class Evidence:
 class KnownArticles:
     """What is known of articles whatever errors are in them; made once for a corpus."""
 
-    def __init__(self, articles: Sequence[Article], vocabulary: Vocabulary) -> None:
-        self.articles, self.vocabulary = articles, vocabulary
-        self._ids = vocabulary.word_ids()
+    def __init__(self, articles: Sequence[Article], word_ids: dict[str, int]) -> None:
+        """`word_ids` are those of the vocabulary, the frequent words first."""
+        self.articles, self._ids = articles, word_ids
         self._weights: np.ndarray = np.log2(2 + np.arange(len(self._ids))) / np.log2(
             2 + len(self._ids)
         )
@@ -126,6 +125,11 @@ class KnownArticles:
 
     def __len__(self) -> int:
         return len(self.known)
+
+    @property
+    def words(self) -> int:
+        """How many the vocabulary has."""
+        return len(self._ids)
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -361,7 +365,7 @@ class _Gathering:
         texts = [text for one in articles for text in one.texts]
         longest = max((len(text.words) for text in texts), default=0)
         words = np.full((longest, len(texts)), -1, dtype=np.int64)
-        vocabulary = len(self.known.vocabulary.words)
+        vocabulary = self.known.words
         numbers, bags, header_bags = [], [], []
         positions, figures, cell_figures = [], [], []
         pairs = _Pairs()

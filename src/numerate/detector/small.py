@@ -95,9 +95,9 @@ def numeral_features(numerals: NumeralColumns) -> np.ndarray:
 
 
 class SmallPrepared(Prepared):
-    def __init__(self, articles: Sequence[Article], vocabulary: Vocabulary) -> None:
+    def __init__(self, articles: Sequence[Article], word_ids: dict[str, int]) -> None:
         self.articles = articles
-        self.known = KnownArticles(articles, vocabulary)
+        self.known = KnownArticles(articles, word_ids)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -181,6 +181,7 @@ class SmallClassifier(NumeralClassifier):
     def __init__(self, vocabulary: Vocabulary, options: SmallOptions) -> None:
         super().__init__()
         self.vocabulary, self.chosen = vocabulary, options
+        self._word_ids = vocabulary.word_ids()
         size = options.hidden
         self.words = nn.Embedding(len(vocabulary.words), size)
         nn.init.normal_(self.words.weight, std=0.3)
@@ -206,7 +207,7 @@ class SmallClassifier(NumeralClassifier):
         RunFolder(folder).write_vocabulary(self.vocabulary)
 
     def prepare(self, articles: Sequence[Article]) -> SmallPrepared:
-        return SmallPrepared(articles, self.vocabulary)
+        return SmallPrepared(articles, self._word_ids)
 
     def gather(
         self,
@@ -243,7 +244,9 @@ class SmallClassifier(NumeralClassifier):
         # Texts, both ways; a numeral's context is what was read before it and after it.
         table = torch.cat([self.words.weight, numerals, numerals.new_zeros(1, numerals.shape[1])])
         ids = moved(np.where(evidence.words < 0, count + len(numerals), evidence.words))
-        embedded = table.index_select(0, ids.flatten()).view(*ids.shape, -1)  # [L, B, D]
+        embedded = table.index_select(0, ids.flatten()).view(
+            *ids.shape, table.shape[1]
+        )  # [L, B, D]
         before, after = self.network(self.dropout(embedded), moved(evidence.lengths))
         positions = moved(evidence.positions)
         around = torch.cat([_at(before, positions), _at(after, positions)], 1)  # [N, 2 D]
@@ -377,6 +380,8 @@ class TransformerBothWays(nn.Module):
         )
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        if not embedded.numel():
+            return embedded, embedded
         length = embedded.shape[0]
         steps = torch.arange(length, device=embedded.device)
         inputs = embedded + self.positions(steps.clamp(max=LONGEST - 1))[:, None]

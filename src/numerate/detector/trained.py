@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from numerate.checking.finding import Suggestion
 from numerate.checking.where import Where
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, article_of
 from numerate.detector.channel import Habits
-from numerate.detector.classifier import NumeralClassifier
+from numerate.detector.classifier import Logits, NumeralClassifier
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.pretrained import PretrainedClassifier, open_classifier
 from numerate.detector.small import SmallClassifier, stored_options
@@ -93,61 +94,69 @@ class Detector:
         """Of every numeral of a document's paragraphs, and of every number of its tables and of
         those given beside them: as it reads them, in their order."""
         article = article_of(document, tables, self.rules)
-        return [*self._of_texts(article), *self._of_cells(article)]
-
-    def _of_texts(self, article: Article) -> Iterator[Scored]:
-        for texts in _groups(article):
+        if not article.count and not any(article.numbers):
+            return []
+        groups = list(_groups(article))
+        if len(groups) == 1:
+            wanted = self.calibrations.cells is not None
+            found = self._read(article, cells=wanted)
+            scored = list(self._of_texts(article, found))
+            if wanted and found.cells is not None:
+                scored += self._of_cells(article, found.cells)
+            return scored
+        scored = []
+        for texts in groups:
             part = article.part(texts)
-            prepared = self.classifier.prepare([part])
-            with torch.inference_mode():
-                self.classifier.eval()
-                gathered = self.classifier.gather(prepared, [0], cells=False)
-                found = self.classifier.logits(gathered, suggest=True)
-            logits = found.texts.double().cpu().numpy()
-            odds, alarms = (
-                self.calibrations.texts.of(logits),
-                self.calibrations.texts.alarms(logits),
-            )
-            meant = found.suggestions or [None] * len(logits)
-            at = 0
-            for whole, tokens, (paragraph, first) in zip(
-                part.texts, part.tokens, part.origins, strict=True
-            ):
-                numerals = [token for token in tokens if token.is_numeral]
-                written = [whole[token.start : token.end] for token in numerals]
-                habits = Habits.of(written, self.rules.decimal)
-                for token, one in zip(numerals, written, strict=True):
-                    where = Where(first + token.start, first + token.end, paragraph)
-                    instead, suggestion = meant[at], None
-                    if instead is not None:
-                        text, chance = instead
-                        suggestion = Suggestion(habits.written_like(text, one), chance)
-                    yield Scored(where, one, float(odds[at]), float(alarms[at]), suggestion)
-                    at += 1
+            scored += self._of_texts(part, self._read(part, cells=False))
+        if self.calibrations.cells is not None:
+            for index in range(len(article.tables)):
+                viewing = [text for text, views in enumerate(article.views) if index in views]
+                part = article.part(viewing[:TEXTS_OF_TABLE], [index])
+                cells = self._read(part, cells=True).cells
+                scored += [] if cells is None else self._of_cells(part, cells, index)
+        return scored
 
-    def _of_cells(self, article: Article) -> Iterator[Scored]:
+    def _read(self, article: Article, *, cells: bool) -> Logits:
+        self.classifier.eval()
+        with torch.inference_mode():
+            gathered = self.classifier.gather(self.classifier.prepare([article]), [0], cells=cells)
+            return self.classifier.logits(gathered, suggest=True)
+
+    def _of_texts(self, article: Article, found: Logits) -> Iterator[Scored]:
+        logits = found.texts.double().cpu().numpy()
+        calibration = self.calibrations.texts
+        odds, alarms = calibration.of(logits), calibration.alarms(logits)
+        meant = found.suggestions or [None] * len(logits)
+        at = 0
+        for whole, tokens, (paragraph, first) in zip(
+            article.texts, article.tokens, article.origins, strict=True
+        ):
+            numerals = [token for token in tokens if token.is_numeral]
+            written = [whole[token.start : token.end] for token in numerals]
+            habits = Habits.of(written, self.rules.decimal)
+            for token, one in zip(numerals, written, strict=True):
+                where = Where(first + token.start, first + token.end, paragraph)
+                instead, suggestion = meant[at], None
+                if instead is not None:
+                    text, chance = instead
+                    suggestion = Suggestion(habits.written_like(text, one), chance)
+                yield Scored(where, one, float(odds[at]), float(alarms[at]), suggestion)
+                at += 1
+
+    def _of_cells(self, article: Article, cells: Tensor, first: int = 0) -> Iterator[Scored]:
+        """Of all numbers of its tables, the first of which is called `first`."""
         calibration = self.calibrations.cells
-        if calibration is None:
-            return
-        for index, table in enumerate(article.tables):
-            numbers = article.numbers[index]
-            if not numbers:
-                continue
-            viewing = [text for text, views in enumerate(article.views) if index in views]
-            part = article.part(viewing[:TEXTS_OF_TABLE], [index])
-            prepared = self.classifier.prepare([part])
-            with torch.inference_mode():
-                self.classifier.eval()
-                found = self.classifier.logits(self.classifier.gather(prepared, [0]))
-            if found.cells is None:
-                return
-            logits = found.cells.double().cpu().numpy()
-            odds, alarms = calibration.of(logits), calibration.alarms(logits)
-            for number, log_odds, alarm in zip(numbers, odds, alarms, strict=True):
-                row = table.body if number.row >= 0 else table.header
-                written = row[number.row][number.column][number.start : number.end]
-                where = Where(number.start, number.end, None, index, number.row, number.column)
-                yield Scored(where, written, float(log_odds), float(alarm))
+        assert calibration is not None
+        logits = cells.double().cpu().numpy()
+        numbers = [(table, one) for table, some in enumerate(article.numbers) for one in some]
+        odds, alarms = calibration.of(logits), calibration.alarms(logits)
+        for (table, number), log_odds, alarm in zip(numbers, odds, alarms, strict=True):
+            of = article.tables[table]
+            row = of.body if number.row >= 0 else of.header
+            written = row[number.row][number.column][number.start : number.end]
+            place = (first + table, number.row, number.column)
+            where = Where(number.start, number.end, None, *place)
+            yield Scored(where, written, float(log_odds), float(alarm))
 
 
 def _groups(article: Article) -> Iterator[list[int]]:
@@ -155,14 +164,14 @@ def _groups(article: Article) -> Iterator[list[int]]:
     group: list[int] = []
     total = 0
     for text, (places, views) in enumerate(zip(article.places, article.views, strict=True)):
-        seen = sum(len(article.cell_places[view]) for view in views)
+        seen = sum(len(article.numbers[view]) for view in views)
         pairs = len(places) * (len(places) + seen)
         if group and total + pairs > PAIRS_AT_ONCE:
             yield group
             group, total = [], 0
         group.append(text)
         total += pairs
-    if group:
+    if group or not article.texts:
         yield group
 
 
