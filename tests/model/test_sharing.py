@@ -112,10 +112,10 @@ def test_a_run_of_version_1_is_shared_with_all_that_is_known_of_it(
         (older / name).unlink(missing_ok=True)
     rewrite(older, GATED)
     model = numerate.load(older)
-    expected = numerate.check(model, TEXT, alarms=model.checker.usual_alarms, force_domain=True)
+    expected = numerate.check(TEXT, model, alarms=model.checker.usual_alarms, force_domain=True)
     model.save_pretrained(tmp_path / "out")
     again = numerate.load(tmp_path / "out", say=pytest.fail)
-    found = numerate.check(again, TEXT, alarms=again.checker.usual_alarms, force_domain=True)
+    found = numerate.check(TEXT, again, alarms=again.checker.usual_alarms, force_domain=True)
     assert list(found) == list(expected)
     assert (tmp_path / "out" / "metrics.json").exists()
 

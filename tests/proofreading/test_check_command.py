@@ -360,6 +360,10 @@ class TestInPython:
         with pytest.warns(DomainWarning, match="unlike what the model was trained on"):
             package.check(PROSE, models["combination"])
 
+    def test_the_order_of_earlier_versions_is_told(self, models: dict[str, NumeralLM]) -> None:
+        with pytest.raises(NumerateError, match=r"expected numerate\.check\(text, model\)"):
+            package.check(models["mog"], RIGHT)  # type: ignore[arg-type]
+
     def test_what_it_cannot_read_is_one_line(self, tmp_path: Path) -> None:
         two = tmp_path / "two.jsonl"
         two.write_text('{"text": "1"}\n{"text": "2"}\n')

@@ -69,6 +69,10 @@ def check(
 def _document(what: str | Path | Document) -> Document:
     if isinstance(what, Document):
         return what
+    if isinstance(what, Detector | LanguageModel):
+        raise NumerateError(
+            "check: got a model first, as in earlier versions; expected numerate.check(text, model)"
+        )
     if isinstance(what, str) and not _names_a_file(what):
         return read_text(what)
     if not isinstance(what, str | Path):
