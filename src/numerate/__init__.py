@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numerate.proofreading.check import check
     from numerate.training.run import train
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 __all__ = [
     "NumeralDistribution",
     "NumeralLM",
