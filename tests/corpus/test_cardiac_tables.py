@@ -30,7 +30,7 @@ from numerate.documents.document import Document
 from numerate.errors import NumerateError
 from numerate.numeral import is_numeral
 
-REPORTS = 100
+REPORTS = 60
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +184,7 @@ def test_probabilities_given_a_table_sum_to_one_and_are_as_frequent_as_claimed(
     5,000 seeds."""
     surprise, variance = 0.0, 0.0
     excess, spread = Counter[str](), Counter[str]()
-    for document in reports[:15]:
+    for document in reports[:10]:
         table, oracle = table_of(document), Oracle()
         foresight = Foresight(table)
         record = document.paragraphs[0].log_probs_with_tables

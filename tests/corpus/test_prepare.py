@@ -139,9 +139,9 @@ def test_the_same_bytes_whatever_the_number_of_processes(
 ) -> None:
     monkeypatch.setattr("numerate.corpus.prepare.POOL_THRESHOLD", 2000)
     source = SOURCES["tar.xz"](tmp_path)
-    for processes in (1, 2, 3):
+    for processes in (1, 3):
         prepare(source, tmp_path / f"{processes}", processes=processes)
-    assert content(tmp_path / "1") == content(tmp_path / "2") == content(tmp_path / "3")
+    assert content(tmp_path / "1") == content(tmp_path / "3")
 
 
 def test_text_and_json_lines(tmp_path: Path) -> None:
@@ -419,7 +419,7 @@ def interrupt(folder: Path, number: signal.Signals) -> subprocess.CompletedProce
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    while not any(path.stat().st_size > 1_000_000 for path in folder.glob(".out.partial-*/*")):
+    while not any(path.stat().st_size > 100_000 for path in folder.glob(".out.partial-*/*")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(process.pid, number)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from inspect import signature
@@ -21,7 +22,7 @@ from numerate.cli import learning, shared_options
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.report.exhibit import Exhibit
-from numerate.reproduce import reproduce_command
+from numerate.reproduce import reproduce_command, results
 from numerate.reproduce.children import exclusive
 from numerate.reproduce.choices import Plan
 from numerate.reproduce.estimate import makespan
@@ -46,7 +47,7 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data") / "cardiac"
-    prepare("cardiac", folder, documents=60)
+    prepare("cardiac", folder, documents=60, processes=1)
     return folder
 
 
@@ -64,16 +65,28 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Exhibit, "save", lambda exhibit, folder: "<svg></svg>")
 
 
+@pytest.fixture
+def evaluated_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the processes that evaluate; `done` has them."""
+
+    def each_model(plan: Plan, work: Any, models: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        for model in models:
+            yield model, work(plan, model)
+
+    monkeypatch.setattr(results, "each_model", each_model)
+
+
 def tiny(cardiac: Path, out: Path, **changes: Any) -> Plan:
     options = TrainingOptions(epochs=EPOCHS, patience=EPOCHS, batch_size=20)
     choices: dict[str, Any] = {"models": MODELS, "vocabulary": 200, "hidden": 8, "device": "cpu"}
+    choices["given_threads"] = 1  # other numbers of them round otherwise
     return Plan(cardiac, out, **{"options": options, **choices, **changes})
 
 
 def arguments(plan: Plan) -> list[str]:
     """The command that makes the plan."""
     options = f"--epochs {EPOCHS} --patience {EPOCHS} --batch-size 20 --vocabulary 200 --hidden 8"
-    models = ["--models", ",".join(plan.models), "--device", "cpu"]
+    models = ["--models", ",".join(plan.models), "--device", "cpu", "--threads", "1"]
     return ["reproduce", str(plan.dataset), "--out", str(plan.out), *models, *options.split()]
 
 
@@ -81,7 +94,7 @@ def arguments(plan: Plan) -> list[str]:
 def done(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, str, str]:
     """A finished reproduction, and what the command wrote to its two streams."""
     plan = tiny(cardiac, tmp_path_factory.mktemp("done") / "out")
-    call = [sys.executable, "-m", "numerate", *arguments(plan)]
+    call = [sys.executable, "-m", "numerate", *arguments(plan), "--processes", "1"]
     ended = subprocess.run(call, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return plan, ended.stdout, ended.stderr
@@ -174,7 +187,7 @@ def test_a_second_call_trains_and_evaluates_nothing(
     assert "trained" not in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "evaluated_here")
 def test_figures_of_an_older_version_are_found_anew(
     done: tuple[Plan, str, str], tmp_path: Path
 ) -> None:
@@ -208,7 +221,7 @@ def stop(plan: Plan, call: list[str], model: str, how: signal.Signals) -> tuple[
     """Start a command and send it a signal once the model has trained an epoch."""
     checkpoint = plan.run(model) / "checkpoint.safetensors"
     call = [sys.executable, "-c", UNTIMED, *call]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(plan.threads)}  # others round otherwise
+    environment = {**os.environ, "OMP_NUM_THREADS": str(plan.threads)}
     with subprocess.Popen(
         call, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
     ) as process:
@@ -223,7 +236,7 @@ def stop(plan: Plan, call: list[str], model: str, how: signal.Signals) -> tuple[
     return process.returncode, lines
 
 
-@pytest.mark.usefixtures("untimed", "undrawn")
+@pytest.mark.usefixtures("untimed", "undrawn", "evaluated_here")
 def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
     done: tuple[Plan, str, str], tmp_path: Path
 ) -> None:
@@ -237,7 +250,7 @@ def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
     assert not (plan.out / "report.html").exists()
     with exclusive(plan.out):
         pass  # no child holds it any more
-    reproduce(replace(plan, processes=1, given_threads=plan.threads))  # others round otherwise
+    reproduce(plan)
     for name in TABLES:
         assert (plan.out / name).read_bytes() == (finished.out / name).read_bytes()
 

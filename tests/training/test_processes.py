@@ -31,7 +31,7 @@ OPTIONS = ["--model", "combination", "--hidden", "8", "--vocabulary", "200", "--
 @pytest.fixture(scope="module")
 def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data") / "cardiac"
-    prepare("cardiac", folder, documents=60)
+    prepare("cardiac", folder, documents=60, processes=1)
     return folder
 
 
