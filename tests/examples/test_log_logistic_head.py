@@ -121,7 +121,7 @@ def test_every_command_works_with_it(run: str, home: Path) -> None:
     assert done("predict", folder, "Ejection fraction is", "--top", "2", *cache).strip()
     text = home / "text.txt"
     text.write_text("The ejection fraction is 61 % with volumes of 150 and 58 mL.")
-    assert done("check", folder, str(text), "--alarms", "0.2", *cache).strip()
+    assert done("check", str(text), "--model", folder, "--alarms", "0.2", *cache).strip()
 
 
 def test_its_runs_are_inspected(home: Path) -> None:
