@@ -3,12 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-
-def numerate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "numerate", *arguments], capture_output=True, text=True, check=False
-    )
+from tests.plausibility.test_command import numerate
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -23,14 +18,16 @@ def test_help_imports_nothing_heavy() -> None:
     assert "prepare" in done.stdout
 
 
-def test_prepare_and_describe(tmp_path: Path) -> None:
-    done = numerate("prepare", "cardiac", "--documents", "60", "--out", str(tmp_path / "c"))
+def test_prepare_and_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["prepare", "cardiac", "--documents", "60", "--out", str(tmp_path / "c")]
+    alone = [sys.executable, "-m", "numerate", *command]
+    done = subprocess.run(alone, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "60 paragraphs kept from 60 of 60 documents" in done.stdout
-    done = numerate("describe", str(tmp_path / "c"), "--vocabulary", "200")
-    assert done.returncode == 0, done.stderr
-    assert "oracle perplexity, numerals" in done.stdout
-    assert "Most frequent numerals" in done.stdout
+    status, out, err = numerate(capsys, "describe", str(tmp_path / "c"), "--vocabulary", "200")
+    assert status == 0, err
+    assert "oracle perplexity, numerals" in out
+    assert "Most frequent numerals" in out
 
 
 @pytest.mark.parametrize(
@@ -46,15 +43,16 @@ def test_prepare_and_describe(tmp_path: Path) -> None:
         (["describe", "nowhere"], "numerate: nowhere: not a dataset: expected a folder with"),
     ],
 )
-def test_errors_are_one_line(arguments: list[str], message: str) -> None:
-    done = numerate(*arguments)
-    assert done.returncode == 2
-    assert done.stderr.startswith(message)
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""
+def test_errors_are_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    status, out, err = numerate(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(message)
+    assert err.count("\n") == 1
 
 
-def test_an_unknown_option_gets_a_suggestion() -> None:
-    done = numerate("prepare", "cardiac", "--document", "5", "--out", "x")
-    assert done.returncode == 2
-    assert "--documents" in done.stderr
+def test_an_unknown_option_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = numerate(capsys, "prepare", "cardiac", "--document", "5", "--out", "x")
+    assert status == 2
+    assert "--documents" in err

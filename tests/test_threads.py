@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.reproduce.choices import Plan
 from numerate.threads import use_threads, wait_asleep
@@ -70,11 +71,10 @@ def test_processes_of_a_reproduction_have_the_threads_they_are_given() -> None:
 
 
 def test_training_is_recorded_with_the_threads_it_was_given(tmp_path: Path) -> None:
-    run = [sys.executable, "-m", "numerate"]
-    data, out = str(tmp_path / "data"), str(tmp_path / "run")
-    prepared = [*run, "prepare", "cardiac", "--documents", "30", "--processes", "1", "--out", data]
-    trained = [*run, "train", data, "--out", out, "--model", "d-rnn", "--epochs", "1"]
-    trained += ["--hidden", "4", "--vocabulary", "50", "--device", "cpu", "--threads", "2"]
-    for command in (prepared, trained):
-        subprocess.run(command, env={**os.environ, COUNT: "1"}, capture_output=True, check=True)
+    data, out = tmp_path / "data", str(tmp_path / "run")
+    prepare("cardiac", data, documents=30)
+    command = [sys.executable, "-m", "numerate", "train", str(data), "--out", out]
+    command += ["--model", "d-rnn", "--epochs", "1", "--hidden", "4", "--vocabulary", "50"]
+    command += ["--device", "cpu", "--threads", "2"]
+    subprocess.run(command, env={**os.environ, COUNT: "1"}, capture_output=True, check=True)
     assert json.loads((tmp_path / "run" / "environment.json").read_text())["threads"] == 2

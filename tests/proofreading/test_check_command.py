@@ -70,18 +70,20 @@ def test_without_a_model_it_recomputes(
 
 
 def test_without_a_model_neither_torch_nor_arrow_is_loaded(files: dict[str, str]) -> None:
-    for format in CHECK_FORMATS:
-        code = (
-            "import sys; sys.argv = ['numerate', 'check', sys.argv[1], '--format', sys.argv[2]]\n"
-            "from numerate.cli import main\n"
-            "try: main()\n"
-            "except SystemExit as left: assert left.code == 1\n"
-            "heavy = {'torch', 'pyarrow', 'numpy', 'transformers', 'matplotlib'}\n"
-            "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
-        )
-        call = [sys.executable, "-c", code, files["paper"], format]
-        done = subprocess.run(call, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+    code = (
+        "import sys\n"
+        "from numerate.cli import main\n"
+        "paper, *formats = sys.argv[1:]\n"
+        "for format in formats:\n"
+        "    sys.argv = ['numerate', 'check', paper, '--format', format]\n"
+        "    try: main()\n"
+        "    except SystemExit as left: assert left.code == 1\n"
+        "    heavy = {'torch', 'pyarrow', 'numpy', 'transformers', 'matplotlib'}\n"
+        "    assert not heavy & set(sys.modules), (format, heavy & set(sys.modules))"
+    )
+    call = [sys.executable, "-c", code, files["paper"], *CHECK_FORMATS]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_with_a_model_it_also_says_what_is_unlikely(

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.plausibility.test_command import numerate
 
 from numerate.errors import NumerateError
 from numerate.plausibility.source import ModelSource
@@ -108,15 +109,12 @@ def refused(run: Path, *, host: str = "127.0.0.1", port: int = 0, token: str | N
     return str(error.value)
 
 
-def test_a_run_that_cannot_be_served_is_one_line(run: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "numerate", "serve", str(tmp_path), "--port", "0"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"numerate: {tmp_path}: not a run: config.json is missing\n"
+def test_a_run_that_cannot_be_served_is_one_line(
+    capsys: pytest.CaptureFixture[str], run: Path, tmp_path: Path
+) -> None:
+    status, out, err = numerate(capsys, "serve", str(tmp_path), "--port", "0")
+    assert (status, out) == (2, "")
+    assert err == f"numerate: {tmp_path}: not a run: config.json is missing\n"
     unfinished = tmp_path / "unfinished"
     shutil.copytree(run, unfinished)
     config = (unfinished / "config.json").read_text()

@@ -56,7 +56,7 @@ def test_a_killed_run_resumes_to_the_same_weights(
     run = tmp_path / "run"
     resumed = train_command(cardiac, run, *more, "--resume")
     kills = 0
-    while kills < 3:
+    while kills < 2:
         process = subprocess.Popen(
             [sys.executable, "-c", DRIVER, *resumed],
             stdout=subprocess.DEVNULL,
