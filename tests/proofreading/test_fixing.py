@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,9 @@ def test_every_change_is_asked_for(
 ) -> None:
     proof = opened(tmp_path / "a.md", PAPER)
     ask, asked = answering(*answers)
-    chosen, more = choose(proof, ask)
-    assert [fix.text for fix in chosen] == changed
-    assert more == goes_on
+    choice = choose(proof, ask)
+    assert [fix.text for fix in choice.fixes] == changed
+    assert choice.goes_on == goes_on
     assert "\n-The groups differed, t(28) = 2.20, p = 0.36. A test" in asked[0]
     assert "\n+The groups differed, t(28) = 2.20, p = 0.04. A test" in asked[0]
 
@@ -72,7 +73,50 @@ def test_of_one_statement_one_numeral_is_changed(tmp_path: Path) -> None:
     proof = opened(tmp_path / "a.txt", WRONG)
     twice = ProofreadDocument(proof.read, (*proof.found, *proof.found))
     ask, _ = answering("y\n", "y\n")
-    assert len(choose(twice, ask)[0]) == 1
+    choice = choose(twice, ask)
+    assert (len(choice.fixes), len(choice.left)) == (1, 1)
+
+
+@pytest.mark.parametrize("answers", [["a\n"], ["y\n", "y\n"]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_rests_on_a_changed_numeral_is_not_changed(
+    tmp_path: Path, answers: list[str], turned: bool
+) -> None:
+    path = tmp_path / "a.txt"
+    proof = opened(path, "Of the 120 patients (60 women and 50 men), 42 (53%) smoked.")
+    assert {fix.text for fix in fixes(proof)} == {"110", "35"}
+    order = proof.found[::-1] if turned else proof.found
+    choice = choose(replace(proof, found=order), answering(*answers)[0])
+    assert (len(choice.fixes), len(choice.left)) == (1, 1)
+    before = {finding.written for finding in proof}
+    apply(proof, choice.fixes)
+    assert {finding.written for finding in proofread(read_file(str(path))[0])} < before
+
+
+@pytest.mark.parametrize("answer", ["a\n", "y\n"])
+def test_what_would_bring_another_finding_is_not_offered(tmp_path: Path, answer: str) -> None:
+    """With 110 patients, 35% would be wrong; the other change is right and made."""
+    text = f"Of the 120 patients (60 women and 50 men), 42 (35%) smoked.\n\n{WRONG}"
+    path = tmp_path / "a.txt"
+    proof = opened(path, text)
+    assert len(fixes(proof)) == 2
+    ask, asked = answering(answer)
+    choice = choose(proof, ask)
+    assert [fix.text for fix in choice.fixes] == ["0.04"]
+    assert [fix.text for fix in choice.left] == ["110"]
+    assert len(asked) == 1
+    apply(proof, choice.fixes)
+    assert path.read_text() == text.replace("0.36", "0.04")
+
+
+def test_of_all_those_that_do_harm_are_left(tmp_path: Path) -> None:
+    """Changes before a finding move it, and it is known again where it stands then."""
+    bad = "Of the 120 patients (60 women and 50 men), 42 (35%) smoked."
+    parts = ["Of them 42 of 120 (5%) smoked.", bad, WRONG, bad.replace("50", "40"), WRONG]
+    proof = opened(tmp_path / "a.txt", "\n\n".join(parts))
+    choice = choose(proof, answering(*["a\n"] * 9)[0])
+    assert len(choice.fixes) == 3
+    assert {fix.text for fix in choice.left} == {"110", "100"}
 
 
 def test_a_file_that_has_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:

@@ -264,11 +264,16 @@ def _fix(report: Report) -> int:
     """Ask about every suggestion; how many findings are mended."""
     mended = 0
     for proof in report.documents:
-        chosen, goes_on = fixing.choose(proof, fixing.ask_on_terminal)
-        if chosen:
-            fixing.apply(proof, chosen)
-            say(f"{proof.document.name}: {len(chosen)} changed")
-            mended += len(chosen)
-        if not goes_on:
+        choice = fixing.choose(proof, fixing.ask_on_terminal)
+        if choice.fixes:
+            fixing.apply(proof, choice.fixes)
+            say(f"{proof.document.name}: {len(choice.fixes)} changed")
+            mended += len(choice.fixes)
+        if choice.left:
+            say(
+                f"{proof.document.name}: {len(choice.left)} not offered: they rest on what is "
+                "changed, or something else would be wrong then; check again"
+            )
+        if not choice.goes_on:
             break
     return mended

@@ -1,13 +1,18 @@
 """`--fix`: each suggestion is shown as a change and written only if the reader says so."""
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from numerate.atomic import write_file
 from numerate.checking.finding import Finding
+from numerate.checking.reading import ReadDocument
+from numerate.checking.recompute import recompute
+from numerate.checking.where import Where
 from numerate.documents.reader import decode
+from numerate.documents.text import read_text
 from numerate.errors import FailureError, NumerateError, printable
 from numerate.proofreading.proofread import ProofreadDocument
 
@@ -44,28 +49,131 @@ def ask_on_terminal(question: str) -> str:
     return sys.stdin.readline()
 
 
-def choose(proofread: ProofreadDocument, ask: Ask) -> tuple[list[Fix], bool]:
-    """Those that the reader wants, and whether to go on with the next file.
+@dataclass(slots=True)
+class Choice:
+    """What the reader wants changed, and whether to go on with the next file."""
 
-    Of numerals of one statement only one is changed: then the others may be right.
+    fixes: list[Fix] = field(default_factory=list)
+    left: list[Fix] = field(default_factory=list)  # would rest on what is changed, or do harm
+    goes_on: bool = True
+
+
+def choose(proofread: ProofreadDocument, ask: Ask) -> Choice:
+    """Those that the reader wants; "all" are all that do no harm together.
+
+    Of numerals of one statement only one is changed: then the others may be right. What rests on a
+    numeral that is changed, and what would bring a finding that was not there, is not offered.
     """
-    chosen: list[Fix] = []
-    touched: list[tuple[int, int]] = []
-    everything = False
-    for fix in fixes(proofread):
-        if any(start < fix.end and fix.start < end for start, end in touched):
+    choice, trial = Choice(), _Trial(proofread)
+    offered = fixes(proofread)
+    for index, fix in enumerate(offered):
+        if not trial.accepts([fix]):
+            choice.left.append(fix)
             continue
-        if not everything:
-            answer = _answer(proofread, fix, ask)
-            if answer == "q":
-                return chosen, False
-            if answer == "n":
-                continue
-            everything = answer == "a"
-        chosen.append(fix)
-        spans = map(proofread.read.span, (fix.finding.where, *fix.finding.involved))
-        touched += [span for span in spans if span is not None]
-    return chosen, True
+        answer = _answer(proofread, fix, ask)
+        if answer == "q":
+            choice.goes_on = False
+            break
+        if answer == "a":
+            trial.accept_all(offered[index:], choice.left)
+            break
+        if answer == "y":
+            trial.accept([fix])
+    choice.fixes = trial.accepted
+    return choice
+
+
+class _Trial:
+    """Fixes that were accepted, and whether others can be beside them."""
+
+    def __init__(self, proofread: ProofreadDocument) -> None:
+        self._proofread = proofread
+        self.accepted: list[Fix] = []
+        self._statements: set[int] = set()  # characters of numerals of statements that were mended
+        self._changed: set[int] = set()  # and of those that were changed
+        self._wrong: set[tuple[str, object]] | None = None
+
+    def accepts(self, some: list[Fix]) -> bool:
+        return self._stands_alone(some) and not self._harm(some)
+
+    def accept(self, some: list[Fix]) -> None:
+        for fix in some:
+            self.accepted.append(fix)
+            self._changed.update(range(fix.start, fix.end))
+            self._statements |= self._characters((fix.finding.where, *fix.finding.involved))
+        if some:
+            self._wrong = None
+
+    def accept_all(self, some: list[Fix], left: list[Fix]) -> None:
+        """All that can be, by halves: where none does harm, the rules are run once."""
+        apart = _Trial(self._proofread)
+        apart._statements, apart._changed = set(self._statements), set(self._changed)
+        together = []
+        for fix in some:
+            if apart._stands_alone([fix]):
+                apart.accept([fix])
+                together.append(fix)
+            else:
+                left.append(fix)
+        self._accept_halves(together, left)
+
+    def _accept_halves(self, some: list[Fix], left: list[Fix]) -> None:
+        if not some:
+            return
+        if not self._harm(some):
+            self.accept(some)
+        elif len(some) == 1:
+            left += some
+        else:
+            self._accept_halves(some[: len(some) // 2], left)
+            self._accept_halves(some[len(some) // 2 :], left)
+
+    def _stands_alone(self, some: list[Fix]) -> bool:
+        for fix in some:
+            finding = fix.finding
+            places = [place for one in finding.evidence for place in one.places]
+            basis = self._characters((finding.where, *finding.involved, *places))
+            if not self._statements.isdisjoint(range(fix.start, fix.end)):
+                return False
+            if not self._changed.isdisjoint(basis):
+                return False
+        return True
+
+    def _characters(self, places: Iterable[Where]) -> set[int]:
+        spans = map(self._proofread.read.span, places)
+        return {at for span in spans if span is not None for at in range(*span)}
+
+    def _harm(self, some: list[Fix]) -> set[tuple[str, object]]:
+        """What the rules would find then, and do not find now."""
+        if self._wrong is None:
+            self._wrong = _wrong_with(self._proofread, self.accepted)
+        return _wrong_with(self._proofread, [*self.accepted, *some]) - self._wrong
+
+
+def _wrong_with(proofread: ProofreadDocument, chosen: list[Fix]) -> set[tuple[str, object]]:
+    """Codes and places of what all rules find after some changes; places are those before them."""
+    document = read_text(_changed(proofread, chosen), proofread.document.name)
+    read = ReadDocument(document, proofread.read.given)
+    starts, shifts = [0], [0]  # of what follows each change, and by how much it has moved
+    for fix in sorted(chosen, key=lambda one: one.start):
+        starts.append(fix.start + shifts[-1] + 1)
+        shifts.append(shifts[-1] + len(fix.text) - (fix.end - fix.start))
+    found: set[tuple[str, object]] = set()
+    for finding in recompute(read).findings:
+        span = read.span(finding.where)
+        if span is None:
+            found.add((finding.code, finding.where))
+        else:
+            found.add((finding.code, span[0] - shifts[bisect_right(starts, span[0]) - 1]))
+    return found
+
+
+def _changed(proofread: ProofreadDocument, chosen: list[Fix]) -> str:
+    text, done, parts = proofread.document.source.text, 0, list[str]()
+    for fix in sorted(chosen, key=lambda one: one.start):
+        parts += [text[done : fix.start], fix.text]
+        done = fix.end
+    return "".join([*parts, text[done:]])
 
 
 def _answer(proofread: ProofreadDocument, fix: Fix, ask: Ask) -> str:
@@ -102,7 +210,6 @@ def apply(proofread: ProofreadDocument, chosen: list[Fix]) -> None:
     text = proofread.document.given
     if text is None or decode(data, str(path)) != text:
         raise FailureError(f"{proofread.document.name}: has changed meanwhile, so it is left alone")
-    for fix in sorted(chosen, key=lambda one: one.start, reverse=True):
-        text = text[: fix.start] + fix.text + text[fix.end :]
     mark = _MARK if data.startswith(_MARK) else b""
-    write_file(path, mark + text.encode("utf-8"), mode=path.stat().st_mode & 0o7777)
+    new = _changed(proofread, chosen).encode("utf-8")
+    write_file(path, mark + new, mode=path.stat().st_mode & 0o7777)
