@@ -135,7 +135,7 @@ def test_a_baseline_on_the_command_line(
         capsys, "check", files["paper"], "--baseline", known, "--write-baseline"
     )
     assert (status, out) == (0, "")
-    assert err == f"numerate: {known}: 2 findings written; they are known now\n"
+    assert err == f"numerate: {known}: 2 findings known now: 2 added, 0 kept, 0 dropped\n"
     status, out, _ = numerate(capsys, "check", files["paper"], "--baseline", known)
     assert status == 0
     assert out.startswith("Nothing found, 2 known from the baseline; recomputed 3 of 3 tests")

@@ -8,7 +8,9 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +48,31 @@ def _words(proofread: ProofreadDocument, where: Where) -> list[str]:
     return [*before, "|", *after, "|", *_WORD.findall(headers)]
 
 
-def write_baseline(path: Path, documents: Sequence[ProofreadDocument]) -> int:
-    """How many findings are in it from now on."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How many findings a baseline has from now on, against before."""
+
+    added: int
+    kept: int
+    dropped: int
+
+    def __str__(self) -> str:
+        total = self.added + self.kept
+        counted = f"{total} finding{'s' * (total != 1)} known now"
+        return f"{counted}: {self.added} added, {self.kept} kept, {self.dropped} dropped"
+
+
+def write_baseline(
+    path: Path, documents: Sequence[ProofreadDocument], looked_for: Collection[str]
+) -> Written:
+    """Known findings of other files, and of codes that were not looked for, stay known."""
+    before = _read(path) if path.exists() else []
+    files = {normpath(proofread.document.name) for proofread in documents}
+    others = [
+        known
+        for known in before
+        if normpath(known["file"]) not in files or known["code"] not in looked_for
+    ]
     found = [
         {
             "fingerprint": fingerprint(proofread, finding),
@@ -58,22 +83,33 @@ def write_baseline(path: Path, documents: Sequence[ProofreadDocument]) -> int:
         for proofread in documents
         for finding in proofread.in_text_order
     ]
-    record: dict[str, Any] = {"version": 1, "findings": found}
+    record: dict[str, Any] = {"version": 1, "findings": [*others, *found]}
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     write_file(path, text.encode("utf-8", "backslashreplace"))
-    return len(found)
+    old, new = _counted(before), _counted(record["findings"])
+    return Written((new - old).total(), (new & old).total(), (old - new).total())
+
+
+def _counted(findings: Iterable[dict[str, str]]) -> Counter[tuple[str, str]]:
+    return Counter((normpath(known["file"]), known["fingerprint"]) for known in findings)
 
 
 def read_baseline(path: Path) -> Counter[str]:
+    return Counter(known["fingerprint"] for known in _read(path))
+
+
+def _read(path: Path) -> list[dict[str, str]]:
     try:
         record = read_record(path, _SHAPE, NumerateError)
     except (FileNotFoundError, NotADirectoryError):
         raise NumerateError(
-            f"{path}: no such baseline; numerate check … --write-baseline {path} makes one"
+            f"{path}: no such baseline; numerate check … --baseline {path} --write-baseline "
+            "makes one"
         ) from None
     if record["version"] != 1:
         raise NumerateError(f"{path}: version: got {record['version']}, expected 1")
-    return Counter(known["fingerprint"] for known in record["findings"])
+    findings: list[dict[str, str]] = record["findings"]
+    return findings
 
 
 def without_known(

@@ -21,7 +21,7 @@ from numerate.proofreading.printed_report import as_csv, as_json, print_report
 from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
-from numerate.proofreading.selection import chosen_codes, split_codes
+from numerate.proofreading.selection import chosen_codes, looked_for_in, split_codes
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import Model
 
@@ -76,8 +76,9 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     report = _without_ignored(report, projects)
     if wanted.write_baseline:
         assert wanted.baseline is not None
-        count = write_baseline(wanted.baseline, report.documents)
-        say(f"{wanted.baseline}: {count} finding{'s' * (count != 1)} written; they are known now")
+        looked_for = looked_for_in(codes, models=bool(models))
+        written = write_baseline(wanted.baseline, report.documents, looked_for)
+        say(f"{wanted.baseline}: {written}")
         return 0
     if wanted.baseline is not None:
         left = without_known(report.documents, read_baseline(wanted.baseline))

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from numerate.checking.finding import Finding
-from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.proofread import ProofreadDocument
-from numerate.proofreading.selection import all_rules, codes_like, split_codes
+from numerate.proofreading.selection import all_rules, codes_like, looked_for_in, split_codes
 
 _SAID = re.compile(r"numerate:[ \t]*ignore(?![\w-])(?:[ \t]*\[([^\]\n]{0,200})\])?", re.IGNORECASE)
 _MARKS = re.compile(r"[\s%#*{}()<>!.;:,/\\-]+")  # of comments
@@ -102,7 +101,7 @@ def suppress(
         return not hits
 
     left = proofread.only(is_wanted)
-    looked_for = {code for code in codes if models or code not in MODEL_RULES}
+    looked_for = looked_for_in(codes, models=models)
     return left, [line for one in found for line in _unneeded(proofread, one, used, looked_for)]
 
 
@@ -110,7 +109,7 @@ def _unneeded(
     proofread: ProofreadDocument,
     one: Suppression,
     used: Collection[tuple[tuple[int, int], str]],
-    looked_for: set[str],
+    looked_for: frozenset[str],
 ) -> Iterator[str]:
     place = proofread.document.source.place(one.start, one.end)
     at = f":{place.line}:{place.column}" if place.line else f", paragraph {place.paragraph}"
