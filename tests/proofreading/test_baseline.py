@@ -15,7 +15,8 @@ from numerate.proofreading.baseline import (
     write_baseline,
 )
 from numerate.proofreading.proofread import proofread
-from numerate.proofreading.selection import all_rules, chosen_codes, looked_for_in
+from numerate.proofreading.selection import all_rules, chosen_codes
+from numerate.proofreading.witnesses import looked_for
 
 ALL = frozenset(all_rules())
 
@@ -72,7 +73,7 @@ def test_what_was_not_looked_at_stays_known(tmp_path: Path) -> None:
     # What only a model finds, where none was asked.
     detected = proofread(read_text("It was 61.", "b.md"), models=[FakeDetector(_61=3.0)])
     assert write_baseline(path, [detected], {"NUM800"}) == Written(1, 2, 0)
-    rules = looked_for_in(ALL, models=False)
+    rules = looked_for(ALL, [])
     assert write_baseline(path, [other], rules) == Written(0, 3, 0)
     assert str(Written(0, 1, 2)) == "1 finding known now: 0 added, 1 kept, 2 dropped"
 

@@ -1,18 +1,20 @@
 """What writers say of findings in the text is heeded, and told where it is not needed."""
 
 import pytest
-from tests.proofreading.papers import RIGHT, WRONG
+from tests.proofreading.papers import RIGHT, WRONG, FakeDetector
 
+from numerate.checking.finding import DETECTED, RECOMPUTED
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.text import read_text
 from numerate.proofreading.proofread import proofread
 from numerate.proofreading.selection import all_rules
 from numerate.proofreading.suppression import suppress
+from numerate.proofreading.witnesses import looked_for
 
 
 def left_and_told(text: str, codes: set[str] | None = None) -> tuple[int, list[str]]:
     found = proofread(read_text(text, "a.md"))
-    left, told = suppress(found, codes or set(all_rules()), models=False)
+    left, told = suppress(found, looked_for(codes or all_rules(), []))
     assert left.hidden == len(found) - len(left)
     return len(left), told
 
@@ -57,11 +59,47 @@ def test_what_is_not_needed_is_told(text: str, told: str | None) -> None:
 
 def test_of_what_is_not_looked_for_nothing_is_told() -> None:
     assert left_and_told(f"{RIGHT} % numerate: ignore[NUM301]", {"NUM900"})[1] == []
+    assert left_and_told(f"{RIGHT} % numerate: ignore", {"NUM1"})[1] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "codes", "kinds"),
+    [
+        ("", ("NUM301", "NUM800"), (RECOMPUTED, DETECTED)),
+        ("numerate: ignore[NUM800]", ("NUM301",), (RECOMPUTED,)),
+        ("numerate: ignore[NUM301]", ("NUM800",), (DETECTED,)),
+        ("numerate: ignore[NUM3,NUM8]", (), ()),
+        ("numerate: ignore", (), ()),
+    ],
+)
+def test_what_else_is_said_of_the_numeral_stays(
+    said: str, codes: tuple[str, ...], kinds: tuple[str, ...]
+) -> None:
+    detector = FakeDetector(_0_36=2.0)
+    found = proofread(read_text(f"{WRONG} % {said}"), models=[detector])
+    left, told = suppress(found, looked_for(all_rules(), [detector]))
+    assert [(one.codes, one.kinds) for one in left] == ([(codes, kinds)] if codes else [])
+    assert left.hidden == (not codes)
+    assert told == []
+    alone = {("NUM301",): [], ("NUM800",): [detector]}
+    if codes in alone:  # as if the other had not been asked
+        (one,) = left
+        asked = proofread(read_text(WRONG), models=alone[codes], select=codes)
+        assert (one.probability, one.message) == (asked[0].probability, asked[0].message)
+
+
+def test_what_a_model_does_not_flag_needs_no_suppression() -> None:
+    detector = FakeDetector()
+    found = proofread(read_text(f"{WRONG} % numerate: ignore[NUM800]"), models=[detector])
+    _, told = suppress(found, looked_for(all_rules(), [detector]))
+    assert [line.split(": ", 1)[1] for line in told] == [
+        "numerate: ignore[NUM800] is not needed: it is not found there"
+    ]
 
 
 def test_in_an_article_it_is_about_its_paragraph() -> None:
     document = Document("a.xml", map(Paragraph, [f"{WRONG} (numerate: ignore)", WRONG]))
-    left, told = suppress(proofread(document), set(all_rules()), models=False)
+    left, told = suppress(proofread(document), looked_for(all_rules(), []))
     assert [finding.where.paragraph for finding in left] == [1]
     assert told == []
 
@@ -70,5 +108,5 @@ def test_many_of_them_take_no_long_time() -> None:
     """Each is looked at once, and so is each finding."""
     text = f"{WRONG} numerate: ignore[NUM9] " * 3000
     found = proofread(read_text(text))
-    left, _ = suppress(found, set(all_rules()), models=False)
+    left, _ = suppress(found, looked_for(all_rules(), []))
     assert len(left) == 3000

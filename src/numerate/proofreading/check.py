@@ -13,7 +13,7 @@ from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import misfits_of
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import Detector, LanguageModel, Model
+from numerate.proofreading.witnesses import Detector, LanguageModel, Model, looked_for
 
 LONGEST_NAME = 1000  # characters of what may be the name of a file
 
@@ -63,7 +63,7 @@ def check(
     )
     for line in misfits_of(found):
         warnings.warn(line, DomainWarning, stacklevel=2)
-    return suppress(found, chosen_codes(select, ignore), models=bool(models))[0]
+    return suppress(found, looked_for(chosen_codes(select, ignore), models))[0]
 
 
 def _document(what: str | Path | Document) -> Document:

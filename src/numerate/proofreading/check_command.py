@@ -21,9 +21,9 @@ from numerate.proofreading.printed_report import as_csv, as_json, print_report
 from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
-from numerate.proofreading.selection import chosen_codes, looked_for_in, split_codes
+from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import Model
+from numerate.proofreading.witnesses import Model, looked_for
 
 CONFIG = "config.json"  # what a folder has that is a run
 
@@ -76,8 +76,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     report = _without_ignored(report, projects)
     if wanted.write_baseline:
         assert wanted.baseline is not None
-        looked_for = looked_for_in(codes, models=bool(models))
-        written = write_baseline(wanted.baseline, report.documents, looked_for)
+        written = write_baseline(wanted.baseline, report.documents, looked_for(codes, models))
         say(f"{wanted.baseline}: {written}")
         return 0
     if wanted.baseline is not None:
@@ -202,7 +201,7 @@ def _proofread(
                 told=told if total else None,
             )
             before += len(models) * len(document.paragraphs)
-            proof, lines = suppress(proof, codes, models=bool(models))
+            proof, lines = suppress(proof, looked_for(codes, models))
             found.append(proof)
             unneeded += lines
     names = tuple(str(model.name) for model in models)

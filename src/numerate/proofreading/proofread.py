@@ -22,6 +22,23 @@ if TYPE_CHECKING:
 ALARMS = 0.01  # share of right numerals that models may flag
 
 
+Said = Finding | Suspicion
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What rules and models say of single numerals, before it is joined."""
+
+    findings: Sequence[Finding]
+    suspicions: Sequence[Suspicion]
+    joining: Joining
+
+    def without(self, unwanted: Callable[[Said], bool]) -> "Parts":
+        findings = [one for one in self.findings if not unwanted(one)]
+        suspicions = [one for one in self.suspicions if not unwanted(one)]
+        return replace(self, findings=findings, suspicions=suspicions)
+
+
 @dataclass(frozen=True)
 class ProofreadDocument(Sequence[Finding]):
     """The findings, the most probable first, and what they were found in.
@@ -39,6 +56,7 @@ class ProofreadDocument(Sequence[Finding]):
     unusual: tuple[Suspicion, ...] = ()  # odd to a language model, but not flagged
     fits: "tuple[Fit, ...]" = ()  # whether it is of the kind that each language model knows
     hidden: int = 0  # findings that the reader does not want to hear of again
+    parts: Parts | None = field(default=None, repr=False, compare=False)  # none: not known any more
 
     @property
     def document(self) -> Document:
@@ -72,7 +90,24 @@ class ProofreadDocument(Sequence[Finding]):
     def only(self, wanted: Callable[[Finding], bool]) -> "ProofreadDocument":
         """Without those that are not wanted, which are counted."""
         left = tuple(filter(wanted, self.found))
-        return replace(self, found=left, hidden=self.hidden + len(self) - len(left))
+        hidden = self.hidden + len(self) - len(left)
+        return replace(self, found=left, hidden=hidden, parts=None)
+
+    def without(self, unwanted: Callable[[Said], bool]) -> "ProofreadDocument":
+        """Without some of what is said; of a numeral of which more is said, the rest stays."""
+        if self.parts is None:
+            return self.only(
+                lambda finding: not all(unwanted(replace(finding, code=c)) for c in finding.codes)
+            )
+        parts = self.parts.without(unwanted)
+        found = self._in_order(_Joined(self.read, parts.joining).findings(parts))
+        left = {finding.where for finding in found}
+        hidden = self.hidden + sum(finding.where not in left for finding in self)
+        return replace(self, found=found, hidden=hidden, parts=parts)
+
+    def _in_order(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
+        """The most probable first."""
+        return tuple(sorted(found, key=lambda one: (-one.probability, self.order(one.where))))
 
     @cached_property
     def in_text_order(self) -> list[Finding]:
@@ -130,12 +165,12 @@ def joined(
     suspicions = [one for some in heard for one in some.suspicions if one.code in codes]
     unusual = [one for some in heard for one in some.unusual if one.code in codes]
     fits = tuple(some.fit for some in heard if some.fit is not None)
-    result = ProofreadDocument(read, (), recomputed.coverage, fits=fits)
-    found = _Joined(read, joining).findings(recomputed.findings, suspicions)
-    found.sort(key=lambda finding: (-finding.probability, result.order(finding.where)))
-    told_of = {finding.where for finding in found}
+    parts = Parts(recomputed.findings, suspicions, joining)
+    result = ProofreadDocument(read, (), recomputed.coverage, fits=fits, parts=parts)
+    result = result.without(lambda _: False)
+    told_of = {finding.where for finding in result}
     odd = sorted((one for one in unusual if one.where not in told_of), key=lambda one: one.strength)
-    return replace(result, found=tuple(found), unusual=tuple(odd))
+    return replace(result, unusual=tuple(odd))
 
 
 class _Joined:
@@ -145,12 +180,10 @@ class _Joined:
         self._read = read
         self._joining = joining
 
-    def findings(
-        self, recomputed: Iterable[Finding], suspicions: Iterable[Suspicion]
-    ) -> list[Finding]:
+    def findings(self, parts: Parts) -> list[Finding]:
         groups: list[_Group] = []
         pointed: dict[tuple[object, ...], _Group] = {}
-        for finding in sorted(recomputed, key=_by_precision):
+        for finding in sorted(parts.findings, key=_by_precision):
             keys = self._keys(finding.where)
             group = next((pointed[key] for key in keys if key in pointed), None)
             if group is None:
@@ -164,7 +197,7 @@ class _Joined:
             for where in group.finding.involved:
                 for key in self._keys(where):
                     involved.setdefault(key, group)
-        for suspicion in suspicions:
+        for suspicion in parts.suspicions:
             keys = self._keys(suspicion.where)
             group = next((pointed[key] for key in keys if key in pointed), None)
             if group is not None:

@@ -20,11 +20,6 @@ def chosen_codes(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
     return chosen - _codes("ignore", ignore)
 
 
-def looked_for_in(codes: Iterable[str], *, models: bool) -> frozenset[str]:
-    """Those of the chosen codes that can be found: by which models speak only if one is asked."""
-    return frozenset(code for code in codes if models or code not in MODEL_RULES)
-
-
 def _codes(what: str, beginnings: Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for beginning in beginnings:

@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from numerate.checking.finding import Finding
-from numerate.proofreading.proofread import ProofreadDocument
-from numerate.proofreading.selection import all_rules, codes_like, looked_for_in, split_codes
+from numerate.checking.rule import RULES
+from numerate.proofreading.model_rules import MODEL_RULES
+from numerate.proofreading.proofread import ProofreadDocument, Said
+from numerate.proofreading.selection import all_rules, codes_like, split_codes
 
 _SAID = re.compile(r"numerate:[ \t]*ignore(?![\w-])(?:[ \t]*\[([^\]\n]{0,200})\])?", re.IGNORECASE)
 _MARKS = re.compile(r"[\s%#*{}()<>!.;:,/\\-]+")  # of comments
@@ -71,11 +73,12 @@ def _words(text: str, said: re.Match[str], within: tuple[int, int]) -> str:
 
 
 def suppress(
-    proofread: ProofreadDocument, codes: Collection[str], *, models: bool
+    proofread: ProofreadDocument, looked_for: frozenset[str]
 ) -> tuple[ProofreadDocument, list[str]]:
     """Without what the writer has looked at, and a line for each suppression that is not needed.
 
-    Of codes that were not looked for, nobody can tell whether they are.
+    Only what has the code is left out: what else is said of the numeral is told. Of codes that
+    were not looked for, nobody can tell whether they are needed.
     """
     found = list(suppressions(proofread.document.source.text))
     if not found:
@@ -86,22 +89,17 @@ def suppress(
         about.setdefault(one.about, set()).update(one.codes)
     used: set[tuple[tuple[int, int], str]] = set()
 
-    def is_wanted(finding: Finding) -> bool:
-        span = proofread.read.span(finding.where)
+    def is_unwanted(said: Said) -> bool:
+        span = proofread.read.span(said.where)
         if span is None:
-            return True
+            return False
         around = {borders.line(span[0]), borders.paragraph(span[0])}
-        hits = {
-            (scope, code)
-            for scope in around
-            for code in finding.codes
-            if code in about.get(scope, ())
-        }
-        used.update(hits)
-        return not hits
+        hits = {(scope, said.code) for scope in around if said.code in about.get(scope, ())}
+        if isinstance(said, Finding) or said.flagged:
+            used.update(hits)
+        return bool(hits)
 
-    left = proofread.only(is_wanted)
-    looked_for = looked_for_in(codes, models=models)
+    left = proofread.without(is_unwanted)
     return left, [line for one in found for line in _unneeded(proofread, one, used, looked_for)]
 
 
@@ -114,8 +112,13 @@ def _unneeded(
     place = proofread.document.source.place(one.start, one.end)
     at = f":{place.line}:{place.column}" if place.line else f", paragraph {place.paragraph}"
     where = f"{proofread.document.name}{at}"
-    if not one.written and not any((one.about, code) in used for code in one.codes):
-        yield f"{where}: numerate: ignore is not needed: nothing is found there"
+    if (
+        not one.written
+        and looked_for >= RULES.keys()
+        and not any((one.about, code) in used for code in one.codes)
+    ):
+        by = "" if looked_for >= MODEL_RULES.keys() else " without all kinds of models"
+        yield f"{where}: numerate: ignore is not needed: nothing is found there{by}"
     for written in one.written:
         like = codes_like(written)
         if not like:

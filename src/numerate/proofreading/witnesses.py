@@ -1,7 +1,7 @@
 """What models say of the numerals of a document, in one form for all kinds of them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -10,7 +10,7 @@ from numerate.checking.numbers import numbers_in
 from numerate.checking.reading import ReadDocument
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
-from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
+from numerate.proofreading.model_rules import DETECTED_CODE, MODEL_RULES, UNLIKELY_CODE
 
 if TYPE_CHECKING:
     from numerate.plausibility.assessments import Assessments, Glance
@@ -75,6 +75,12 @@ class Testimony:
     suspicions: list[Suspicion]  # of all numerals that the model has read
     unusual: list[Suspicion] = field(default_factory=list)  # odd, but not flagged; oddest first
     fit: "Fit | None" = None  # whether the document is of the kind that the model knows
+
+
+def looked_for(codes: Iterable[str], models: Iterable[Model]) -> frozenset[str]:
+    """Those of the codes that can be found: that of a kind of model only if one is asked."""
+    asked = {DETECTED_CODE if isinstance(model, Detector) else UNLIKELY_CODE for model in models}
+    return frozenset(code for code in codes if code not in MODEL_RULES or code in asked)
 
 
 def hear(

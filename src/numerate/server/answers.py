@@ -56,7 +56,7 @@ def checked(
         reason = None if fit.calibrated else misfit("This text", fit)
         domain = messages.Domain.model_validate({**fit.record(), "misfit": reason})
         numerals = [_checked(finding, fit) for finding in assessed]
-    found, _ = suppress(joined(read, heard, codes), codes, models=bool(heard))
+    found, _ = suppress(joined(read, heard, codes), codes)
     report = Report([found])
     return messages.CheckAnswer(
         findings=[_found(found, finding) for finding in found],
