@@ -15,6 +15,7 @@ from numerate.errors import NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.joining import (
     ERROR_RATE,
+    MOST_CERTAIN,
     PRIOR,
     UNFITTED,
     Features,
@@ -30,6 +31,13 @@ def test_rules_alone_are_as_probable_as_they_are_precise() -> None:
     (found,) = proofread(read_text(WRONG))
     assert (found.code, found.written) == ("NUM301", "0.36")
     assert found.probability == RULES["NUM301"].precision
+
+
+def test_nothing_is_surer_than_what_can_be_measured() -> None:
+    assert probability(Features(pointed=1.0)) == MOST_CERTAIN
+    assert probability(Features(pointed=1.0, detected=50.0)) == MOST_CERTAIN
+    (found,) = proofread(read_text("Of these, 42 of 120 (53%) smoked."))
+    assert found.probability == min(RULES["NUM101"].precision, MOST_CERTAIN)
 
 
 def test_nothing_said_is_the_prior() -> None:

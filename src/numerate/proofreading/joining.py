@@ -107,5 +107,5 @@ def probability(features: Features, joining: Joining = UNFITTED) -> float:
     """Of rules alone it is their precision; where models speak, all is joined."""
     alone = features.detected is None and features.plausibility is None
     if alone and features.pointed is not None:
-        return features.pointed
+        return min(features.pointed, MOST_CERTAIN)
     return joining.probability(features)
