@@ -248,3 +248,35 @@ def large_table(rows: int) -> Document:
 
 def test_large_tables_take_linear_time() -> None:
     assert calls(large_table(800)) < 16 * calls(large_table(100))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("There were 15 + 20 = 36 events.", "35"),
+        ("Of these, 120 − 15 = 115 stayed.", "105"),
+        ("This makes 12 ÷ 48 = 0.52.", "0.25"),
+        ("There were 15 + 20 = 35 events.", None),
+        ("About 1.2 + 2.3 = 3.6 kg.", None),  # may be rounded
+        ("Here x + 20 = 36 holds.", None),
+        ("It is 15 + 20 = 36 + y.", None),
+    ],
+)
+def test_arithmetic_that_is_written_out(text: str, meant: str | None) -> None:
+    found = recompute(read_text(text), codes={"NUM115"}).findings
+    assert [one.suggestion and one.suggestion.text for one in found] == ([meant] if meant else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sales rose by 12% from 2019 to 2023.",
+        "The number of patients increased by 40 from 2015 to 2020.",
+        "The 2023/24 budget (12% higher) was approved.",
+        "We are open 24/7 (100%).",
+        "The 60/40 (70%) portfolio did best.",
+        "Blood pressure was 120/80 (10%) in all.",
+    ],
+)
+def test_years_and_ratios_are_neither_changes_nor_parts(text: str) -> None:
+    assert recompute(read_text(text)).findings == []

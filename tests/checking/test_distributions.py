@@ -10,6 +10,7 @@ from numerate.checking.distributions import (
     f_upper,
     normal_quantile,
     normal_two_sided,
+    t_quantile,
     t_two_sided,
 )
 
@@ -34,6 +35,20 @@ def test_f(f: float, df1: float, df2: float) -> None:
 @given(STATISTICS, DEGREES)
 def test_chi_squared(x: float, df: float) -> None:
     assert is_close(chi_squared_upper(x, df), float(special.chdtrc(df, x)))
+
+
+@pytest.mark.parametrize("df", [0.9e6, 1.1e6, 2e7, 1e8, 5e8])
+@pytest.mark.parametrize("deviations", [-3, 0, 2, 5])
+def test_chi_squared_of_many_degrees_of_freedom(df: float, deviations: float) -> None:
+    x = df + deviations * math.sqrt(2 * df)
+    theirs = float(stats.chi2.sf(x, df))
+    assert math.isclose(chi_squared_upper(x, df), theirs, rel_tol=1e-4)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("df", [1, 5, 30.5])
+def test_quantiles_of_t(level: float, df: float) -> None:
+    assert math.isclose(t_quantile(1 - level, df), stats.t.ppf((1 + level) / 2, df), rel_tol=1e-9)
 
 
 @given(st.floats(0, 37))

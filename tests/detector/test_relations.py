@@ -34,6 +34,11 @@ def test_relations_are_what_their_names_say(a: str, b: str) -> None:
     assert ("smaller" in found) == (Decimal(a) < Decimal(b))
 
 
+@pytest.mark.parametrize(("a", "b"), [("13", "22"), ("19", "28"), ("1.24", "1.33")])
+def test_two_digits_of_the_same_sum_are_not_swapped(a: str, b: str) -> None:
+    assert "digits swapped" not in between(a, b)
+
+
 @given(NUMERALS)
 def test_slips_are_one_slip_apart(numeral: str) -> None:
     for wrong in replace_digit(numeral)[:10]:

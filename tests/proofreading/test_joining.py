@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.plausibility.test_domain import PROSE
 from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
@@ -13,6 +14,7 @@ from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
+from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (
     ERROR_RATE,
     MOST_CERTAIN,
@@ -168,3 +170,16 @@ def test_who_waits_for_several_models_is_told_how_far_it_is(models: dict[str, Nu
     proofread(document, models=[models["mog"], models["combination"]], told=told.append)
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, 4)
+
+
+def test_a_kind_that_was_never_seen_counts_as_if_nothing_was_fitted() -> None:
+    """A rule that no numeral of the dev split had anything to do with."""
+    generator = np.random.default_rng(1)
+    is_wrong = generator.random(4000) < 0.1
+    vectors = np.zeros((4000, 4))
+    vectors[:, 2] = 3 * is_wrong + generator.normal(size=4000) + 2
+    fitted = fit_joining(vectors, is_wrong, np.ones(4000))
+    assert fitted.points == pytest.approx(UNFITTED.points)
+    assert fitted.detected != pytest.approx(UNFITTED.detected, abs=0.05)
+    neutral = Features(pointed=0.99, detected=PRIOR + 2.0)
+    assert fitted.probability(neutral) > 0.5

@@ -5,11 +5,13 @@ of a library of special functions, without waiting for one to load.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 _TINY = 1e-300
 _STEPS = 10_000
 _LARGE = 1e7  # degrees of freedom from which on a distribution is its limit
+_MANY = 1e6  # from which on a cube root of χ² is as good as normal (Wilson and Hilferty, 1931)
 
 
 def normal_two_sided(z: float) -> float:
@@ -33,6 +35,9 @@ def f_upper(f: float, df1: float, df2: float) -> float:
 def chi_squared_upper(x: float, df: float) -> float:
     if x <= 0:
         return 1.0
+    if df > _MANY:
+        spread = 2 / (9 * df)
+        return math.erfc((math.cbrt(x / df) - 1 + spread) / math.sqrt(2 * spread)) / 2
     a, x = df / 2, x / 2
     scale = math.exp(min(a * math.log(x) - x - math.lgamma(a), 700.0))
     if x < a + 1:
@@ -49,12 +54,22 @@ def chi_squared_upper(x: float, df: float) -> float:
 
 def normal_quantile(two_sided: float) -> float:
     """z with that two-sided tail probability."""
-    if two_sided <= 0:
+    return _quantile(normal_two_sided, two_sided, 40.0)
+
+
+@lru_cache(maxsize=64)
+def t_quantile(two_sided: float, df: float) -> float:
+    return _quantile(lambda t: t_two_sided(t, df), two_sided, 1e6)
+
+
+def _quantile(tail: Callable[[float], float], probability: float, high: float) -> float:
+    """By bisection of a tail that falls."""
+    if probability <= 0:
         return math.inf
-    low, high = 0.0, 40.0
-    for _ in range(60):
+    low = 0.0
+    for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if normal_two_sided(middle) > two_sided else (low, middle)
+        low, high = (middle, high) if tail(middle) > probability else (low, middle)
     return low
 
 

@@ -18,7 +18,7 @@ from numerate.detector.relations import RELATIONS, NumeralColumns, relations
 from numerate.sight.columns import HEADER_WORDS
 from numerate.sight.table_numbers import ColumnsBuilder
 
-EVIDENCE = 2
+EVIDENCE = 3
 """What is told of numbers, and how: a network that has learnt from other evidence is of no use."""
 NEAR = ((-4, -24), (-16, -96), (6, 36))
 """How the words of headers around a numeral count: the nearer, the more. Before it or after it, at

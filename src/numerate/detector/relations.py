@@ -92,7 +92,11 @@ def relations(numerals: NumeralColumns, a: np.ndarray, b: np.ndarray) -> np.ndar
     distance = np.abs(value_a - value_b)
     slack = 1e-9 * np.maximum(value_a, value_b)
     swapped = alike & (different == 2) & (from_left + from_right == length_a - 2)
-    swapped &= _digit_sums(numerals, a) == _digit_sums(numerals, b)
+    first = from_left.clip(max=DIGITS - 2)[:, None]  # of the two that have changed places
+    left_a, left_b = numerals.left[a], numerals.left[b]
+    for one, other in ((first, first + 1), (first + 1, first)):
+        there = np.take_along_axis(left_a, one, 1) == np.take_along_axis(left_b, other, 1)
+        swapped &= there[:, 0]
     through = known & (from_left + from_right >= shorter) & ~same_value
     log = numerals.logs[a] - numerals.logs[b]
     power = np.rint(log).astype(np.int64)
@@ -116,9 +120,3 @@ def relations(numerals: NumeralColumns, a: np.ndarray, b: np.ndarray) -> np.ndar
         length_a - places_a == length_b - places_b,
     ]
     return np.stack(found, axis=1)
-
-
-def _digit_sums(numerals: NumeralColumns, rows: np.ndarray) -> np.ndarray:
-    """Of numerals alike in length, up to a constant."""
-    sums: np.ndarray = numerals.left[rows].astype(np.int64).sum(1)
-    return sums

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from math import isfinite, prod
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
-from numerate.checking.percentage import written
+from numerate.checking.percentage import is_count, written
 from numerate.checking.reading import ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
@@ -31,9 +31,11 @@ def equations(read: ReadDocument) -> Iterator[Outcome]:
             places = [match.start() + at for at, one in enumerate(match[0]) if one == "#"]
             *terms, result = (_stated(shape, at) for at in places)
             where = shape.where(*match.span())
+            are_counts = sign != "÷" and all(is_count(one.number) for one in (*terms, result))
             made = _made(sign, [term.interval for term in terms])
             exactly = _value(sign, [float(term) for term in terms])
-            if made.meets(result.interval) or not isfinite(exactly):
+            holds = exactly == float(result) if are_counts else made.meets(result.interval)
+            if holds or not isfinite(exactly):
                 yield Outcome(where)
             else:
                 yield Outcome(where, _wrong(sign, terms, result, exactly))
@@ -91,9 +93,9 @@ add_rule(
         "arithmetic",
         "equations",
         "An equation of numbers does not hold.",
-        "Sums, differences, products and quotients that are written out are done again; all "
-        "numbers may be rounded. Equations with anything but numbers in them, and with dashes that "
-        "may stand for ranges, are not read.",
+        "Sums, differences, products and quotients that are written out are done again; numbers "
+        "with decimals may be rounded. Equations with anything but numbers in them, and with "
+        "dashes that may stand for ranges, are not read.",
         (
             "There were 15 + 20 = 40 events.",
             "The dose is 2.5 × 70 = 157 mg (weight 70 kg).",

@@ -4,7 +4,12 @@ import math
 import re
 from collections.abc import Iterator
 
-from numerate.checking.distributions import normal_quantile, normal_two_sided, t_two_sided
+from numerate.checking.distributions import (
+    normal_quantile,
+    normal_two_sided,
+    t_quantile,
+    t_two_sided,
+)
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.p_values import is_corrected
 from numerate.checking.reading import ReadDocument
@@ -33,7 +38,6 @@ _SYMMETRIC = "a symmetric method"
 _SLACK = 0.01  # of half its width, by which the centre of an interval may lie beside its estimate
 _MANY = 3  # asymmetric intervals of a document, from which on they may be of another method
 _FEW = 5  # degrees of freedom that a small sample may have left to a t-based interval
-_FEW_QUANTILE = 2.5706  # of t with so many
 _METHODS = 4.0  # by what factor p-values of different methods may differ
 _DECISIONS = 1.5  # where only one of them is significant
 
@@ -122,7 +126,9 @@ def _centre_written(one: ReportedInterval) -> Suggestion | None:
     if one.scale is None or one.estimate is None or (centre := _centre(one, one.scale)) is None:
         return None
     number = one.estimate.number
-    if number.precision < 0 or number.stop != number.end or (centre.low < 0) != (number.value < 0):
+    if number.precision < 0 or number.stop != number.end or centre.low < 0 < centre.high:
+        return None
+    if (centre.low < 0) != (number.value < 0):
         return None
     low, high = (f"{abs(end):.{number.precision}f}" for end in (centre.low, centre.high))
     return Suggestion(low) if low == high else None
@@ -235,8 +241,9 @@ def _implied_p(one: ReportedInterval, scale: Scale) -> Interval | None:
     furthest = max(abs(centre.low - null), abs(centre.high - null))
     quantile = normal_quantile(1 - one.level)
     least, most = 2 * nearest / width.high, 2 * furthest / width.low  # of half-widths
+    few = t_quantile(1 - one.level, _FEW)
     ends = [normal_two_sided(share * quantile) for share in (least, most)]
-    ends += [t_two_sided(share * _FEW_QUANTILE, _FEW) for share in (least, most)]
+    ends += [t_two_sided(share * few, _FEW) for share in (least, most)]
     return Interval(min(ends), max(ends))
 
 
@@ -249,7 +256,7 @@ def _against_error(read: ReadDocument) -> Iterator[Outcome]:
             yield Outcome(one.where, missing="decimals")
             continue
         quantile = normal_quantile(1 - one.level)
-        implied = Interval(half.low / (quantile * 1.64), half.high / quantile)
+        implied = Interval(half.low / t_quantile(1 - one.level, _FEW), half.high / quantile)
         if one.error.interval.meets(implied):
             yield Outcome(one.where)
             continue

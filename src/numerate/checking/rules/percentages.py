@@ -131,8 +131,15 @@ def _shares(shape: Shape) -> Iterator[_Share]:
             min(at, count.start()),
             max(end, count.end(), whole.end() if whole else 0),
         )
-        if _is_share(share):
+        if _is_share(share) and not (whole and _is_ratio(share, text[slice(*whole.span())])):
             yield share
+
+
+def _is_ratio(share: _Share, written: str) -> bool:
+    """`24/7`, `120/80`, `2023/24`: two numbers and a stroke, of which the first is no part."""
+    whole = share.whole
+    is_part = whole is None or share.count.number.value < whole.number.value
+    return not is_part and re.search(r"#\s?/\s?#", written) is not None
 
 
 def _is_share(share: _Share) -> bool:

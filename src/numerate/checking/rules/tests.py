@@ -216,6 +216,8 @@ def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
 def _quotient_written(quotient: Interval, statistic: Number) -> Suggestion | None:
     if statistic.stop != statistic.end or statistic.precision < 0:
         return None
+    if quotient.low < 0 < quotient.high or not math.isfinite(quotient.high - quotient.low):
+        return None
     low, high = (f"{abs(end):.{statistic.precision}f}" for end in (quotient.low, quotient.high))
     return Suggestion(low) if low == high else None
 

@@ -6,6 +6,7 @@ from math import isfinite
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.numbers import Number
 from numerate.checking.percentage import is_count, written
 from numerate.checking.reading import ReadDocument
 from numerate.checking.rounding import Interval
@@ -126,6 +127,8 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
             if by is None:
                 continue
             before, after = (_stated(shape, match.start(group)) for group in (1, 3))
+            if _is_year(before.number) and _is_year(after.number):
+                continue
             change, kind = _stated(shape, by.start(1)), (by[2] or "").strip()
             are_percentages = bool(match[2] or match[4])
             where = shape.where(min(start, by.start()), max(end, by.end()))
@@ -143,6 +146,11 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
                 yield Outcome(where, missing="what it is relative to")
                 continue
             yield Outcome(where, _wrong_difference(before, after, change, kind, are_percentages))
+
+
+def _is_year(number: Number) -> bool:
+    """`from 2019 to 2023` says when."""
+    return len(number.written) == 4 and is_count(number) and 1500 <= number.value <= 2200
 
 
 def _magnitude(interval: Interval) -> Interval:
