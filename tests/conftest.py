@@ -17,6 +17,9 @@ from tests.trials import write_trials
 
 import numerate
 from numerate.corpus.prepare import prepare
+from numerate.detector.fitting import FittingOptions
+from numerate.detector.small import SmallOptions
+from numerate.detector.train_detector import small_classifier, train_detector
 from numerate.heads.base import NextNumeral
 from numerate.heads.registry import paper_heads
 from numerate.model.numeral_lm import NumeralLM
@@ -112,6 +115,19 @@ def grounded_runs(trials: Path) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def grounded(grounded_runs: dict[str, Path]) -> dict[str, NumeralLM]:
     return {sight: numerate.load(run) for sight, run in grounded_runs.items()}
+
+
+@pytest.fixture(scope="session")
+def detector_run(trials: Path) -> Path:
+    """A small detector that has learnt to compare a text with its table."""
+    train_detector(
+        trials / "data",
+        trials / "detector",
+        make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
+        options=FittingOptions(epochs=25, batch_size=6, learning_rate=0.01),
+        device="cpu",
+    )
+    return trials / "detector"
 
 
 @pytest.fixture(scope="session")

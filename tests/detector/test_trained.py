@@ -39,21 +39,8 @@ def articles(trials: Path) -> list[Article]:
 
 
 @pytest.fixture(scope="module")
-def run(trials: Path) -> Path:
-    out = trials / "detector"
-    train_detector(
-        trials / "data",
-        out,
-        make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
-        options=FittingOptions(epochs=30, batch_size=6, learning_rate=0.01, processes=1),
-        device="cpu",
-    )
-    return out
-
-
-@pytest.fixture(scope="module")
-def detector(run: Path) -> Detector:
-    return open_detector(run, "cpu")
+def detector(detector_run: Path) -> Detector:
+    return open_detector(detector_run, "cpu")
 
 
 def document(text: str) -> Document:
@@ -237,16 +224,32 @@ def test_odds_are_calibrated_like_a_logistic_regression() -> None:
     assert (alarms <= 0.01).mean() == pytest.approx(0.01, abs=0.001)
 
 
-def test_an_existing_folder_is_not_replaced(run: Path, trials: Path) -> None:
+def test_batches_are_the_same_whoever_makes_them(trials: Path, tmp_path: Path) -> None:
+    for processes in (0, 1):
+        train_detector(
+            trials / "data",
+            tmp_path / str(processes),
+            make=small_classifier(SmallOptions(hidden=8), 50),
+            options=FittingOptions(epochs=2, batch_size=6, processes=processes),
+            device="cpu",
+        )
+    here, beside = (open_detector(tmp_path / name, "cpu").classifier for name in ("0", "1"))
+    for one, other in zip(here.parameters(), beside.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+def test_an_existing_folder_is_not_replaced(detector_run: Path, trials: Path) -> None:
     with pytest.raises(NumerateError, match="already exists"):
-        train_detector(trials / "data", run, device="cpu")
+        train_detector(trials / "data", detector_run, device="cpu")
     with pytest.raises(NumerateError, match="not replaced"):
         train_detector(trials / "data", trials / "data", device="cpu", force=True)
 
 
-def test_a_network_that_learnt_from_other_evidence_is_refused(run: Path, tmp_path: Path) -> None:
+def test_a_network_that_learnt_from_other_evidence_is_refused(
+    detector_run: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "detector"
-    shutil.copytree(run, folder)
+    shutil.copytree(detector_run, folder)
     config = json.loads((folder / "config.json").read_text())
     del config["options"]["evidence"]
     (folder / "config.json").write_text(json.dumps(config))
@@ -266,11 +269,11 @@ def test_a_network_that_learnt_from_other_evidence_is_refused(run: Path, tmp_pat
     ],
 )
 def test_spoilt_folders(
-    run: Path, tmp_path: Path, file: str, content: str | None, said: str
+    detector_run: Path, tmp_path: Path, file: str, content: str | None, said: str
 ) -> None:
     folder = tmp_path / "detector"
     folder.mkdir()
-    for path in run.iterdir():
+    for path in detector_run.iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
     (folder / file).unlink()
     if content is not None:
@@ -279,12 +282,12 @@ def test_spoilt_folders(
         open_detector(folder)
 
 
-def test_check_opens_a_detector_as_what_it_is(run: Path, trials: Path) -> None:
+def test_check_opens_a_detector_as_what_it_is(detector_run: Path, trials: Path) -> None:
     """By its folder alone; what it says of places is true, in text and in tables."""
     article = trials / "articles" / "trial-007.xml"
-    found = numerate.check(article, str(run), alarms=0.5, select=["NUM8"])
+    found = numerate.check(article, str(detector_run), alarms=0.5, select=["NUM8"])
     assert {one.code for one in found} == {"NUM800"}
     assert all(found.read.text(one.where) == one.written for one in found)
     chances = [one.probability for one in found]
     assert chances == sorted(chances, reverse=True)
-    assert not numerate.check(article, str(run), alarms=0.5, ignore=["NUM"])
+    assert not numerate.check(article, str(detector_run), alarms=0.5, ignore=["NUM"])

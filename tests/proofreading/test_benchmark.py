@@ -17,9 +17,6 @@ from numerate.cli import main
 from numerate.corpus.dataset import Dataset
 from numerate.detector.articles import article_of
 from numerate.detector.channel import HELD_OUT, KINDS, Edit
-from numerate.detector.fitting import FittingOptions
-from numerate.detector.small import SmallOptions
-from numerate.detector.train_detector import small_classifier, train_detector
 from numerate.detector.trained import Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import DatasetError, NumerateError
@@ -45,16 +42,8 @@ from numerate.proofreading.joining import PRIOR, Features, probability
 
 
 @pytest.fixture(scope="module")
-def detector(trials: Path, tmp_path_factory: pytest.TempPathFactory) -> Detector:
-    out = tmp_path_factory.mktemp("detectors") / "small"
-    train_detector(
-        trials / "data",
-        out,
-        make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
-        options=FittingOptions(epochs=25, batch_size=6, learning_rate=0.01),
-        device="cpu",
-    )
-    return open_detector(out, "cpu")
+def detector(detector_run: Path) -> Detector:
+    return open_detector(detector_run, "cpu")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.processes import copy_of_this_process
 from typer.testing import CliRunner
 
 from numerate.cli import app, main
@@ -18,13 +19,6 @@ from numerate.corpus.prepare import prepare
 from numerate.training import loop
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
-# Checkpoints after every second step, so that a kill often falls between them.
-DRIVER = """
-import numerate.training.loop as loop
-loop.CHECK_EVERY, loop.CHECKPOINT_SECONDS = 2, 0.0
-from numerate.cli import main
-main()
-"""
 OPTIONS = ["--model", "combination", "--hidden", "8", "--vocabulary", "200", "--device", "cpu"]
 
 
@@ -48,6 +42,7 @@ def here(command: list[str]) -> None:
 def test_a_killed_run_resumes_to_the_same_weights(
     cardiac: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Checkpoints after every second step, so that a kill often falls between them.
     monkeypatch.setattr(loop, "CHECK_EVERY", 2)
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0.0)
     more = ["--epochs", "6", "--batch-size", "5"]
@@ -56,20 +51,18 @@ def test_a_killed_run_resumes_to_the_same_weights(
     run = tmp_path / "run"
     resumed = train_command(cardiac, run, *more, "--resume")
     kills = 0
-    while kills < 2:
-        process = subprocess.Popen(
-            [sys.executable, "-c", DRIVER, *resumed],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=ENVIRONMENT,
-        )
-        deadline = time.monotonic() + 60
+    while kills < 3:
         before = _stamp(run)
-        while _stamp(run) == before and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)  # until it has gone on from where the last one died
-        time.sleep(chance.uniform(0.0, 0.3))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process = copy_of_this_process(app, resumed)
+        deadline = time.monotonic() + 60
+        while _stamp(run) == before:  # until it has gone on from where the last one died
+            assert process.is_alive()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0.0, 0.05))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
         kills += 1
     here(resumed)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "run")]
