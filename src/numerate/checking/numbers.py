@@ -19,7 +19,9 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+
 # one with a space after it only after these.
 _SIGNED_AFTER = set(" \t\n\u00a0\u2009\u202f([{=<>≤≥±~≈,;:/|€$£")
 _OPERATORS = set("=<>≤≥([:;")
-MAX_POWER = 308
+# Decimals of the last digit of a number. With them all that rules compute, squares and powers too,
+# is finite; what is finer or coarser is no number of a statement.
+FINEST, COARSEST = 300, -100
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,10 @@ def numbers_in(text: str) -> list[Number]:
         ten = written == "10" and _POWER_OF_TEN.match(text, end)
         if raised := ten or _POWER.match(text, end):
             power = int(next(filter(None, raised.groups())).translate(_RAISED))
-            if abs(power) <= MAX_POWER:
-                value = (Decimal(1) if ten else value).scaleb(power)
-                precision, stop = precision - power, raised.end()
+            precision, stop = precision - power, raised.end()
+            if not COARSEST <= precision <= FINEST:
+                continue
+            value = (Decimal(1) if ten else value).scaleb(power)
         if _is_negative(text, start):
             value = -value
         found.append(Number(start, end, written, value, precision, stop))

@@ -8,6 +8,7 @@ from numerate.checking.numbers import Number
 from numerate.checking.reading import Piece
 from numerate.checking.rounding import Interval
 from numerate.checking.shape import Shape, shape_of
+from numerate.checking.table_columns import MARKS
 
 BELOW, EQUAL, ABOVE = "<", "=", ">"
 USUAL_LEVEL = 0.05
@@ -25,7 +26,7 @@ _P_VALUE = re.compile(
 )
 _CELL = re.compile(
     r"\s?(?:[pP]\s?)?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){0,2})"
-    r"(?P<value>#|[nN]\.?[sS]\.?)\s?(?:[*∗†‡§]{1,4}|\^\s?[(\[]?[a-z*†‡§,]{1,4}[)\]]?|_ref_|\s)*"
+    rf"(?P<value>#|[nN]\.?[sS]\.?){MARKS}"
 )
 P_HEADER = re.compile(
     r"(?:\w+[’']s |wald )?[pP](?:[\s-]{0,2}val(?:ue)?s?\.?)?"

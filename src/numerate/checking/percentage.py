@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
-from math import isfinite
+from math import ceil, floor, isfinite
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.numbers import Number
 from numerate.checking.one_slip import one_slip
-from numerate.checking.rounding import Interval
+from numerate.checking.rounding import SLACK, Interval
 from numerate.checking.stated import Stated
 
 EXACT = Context(prec=1000)  # digits: more than a number with its power can have
@@ -15,6 +15,11 @@ EXACT = Context(prec=1000)  # digits: more than a number with its power can have
 
 def is_count(number: Number) -> bool:
     return number.is_whole and number.value >= 0 and number.stop == number.end
+
+
+def is_percentage(number: Number) -> bool:
+    """`9e5%` is none."""
+    return number.value >= 0 and number.stop == number.end
 
 
 def allowed(percentage: Number) -> Interval:
@@ -31,16 +36,11 @@ def fits(count: int, whole: int, percentage: Number) -> bool:
 def wholes(count: int, percentage: Number, at_most: int) -> range:
     """All that the count may be this percentage of."""
     interval = allowed(percentage)
+    interval = interval.widened(SLACK * max(-interval.low, interval.high))  # as they meet
     if interval.high <= 0 or count == 0:
         return range(0)
-    least = int(-(-100 * count // interval.high))
-    most = at_most if interval.low <= 0 else min(at_most, int(100 * count // interval.low))
-    while least > 0 and fits(count, least - 1, percentage):
-        least -= 1
-    while least <= most and not fits(count, least, percentage):
-        least += 1
-    while most >= least and not fits(count, most, percentage):
-        most -= 1
+    least = ceil(100 * count / interval.high)
+    most = at_most if interval.low <= 0 else min(at_most, floor(100 * count / interval.low))
     return range(max(least, count), most + 1)
 
 

@@ -12,7 +12,7 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.reported_intervals import SIGN, UNIT
 from numerate.checking.shape import Shape, shape_of
 from numerate.checking.stated import Stated
-from numerate.checking.table_columns import Line, lines_of, single
+from numerate.checking.table_columns import MARKS, Line, lines_of, single
 from numerate.checking.where import Where
 
 MISSING = 0.2  # share of a group of which a value may be missing
@@ -55,7 +55,7 @@ _SCALE = re.compile(
 )
 _BESIDE = re.compile(r"\b(?:[nN]|SD|SE|p|P|[Rr]ange)\s?[=<>]?\s?\Z|[±/–-]\s?\Z")
 _NUMBER_AND_SPREAD = re.compile(
-    rf"(?P<mean>{SIGN}\#)\s?(?:±\s?|[(\[]\s?(?:±\s?)?)(?P<sd>\#)\s?[)\]]?[\s*†‡^a-e]{{0,4}}"
+    rf"(?P<mean>{SIGN}\#)\s?(?:±\s?|[(\[]\s?(?:±\s?)?)(?P<sd>\#)\s?[)\]]?{MARKS}"
 )
 _MEAN_AND_SD = re.compile(
     r"mean\s?(?:±|\(|,|\[|and|\+/-)\s?(?:s\.?d\b|standard dev)", re.IGNORECASE

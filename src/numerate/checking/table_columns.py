@@ -19,9 +19,11 @@ _NOTES = re.compile(
     rf"_(?:ref|cite)_|(?<![{_SQUARED}])(?<![{_SQUARED}] )"
     r"\^\s?[(\[]?[a-z0-9*†‡§¶#,]{1,5}[)\]]?(?=\s|$)|[*†‡§¶∗]+"
 )
-MARKS = r"[\s*∗†‡§a-d^%]{0,6}(?:_ref_)?"
+# What may stand after a number or its bracket: stars, daggers, notes (`^a,b`, `c`), references; `♯`
+# is how shapes have a `#` of the text. It never gives back what it took, so it takes linear time.
+MARKS = r"(?:[\s*∗†‡§¶♯]|\^\s?[(\[]?[\w*∗†‡§¶♯,]{1,5}+[)\]]?|_(?:ref|cite)_|[a-e](?!\w))*+"
 STANDARD_ERROR = re.compile(r"\bSE\b|\bS\.E\.|\bSEM\b|[Ss]td?\.? ?[Ee]rr|[Ss]tandard [Ee]rror")
-_ONE = re.compile(rf"(?P<number>[+{MINUS}]?\s?\#){MARKS}")
+_ONE = re.compile(rf"(?P<number>[+{MINUS}]?\s?\#)\s?%?{MARKS}")
 MAX_CELLS = 200_000  # of a table; a larger one is data
 
 

@@ -27,8 +27,8 @@ _BARE = re.compile(
 _WITH_BOUNDS = re.compile(r"(?:\bci|interval)\b[^0-9]{0,6}[0-9]|\bp\s?[=<]")
 _LEVEL = re.compile(r"([5-9][0-9](?:\.[0-9])?)\s?%")
 _NUMERIC = re.compile(r"(?!.*[a-z]{4})[^0-9A-Za-z]{0,3}[0-9].{0,60}")
-_WHOLE = re.compile(rf"(?P<estimate>{SIGN}\#){UNIT}?{MARKS}[(\[]\s?{BOUNDS}\s?%?\s?[)\]]{MARKS}")
-_BOUNDS = re.compile(rf"[(\[]?\s?{BOUNDS}\s?%?\s?[)\]]?{MARKS}")
+_WHOLE = re.compile(rf"(?P<estimate>{SIGN}\#){UNIT}?{MARKS}[(\[]\s?{BOUNDS}\s?%?\s?[)\]]%?{MARKS}")
+_BOUNDS = re.compile(rf"[(\[]?\s?{BOUNDS}\s?%?\s?[)\]]?%?{MARKS}")
 _LOWER = re.compile(r"lower|\bll\b|\blcl\b|2\.5\s?%|minimum")
 _UPPER = re.compile(r"upper|\bul\b|\bucl\b|97\.5\s?%|maximum")
 _NOT_ESTIMATES = re.compile(

@@ -20,7 +20,7 @@ from numerate.checking.reported_tests import (
 from numerate.checking.rounding import Interval
 from numerate.checking.shape import shape_of
 from numerate.checking.stated import Stated
-from numerate.checking.table_columns import STANDARD_ERROR, Line, lines_of, single
+from numerate.checking.table_columns import MARKS, STANDARD_ERROR, Line, lines_of, single
 
 # Headers of tables, single letters apart in lower case.
 _KINDS = {
@@ -50,12 +50,11 @@ _BESIDE_T = re.compile(
 )
 _INTERVAL = re.compile(r"\bci\b|confidence interval")
 _RESIDUAL = re.compile(r"resid|error|within", re.IGNORECASE)
-_STARS = r"\s?(?:[*∗†‡§]{1,4}|\^\s?[(\[]?[a-z*†‡§,]{1,4}[)\]]?|_ref_)*"
 _CELL = re.compile(
-    rf"[-−–﹣－+]?\s?(?P<value>\#){_STARS}"
-    rf"(?:\s?[(\[]\s?(?:df\s?=\s?)?(?P<a>\#)(?:\s?[,;]\s?(?P<b>\#))?\s?[)\]])?{_STARS}"
+    rf"[-−–﹣－+]?\s?(?P<value>\#){MARKS}"
+    rf"(?:\s?[(\[]\s?(?:df\s?=\s?)?(?P<a>\#)(?:\s?[,;]\s?(?P<b>\#))?\s?[)\]])?{MARKS}"
 )
-_DF_CELL = re.compile(rf"(?P<a>\#)(?:\s?[,;/]\s?(?P<b>\#))?{_STARS}")
+_DF_CELL = re.compile(rf"(?P<a>\#)(?:\s?[,;/]\s?(?P<b>\#))?{MARKS}")
 
 
 def tests_in_tables(read: ReadDocument) -> Iterator[ReportedTest]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -141,10 +140,13 @@ def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
     """The sentence around it, in which the numeral stands out, and those that are involved."""
     where = finding.where
     text = proofread.read.whole(where)
-    borders = sentence_borders(text)
-    index = max(bisect_right(borders, where.start), 1)
-    first = max(borders[index - 1], where.start - AROUND)
-    last = min(borders[min(index, len(borders) - 1)], where.end + AROUND)
+    # No further than what is shown: a paragraph may have as many findings as sentences.
+    first, last = max(where.start - AROUND, 0), min(where.end + AROUND, len(text))
+    for border in _BORDER.finditer(text, first, last):
+        if border.end() > where.start:
+            last = border.end()
+            break
+        first = border.end()
     shown = Text(_one_line(text[first:last]).rstrip())
     if where.row is not None:  # a cell says little by itself
         head = f"{_one_line(proofread.read.describe(where))}: "
@@ -154,11 +156,6 @@ def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
             shown.stylize("yellow", max(other.start - first, 0), max(other.end - first, 0))
     shown.stylize("bold red", where.start - first, where.end - first)
     return shown
-
-
-def sentence_borders(text: str) -> list[int]:
-    """Where each sentence begins, and the end of the text."""
-    return [0, *(match.end() for match in _BORDER.finditer(text)), len(text)]
 
 
 def _one_line(text: str) -> str:

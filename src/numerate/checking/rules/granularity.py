@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding
 from numerate.checking.numbers import Number
-from numerate.checking.percentage import allowed, fits
+from numerate.checking.percentage import allowed, fits, is_count, is_percentage
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.reported_means import ReportedMean, placed, reported_means
 from numerate.checking.rounding import Interval
@@ -31,7 +31,7 @@ _CHANGE = re.compile(
 MOST = (
     0.5  # share of all values with so many decimals that whole numbers may have, to tell anything
 )
-_ENOUGH = 4  # decimals of sums that are still whole in floating point
+LARGEST = 10_000  # sample; means of more are not written with all the decimals it would take
 _PEOPLE = (
     r"(?:patients?|participants?|subjects?|women|men|children|people|infants|individuals|respondents"
     r"|students|adults|mice|rats|animals|eyes|volunteers|cases|neonates|girls|boys|nurses|families"
@@ -61,9 +61,10 @@ def _sums(mean: Number, size: int) -> range:
     return range(math.ceil(interval.low - 1e-9), math.floor(interval.high + 1e-9) + 1)
 
 
-def _share(sizes: range, precision: int) -> float:
-    """Of the values with so many decimals, those that are means of so many whole numbers."""
-    return sum(sizes) / 10.0**precision
+def _tells(one: ReportedMean) -> bool:
+    """Whether few of the values with so many decimals are means of so many whole numbers."""
+    sizes = one.sizes
+    return sizes[-1] <= LARGEST and sum(sizes) <= MOST * 10**one.mean.number.precision
 
 
 def _is_countable(one: ReportedMean) -> bool:
@@ -96,7 +97,7 @@ def _means(read: ReadDocument) -> Iterator[Outcome]:
             continue
         if not one.sizes:
             yield Outcome(one.where, missing="sample size")
-        elif _share(one.sizes, one.mean.number.precision) > MOST:
+        elif not _tells(one):
             yield Outcome(one.where, missing="decimals")
         elif any(_sums(one.mean.number, size) for size in one.sizes):
             yield Outcome(one.where)
@@ -115,7 +116,7 @@ def _deviations(read: ReadDocument) -> Iterator[Outcome]:
     for one in read.by(reported_means):
         if not _is_countable(one) or one.deviation is None or not one.sizes:
             continue
-        if _share(one.sizes, one.mean.number.precision) > MOST or one.sizes[-1] < 2:
+        if not _tells(one) or one.sizes[-1] < 2:
             yield Outcome(one.where, missing="decimals")
         elif not any(_sums(one.mean.number, size) for size in one.sizes) or any(
             _has_squares(one, one.deviation.number, size) for size in one.sizes if size > 1
@@ -191,17 +192,15 @@ def _shares_in(piece: Piece) -> Iterator[Outcome]:
         for match in pattern.finditer(text):
             share, whole = (placed(shape, match.start(name)) for name in ("share", "whole"))
             start = match.start("share")
-            size = whole.number
-            if (
-                _ABOUT.search(text, max(0, start - 16), start)
-                or not size.is_whole
-                or size.value < 1
-            ):
+            size, percentage = whole.number, share.number
+            if not (is_count(size) and size.value and is_percentage(percentage)):
                 continue
-            if share.number.value > 100 or _PLANNED.search(shape.sentence(*match.span())):
+            if percentage.value > 100 or _ABOUT.search(text, max(0, start - 16), start):
+                continue
+            if _PLANNED.search(shape.sentence(*match.span())):
                 continue
             where = shape.where(*match.span())
-            count, percentage = int(size.value), share.number
+            count = int(size.value)
             if (count + 1) / 10.0 ** (2 + percentage.precision) > MOST:
                 yield Outcome(where, missing="decimals")
                 continue

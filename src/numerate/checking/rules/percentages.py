@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding
 from numerate.checking.numbers import Number
-from numerate.checking.percentage import contradiction, fits, is_count
+from numerate.checking.percentage import contradiction, fits, is_count, is_percentage
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import Shape, shape_of
@@ -146,7 +146,7 @@ def _is_share(share: _Share) -> bool:
     whole = share.whole
     return (
         is_count(share.count.number)
-        and share.percentage.number.value >= 0
+        and is_percentage(share.percentage.number)
         and (whole is None or (is_count(whole.number) and whole.number.value > 0))
     )
 

@@ -9,14 +9,22 @@ from itertools import pairwise
 from numerate.checking.finding import Finding
 from numerate.checking.group_sizes import group_sizes, size_said_in
 from numerate.checking.one_slip import one_slip
-from numerate.checking.percentage import contradiction, fits, is_count, wholes, written
+from numerate.checking.percentage import (
+    contradiction,
+    fits,
+    is_count,
+    is_percentage,
+    wholes,
+    written,
+)
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.stated import Stated
+from numerate.checking.table_columns import MARKS
 
 _BEFORE = re.compile(r"\s*(?:n\s?=\s?)?")
 _OPEN = re.compile(r"(\s?%)?\s?[(\[]\s?(?:n\s?=\s?)?|(\s?%)?[,;]\s")
-_CLOSE = re.compile(r"(\s?%)?\s?[)\]]?\s*(?:[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
+_CLOSE = re.compile(rf"(\s?%)?\s?[)\]]?{MARKS}")
 _OVER = re.compile(r"\s?(?:/|of|out of)\s?")
 _PERCENT = re.compile(
     r"\(\s?%\s?\)|\[\s?%\s?\]|[,;/]\s?%|%\s?\)?$|^%|percent|% of|[(\[]%", re.IGNORECASE
@@ -24,7 +32,7 @@ _PERCENT = re.compile(
 _OTHERWISE = re.compile(
     r"\b(?:mean|median|sd|iqr|range|se|sem|ci|s\.d|average|quartiles?)\b|±", re.IGNORECASE
 )
-_BARE_END = re.compile(r"\s*(?:[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
+_BARE_END = re.compile(MARKS)
 _COUNTS = re.compile(
     r"(?:n|no\.?|number|frequency|counts?|cases|patients|participants)", re.IGNORECASE
 )
@@ -238,7 +246,8 @@ class _Table:
         if piece is None or len(piece.numbers) != 1:
             return None
         number = piece.numbers[0]
-        if piece.text[: number.start].strip() or not _BARE_END.fullmatch(piece.text, number.stop):
+        text = piece.text.replace("#", "♯")
+        if text[: number.start].strip() or not _BARE_END.fullmatch(text, number.stop):
             return None
         return Stated(number, piece.of(number))
 
@@ -280,7 +289,7 @@ class _Table:
 
 def share_in(piece: Piece) -> _Share | None:
     """`42 (35.0)`, `42 (35%)`, `35% (42)`, `42/120 (35)`, `35% (42/120)`."""
-    numbers, text = piece.numbers, piece.text
+    numbers, text = piece.numbers, piece.text.replace("#", "♯")
     if len(numbers) not in (2, 3) or not _BEFORE.fullmatch(text, 0, numbers[0].start):
         return None
     close = _CLOSE.fullmatch(text, numbers[-1].stop)
@@ -302,7 +311,7 @@ def share_in(piece: Piece) -> _Share | None:
     else:
         return None
     whole = share.whole
-    if not is_count(share.count.number) or share.percentage.number.value < 0:
+    if not is_count(share.count.number) or not is_percentage(share.percentage.number):
         return None
     return share if whole is None or (is_count(whole.number) and whole.number.value) else None
 

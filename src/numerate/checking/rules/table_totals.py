@@ -10,6 +10,7 @@ from numerate.checking.percentage import is_count
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.stated import Stated
+from numerate.checking.table_columns import MARKS
 
 _TOTAL = re.compile(
     r"(?:grand\s)?(?:total|all|overall|sum|whole|combined|both)s?"
@@ -18,7 +19,7 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\s*(?:n\s?=\s?)?")
-_AFTER = re.compile(r"\s*(?:[(\[][^()\[\]]*[)\]])?\s*(?:%|[*†‡§¶#]|\^\S{1,3}|_(?:ref|cite)_|\s)*")
+_AFTER = re.compile(rf"\s*+(?:[(\[][^()\[\]]*+[)\]])?+\s*+%?{MARKS}")
 _NO_COUNT = re.compile(
     r"\b(?:mean|median|sd|iqr|range|age|score|years?|rate|ratio|index|weight|height|bmi|time|days|p)\b|±|%",
     re.IGNORECASE,
@@ -156,14 +157,6 @@ def _only(found: Sequence[int]) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _counts(
-    cells: dict[tuple[int, int], Piece], height: int, column: int
-) -> Iterator[tuple[int, Stated]]:
-    for row in range(height):
-        if found := _count(cells, row, column):
-            yield row, found
-
-
 def _count(cells: dict[tuple[int, int], Piece], row: int, column: int) -> Stated | None:
     """`42`, `42 (35%)`: a count, and what is said of it in brackets."""
     piece = cells.get((row, column))
@@ -172,7 +165,7 @@ def _count(cells: dict[tuple[int, int], Piece], row: int, column: int) -> Stated
     number = piece.numbers[0]
     if not (is_count(number) and _COUNT.fullmatch(piece.text, 0, number.start)):
         return None
-    if not _AFTER.fullmatch(piece.text, number.stop):
+    if not _AFTER.fullmatch(piece.text.replace("#", "♯"), number.stop):
         return None
     return Stated(number, piece.of(number))
 

@@ -28,12 +28,14 @@ _BY_SEX = re.compile(
     rf"(#)\s(?:{_WORD}\s)?(?:({_MALE})|({_FEMALE}))(?:,\s|,?\sand\s|\s?/\s?|;\s)"
     rf"(#)\s(?:{_WORD}\s)?(?:({_MALE})|({_FEMALE}))\b(?!\s?[,;]\s?#|\sand\s#)"
 )
-_ITEM = rf"\s{_WORD}[^#.;:()\[\]%]{{0,50}}?"
+# All up to the next number or bracket, with the comma or `and` before it; never tried shorter,
+# which would take a time exponential in the items.
+_ITEM = r"\s[^\W\d_][^#.;:()\[\]%]{0,70}+"
 # `386 patients were enrolled: 179 surgery alone and 207 chemotherapy`
 _LISTED = re.compile(
     rf"#(?<![#/.,-]#)\s(?:(?:{_WORD}\s){{0,5}}?{_PEOPLE}|were)(?:\s{_WORD}){{0,4}}?"
     r"\s?[(\[:]\s?"
-    rf"(#{_ITEM}(?:(?:,|,?\sand|\+|&)\s#{_ITEM})+)"
+    rf"(#{_ITEM}(?:(?:(?<=[,+&]\s)|(?<=\sand\s))#{_ITEM})++)"
     r"(?=[()\[\].;])"
 )
 # `120 patients were randomised to placebo (n = 60) or drug (n = 60)`
