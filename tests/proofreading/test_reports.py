@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,7 +25,14 @@ from numerate.documents.text import read_text
 from numerate.notices import Loudness, set_loudness
 from numerate.plausibility.domain import Compared, Fit
 from numerate.proofreading.html_report import as_html
-from numerate.proofreading.printed_report import COLUMNS, as_csv, as_json, print_report
+from numerate.proofreading.printed_report import (
+    _BORDER,
+    AROUND,
+    COLUMNS,
+    as_csv,
+    as_json,
+    print_report,
+)
 from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
@@ -358,3 +366,22 @@ def test_a_notebook_shows_a_table() -> None:
     assert "1 finding" in shown
     assert "NUM301" in shown
     assert "<b>" not in shown
+
+
+def test_no_more_of_a_paragraph_is_searched_than_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or a paragraph with many findings would take a time quadratic in them."""
+    searched: list[int] = []
+
+    class Border:
+        def finditer(self, text: str, start: int = 0, end: int | None = None) -> Iterator[Any]:
+            searched.append((len(text) if end is None else end) - start)
+            return _BORDER.finditer(text, start, len(text) if end is None else end)
+
+    monkeypatch.setattr("numerate.proofreading.printed_report._BORDER", Border())
+    statement = "We saw 42 of 120 patients (53%) here. "
+    report = Report([proofread(read_text(statement * 40))])
+    lines = printed(report).splitlines()
+    assert lines.count(f"  {statement.strip()}") == len(report) == len(searched) == 40
+    assert max(searched) <= 2 * AROUND + len("120")
