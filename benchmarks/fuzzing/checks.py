@@ -1,14 +1,17 @@
 """Damaged articles and torn-up papers in Markdown, proofread as `numerate check` does."""
 
+import io
 import random
 from pathlib import Path
+
+from rich.console import Console
 
 from fuzzing.articles import MUTATIONS, Articles
 from fuzzing.kind import Setting
 from numerate.checking.rule import RULES
 from numerate.documents import read_file
 from numerate.proofreading.html_report import as_html
-from numerate.proofreading.printed_report import as_csv, as_json
+from numerate.proofreading.printed_report import as_csv, as_json, print_report
 from numerate.proofreading.proofread import proofread
 from numerate.proofreading.proofread_report import Report
 from numerate.proofreading.sarif import as_sarif
@@ -19,6 +22,7 @@ _ODD = (
     "numerate: ignore", "<!-- numerate: ignore[NUM", "]", "|", "\n|---|---|\n", "\n\n", "\r\n", "(",
     " of ", "%", " ± ", "95% CI ", " to ", "p = ", "t(", ") = ", "n = ", "−", "–", "1e308", "0.0",
     "9" * 5_000, "1 of " * 3_000, "| 1 " * 2_000, "(1, " * 2_000, "p < 0.05; " * 2_000, "½",
+    "e-308", "e308", "9" * 15, "†" * 60, "^***" * 60, "10 abcdefgh, " * 40,
 )  # fmt: skip
 
 
@@ -58,4 +62,5 @@ class Checks(Articles):
         report = Report(found)
         for write in (as_json, as_csv, as_sarif, as_html):
             write(report)
+        print_report(report, Console(file=io.StringIO()))
         return "found" if len(report) else "clean"
