@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from playwright.sync_api import Browser, expect
 from rich.console import Console
-from tests.proofreading.papers import PAPER, RIGHT, TABLE, WRONG
+from tests.proofreading.papers import PAPER, RIGHT, TABLE, WRONG, FakeDetector
 
 from numerate.checking.finding import UNLIKELY, Evidence, Finding
 from numerate.checking.where import Where
@@ -283,6 +283,17 @@ def test_html_has_text_tables_and_findings_that_lead_to_each_other(report: Repor
     assert "&lt;b&gt;was" in page
     assert not {"img", "link", "iframe", "b>was"} & set(parser.tags)
     assert "http" not in page
+
+
+def test_html_shows_a_paragraph_with_a_table_once() -> None:
+    """A model marks a number of the table where it stands in the text, beside one before it."""
+    detector = FakeDetector(_61=3.0, _7=2.0, _0_49=1.0)
+    text = f"They were 61 years old.\n{TABLE}\nAnd 7 more."
+    found = proofread(read_text(text), models=[detector], select=["NUM8"])
+    page = as_html(Report([found]))
+    places = Places(page)  # refuses an identifier that is there twice
+    assert {places.texts[f"place_{number}"] for number in (1, 2, 3)} == {"61", "7", "0.49"}
+    assert page.count("years old") == 1
 
 
 def test_html_in_a_browser(browser: Browser, report: Report, tmp_path: Path) -> None:

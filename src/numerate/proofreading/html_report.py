@@ -146,19 +146,20 @@ def _texts(proofread: ProofreadDocument, marks: Texts) -> str:
 def _shown(
     paragraphs: Sequence[Piece], proofread: ProofreadDocument, marks: Texts
 ) -> Iterable[Piece]:
-    """All pieces of the text, or of a long one those with marks; and where a model marks a table
-    of Markdown in the text itself, its paragraph as it is written."""
+    """All pieces of the text, or of a long one those with marks; where a model marks a table of
+    Markdown in the text itself, all of its paragraph as it is written, instead of its pieces."""
     long = sum(len(piece.text) for piece in paragraphs) > MOST_TEXT
-    covered: set[int] = set()
+    covered = {id(mark) for piece in paragraphs for mark in _within(marks, piece.place)}
+    whole = {
+        key[0]: proofread.document.paragraphs[key[0]].text
+        for key, some in marks.items()
+        if key[0] is not None and any(id(mark) not in covered for mark in some)
+    }
     for piece in paragraphs:
-        inside = _within(marks, piece.place)
-        covered |= {id(mark) for mark in inside}
-        if inside or not long:
+        if piece.place.paragraph not in whole and (not long or _within(marks, piece.place)):
             yield piece
-    for key, some in marks.items():
-        if key[0] is not None and any(id(mark) not in covered for mark in some):
-            text = proofread.document.paragraphs[key[0]].text
-            yield Piece(text, Where(0, len(text), paragraph=key[0]))
+    for index, text in sorted(whole.items()):
+        yield Piece(text, Where(0, len(text), paragraph=index))
 
 
 def _marked(text: str, place: Where, marks: Texts) -> str:
