@@ -220,6 +220,7 @@ def test_odds_are_calibrated_like_a_logistic_regression() -> None:
     for low, high in ((0.05, 0.2), (0.4, 0.6), (0.8, 0.95)):
         inside = (chance > low) & (chance < high)
         assert wrong[inside].mean() == pytest.approx(chance[inside].mean(), abs=0.05)
+    assert found.alarms(np.array([np.inf])) == found.finest == 1 / 5001
     alarms = found.alarms(logits[~wrong])
     assert (alarms <= 0.01).mean() == pytest.approx(0.01, abs=0.001)
 
@@ -291,3 +292,5 @@ def test_check_opens_a_detector_as_what_it_is(detector_run: Path, trials: Path) 
     chances = [one.probability for one in found]
     assert chances == sorted(chances, reverse=True)
     assert not numerate.check(article, str(detector_run), alarms=0.5, ignore=["NUM"])
+    with pytest.raises(NumerateError, match="alarms: got 1e-05, expected at least"):
+        numerate.check(article, str(detector_run), alarms=1e-5)

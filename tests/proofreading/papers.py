@@ -37,6 +37,7 @@ class FakeDetector:
     """Log odds by numeral; of others, hardly any."""
 
     name = "fake"
+    finest_alarms = 0.0005
 
     def __init__(self, **odds: float) -> None:
         self.odds = {

@@ -8,6 +8,7 @@ import pytest
 from tests.plausibility.test_domain import PROSE
 from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 
+import numerate
 from numerate.checking.finding import DETECTED, RECOMPUTED, UNLIKELY
 from numerate.checking.rule import RULES
 from numerate.documents.pipe_tables import pipe_tables
@@ -110,6 +111,17 @@ def test_what_only_a_detector_finds_is_its_own_finding() -> None:
     assert [(f.code, f.written) for f in (first, second)] == [("NUM800", "7"), ("NUM800", "61")]
     assert first.probability == pytest.approx(1 / (1 + math.exp(-3.0)))
     assert not proofread(read_text(text), models=[FakeDetector(_61=1.0)], ignore=["NUM8"])
+
+
+def test_fewer_alarms_than_a_detector_was_calibrated_for_are_refused() -> None:
+    detector = FakeDetector(_0_36=2.0)
+    said = "alarms: got 0.0004, expected at least 0.0005: the detector fake was calibrated on 1999"
+    with pytest.raises(NumerateError, match=said):
+        proofread(read_text(WRONG), models=[detector], alarms=0.0004)
+    proofread(read_text(WRONG), models=[detector], alarms=0.0005)
+    detector.finest_alarms = 0.02  # who names none gets what it allows
+    (found,) = numerate.check(WRONG, detector)
+    assert found.kinds == (RECOMPUTED, DETECTED)
 
 
 def test_a_language_model_finds_with_sources_and_is_joined(models: dict[str, NumeralLM]) -> None:

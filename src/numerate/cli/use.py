@@ -25,7 +25,7 @@ from numerate.cli.shared_options import (
 from numerate.errors import NumerateError
 from numerate.notices import is_verbose
 from numerate.plausibility.source import ModelSource
-from numerate.proofreading.proofread import ALARMS
+from numerate.proofreading.witnesses import ALARMS
 
 
 @command

@@ -36,6 +36,11 @@ class LogOdds:
         odds: np.ndarray = self.slope * logits + self.offset
         return odds
 
+    @property
+    def finest(self) -> float:
+        """The smallest rate of false alarms at which anything can be flagged."""
+        return 1 / (len(self.right) + 1)
+
     def alarms(self, logits: np.ndarray) -> np.ndarray:
         """The share of right numerals that are at least as suspicious, itself counted in: a
         conformal p-value."""

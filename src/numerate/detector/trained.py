@@ -90,6 +90,10 @@ class Detector:
         self.name, self.classifier, self.rules = name, classifier, rules
         self.calibrations = calibrations
 
+    @property
+    def finest_alarms(self) -> float:
+        return self.calibrations.texts.finest
+
     def log_odds(self, document: Document, tables: Sequence[Table] = ()) -> list[Scored]:
         """Of every numeral of a document's paragraphs, and of every number of its tables and of
         those given beside them: as it reads them, in their order."""

@@ -9,11 +9,18 @@ from numerate.documents import read_file
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
-from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
+from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import misfits_of
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import Detector, LanguageModel, Model, looked_for
+from numerate.proofreading.witnesses import (
+    ALARMS,
+    Detector,
+    LanguageModel,
+    Model,
+    looked_for,
+    usual_alarms,
+)
 
 LONGEST_NAME = 1000  # characters of what may be the name of a file
 
@@ -46,11 +53,7 @@ def check(
     """
     document = _document(what)
     models = _models(model)
-    rate = ALARMS if alarms is None else alarms
-    if alarms is None:
-        for one in models:
-            if not isinstance(one, Detector):
-                rate = max(rate, one.checker.usual_alarms)
+    rate = max(map(usual_alarms, models), default=ALARMS) if alarms is None else alarms
     select, ignore = list(select), list(ignore)
     found = proofread(
         document,

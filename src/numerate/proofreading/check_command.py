@@ -18,12 +18,12 @@ from numerate.proofreading.html_report import as_html
 from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.printed_report import as_csv, as_json, print_report
-from numerate.proofreading.proofread import ALARMS, ProofreadDocument, proofread
+from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import Model, looked_for
+from numerate.proofreading.witnesses import ALARMS, Model, check_alarms, looked_for
 
 CONFIG = "config.json"  # what a folder has that is a run
 
@@ -167,8 +167,8 @@ def _open(
                 tell_if_none(model, documents, given)
             else:
                 say(f"{model.name} sees no tables: they are for the rules alone")
-            # Done now: what is not done yet has its own progress.
-            model.checker.calibration.check_alarms(wanted.alarms)
+        # A calibration that is not done yet is done now: it has its own progress.
+        check_alarms(model, wanted.alarms)
     return models
 
 

@@ -14,12 +14,10 @@ from numerate.documents.document import Document, Table
 from numerate.proofreading.joining import UNFITTED, Features, Joining, probability
 from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
 from numerate.proofreading.selection import chosen_codes
-from numerate.proofreading.witnesses import Model, Suspicion, Testimony, Told, hear
+from numerate.proofreading.witnesses import ALARMS, Model, Suspicion, Testimony, Told, hear
 
 if TYPE_CHECKING:
     from numerate.plausibility.domain import Fit
-
-ALARMS = 0.01  # share of right numerals that models may flag
 
 
 Said = Finding | Suspicion

@@ -10,6 +10,7 @@ from numerate.checking.numbers import numbers_in
 from numerate.checking.reading import ReadDocument
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
+from numerate.errors import NumerateError
 from numerate.proofreading.model_rules import DETECTED_CODE, MODEL_RULES, UNLIKELY_CODE
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numerate.plausibility.domain import Fit
     from numerate.sight.view import SeenNumber, Source
 
+ALARMS = 0.01  # share of right numerals that models may flag
 Told = Callable[[int], None]  # how many paragraphs of the document have been read
 
 
@@ -38,6 +40,9 @@ class Detector(Protocol):
     """A classifier of numerals; `numerate.detector` has them."""
 
     name: str
+
+    @property
+    def finest_alarms(self) -> float: ...  # the smallest share at which it flags anything
 
     def log_odds(self, document: Document, tables: Sequence[Table]) -> Sequence[Scored]: ...
 
@@ -83,6 +88,26 @@ def looked_for(codes: Iterable[str], models: Iterable[Model]) -> frozenset[str]:
     return frozenset(code for code in codes if code not in MODEL_RULES or code in asked)
 
 
+def check_alarms(model: Model, alarms: float) -> None:
+    """Raises where the model could flag nothing, which would look as if all were right."""
+    if not isinstance(model, Detector):
+        model.checker.calibration.check_alarms(alarms)
+    elif alarms < model.finest_alarms:
+        finest = f"{model.finest_alarms:.2g}"
+        raise NumerateError(
+            f"alarms: got {alarms}, expected at least {finest}: the detector {model.name} was "
+            f"calibrated on {1 / model.finest_alarms - 1:.0f} numerals"
+        )
+
+
+def usual_alarms(model: Model) -> float:
+    """For those who name none: what was calibrated on few numerals allows no finer."""
+    if isinstance(model, Detector):
+        return max(ALARMS, model.finest_alarms)
+    usual: float = model.checker.usual_alarms
+    return usual
+
+
 def hear(
     model: Model,
     read: ReadDocument,
@@ -97,6 +122,7 @@ def hear(
 
 
 def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
+    check_alarms(model, alarms)
     found = []
     for scored in model.log_odds(read.document, read.given):
         meant = scored.suggestion
@@ -174,8 +200,6 @@ def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
 
 def sees_tables(model: LanguageModel) -> bool:
     """Rules and detectors are given tables beside it: one that sees none is not asked to."""
-    from numerate.errors import NumerateError
-
     check = getattr(model, "check_tables", None)
     if check is None:
         return True

@@ -17,7 +17,7 @@ from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.assessments import Assessment, Glance
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
-from numerate.proofreading.proofread import ALARMS, ProofreadDocument, joined
+from numerate.proofreading.proofread import ProofreadDocument, joined
 from numerate.proofreading.proofread_report import (
     Report,
     coverage_record,
@@ -26,7 +26,7 @@ from numerate.proofreading.proofread_report import (
 )
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import Detector, hear, sees_tables, testimony_of
+from numerate.proofreading.witnesses import Detector, hear, sees_tables, testimony_of, usual_alarms
 from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars
 
@@ -42,9 +42,8 @@ def checked(
     """All that is wrong; with a language model, also how plausible every numeral is."""
     read = ReadDocument(read_text(asked.text), tables)
     codes = chosen_codes(asked.select, asked.ignore)
-    alarms = ALARMS if asked.alarms is None else asked.alarms
     numerals: list[messages.Checked] = []
-    heard, domain = [hear(one, read, alarms) for one in detectors], None
+    heard, domain = [hear(one, read, asked.alarms or usual_alarms(one)) for one in detectors], None
     if model is not None:
         checker = model.checker
         look = checker.assess if asked.details else checker.glance
