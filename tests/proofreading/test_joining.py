@@ -1,7 +1,9 @@
 """One finding for one numeral, with all the evidence and one probability."""
 
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,6 +124,13 @@ def test_fewer_alarms_than_a_detector_was_calibrated_for_are_refused() -> None:
     detector.finest_alarms = 0.02  # who names none gets what it allows
     (found,) = numerate.check(WRONG, detector)
     assert found.kinds == (RECOMPUTED, DETECTED)
+
+
+def test_evidence_is_joined_as_was_fitted_in_python_too(tmp_path: Path) -> None:
+    path = tmp_path / "joining.json"
+    path.write_text(json.dumps(Joining(-3.0, 0.0, 0.0, 0.0, 0.0).record()))
+    (found,) = numerate.check(WRONG, FakeDetector(_0_36=2.0), joining=path)
+    assert found.probability == pytest.approx(1 / (1 + math.exp(3.0)))
 
 
 def test_a_language_model_finds_with_sources_and_is_joined(models: dict[str, NumeralLM]) -> None:

@@ -11,6 +11,7 @@ from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 from tests.server.test_api import ask
 
 from numerate.model.numeral_lm import NumeralLM
+from numerate.proofreading.joining import Joining
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,13 @@ def test_tables_are_counted_as_requests_do(rules: httpx.Client) -> None:
     found = ask(rules, "check", text=f"See it.\n\n{TABLE}", tables=[{"body": [["x"]]}, given])
     places = {(f["table"], f["start"] is None) for f in found["findings"]}
     assert places == {(1, True), (2, False)}
+
+
+def test_kinds_are_joined_as_was_fitted(serving: Any) -> None:
+    fitted = Joining(0.0, 0.0, 0.0, 0.0, 0.0)
+    with serving(None, detectors=[FakeDetector(_0_36=3.0)], joining=fitted) as client:
+        (found,) = ask(client, "check", text=WRONG)["findings"]
+    assert found["probability"] == 0.5
 
 
 def test_all_kinds_are_joined(serving: Any, model: NumeralLM) -> None:

@@ -308,6 +308,13 @@ def serve(
         ),
     ] = None,
     table: Tables = None,
+    joining: Annotated[
+        Path | None,
+        typer.Option(
+            help="How much each kind of evidence counts, as check-benchmark has fitted it.",
+            show_default="as if they were independent",
+        ),
+    ] = None,
     force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     cache: Cache = None,
@@ -327,4 +334,5 @@ def serve(
         token=token,
         tables=table or [],
         force_domain=force_domain,
+        joining=joining or here().joining,
     )

@@ -9,6 +9,7 @@ from numerate.documents import read_file
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
+from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import misfits_of
 from numerate.proofreading.selection import chosen_codes
@@ -33,6 +34,7 @@ def check(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     alarms: float | None = None,
+    joining: str | Path | None = None,
     force_domain: bool = False,
 ) -> ProofreadDocument:
     """What is wrong with the numbers of a file, a text or a document, the most probable first.
@@ -43,7 +45,8 @@ def check(
     `alarms` is the share of right numerals that a model may flag on text like its training data,
     by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning,
     unless you say with `force_domain` that it fits. A string that is the name of a file is that
-    file. What the text says with `numerate: ignore` is heeded.
+    file. `joining` is the file that `check-benchmark --write-joining` has written; numerate.toml is
+    not read. What the text says with `numerate: ignore` is heeded.
 
     Examples:
         >>> import numerate
@@ -62,6 +65,7 @@ def check(
         select=select,
         ignore=ignore,
         alarms=rate,
+        joining=UNFITTED if joining is None else read_joining(Path(joining)),
         force_domain=force_domain,
     )
     for line in misfits_of(found):

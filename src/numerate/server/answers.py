@@ -17,6 +17,7 @@ from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.assessments import Assessment, Glance
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
+from numerate.proofreading.joining import UNFITTED, Joining
 from numerate.proofreading.proofread import ProofreadDocument, joined
 from numerate.proofreading.proofread_report import (
     Report,
@@ -37,6 +38,7 @@ def checked(
     tables: Sequence[Table] = (),
     *,
     detectors: Sequence[Detector] = (),
+    joining: Joining = UNFITTED,
     force_domain: bool = False,
 ) -> messages.CheckAnswer:
     """All that is wrong; with a language model, also how plausible every numeral is."""
@@ -55,7 +57,7 @@ def checked(
         reason = None if fit.calibrated else misfit("This text", fit)
         domain = messages.Domain.model_validate({**fit.record(), "misfit": reason})
         numerals = [_checked(finding, fit) for finding in assessed]
-    found, _ = suppress(joined(read, heard, codes), codes)
+    found, _ = suppress(joined(read, heard, codes, joining), codes)
     report = Report([found])
     return messages.CheckAnswer(
         findings=[_found(found, finding) for finding in found],

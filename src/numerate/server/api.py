@@ -12,6 +12,7 @@ import numerate
 from numerate.corpus.tokenizer import iter_tokens
 from numerate.documents.document import Table
 from numerate.model.numeral_lm import NumeralLM
+from numerate.proofreading.joining import UNFITTED, Joining
 from numerate.proofreading.witnesses import Detector
 from numerate.server import messages
 from numerate.server.answers import checked, predicted, ranked
@@ -40,6 +41,7 @@ def create_app(
     limits: Limits | None = None,
     access: Access | None = None,
     force_domain: bool = False,
+    joining: Joining = UNFITTED,
 ) -> ASGIApp:
     """The application; `examples` are texts to try, and `tables` are in view where a request gives
     none. Without a language model it recomputes, and asks the `detectors`, if there are any.
@@ -104,7 +106,14 @@ def create_app(
 
         def answer() -> messages.CheckAnswer:
             tables = given.read(asked.tables)
-            return checked(model, asked, tables, detectors=detectors, force_domain=force_domain)
+            return checked(
+                model,
+                asked,
+                tables,
+                detectors=detectors,
+                joining=joining,
+                force_domain=force_domain,
+            )
 
         return await compute(request, answer)
 

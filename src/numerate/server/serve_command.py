@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numerate.documents.document import Table
     from numerate.model.numeral_lm import NumeralLM
+    from numerate.proofreading.joining import Joining
     from numerate.proofreading.witnesses import Detector
     from numerate.server.guard import Access
     from numerate.server.limits import Limits
@@ -45,6 +46,7 @@ def serve(
     token: str | None = None,
     tables: Sequence[Path] = (),
     force_domain: bool = False,
+    joining: Path | None = None,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; what was asked before is still answered.
 
@@ -53,13 +55,15 @@ def serve(
     """
     check_extra()
     from numerate.plausibility.given_tables import read_given
+    from numerate.proofreading.joining import UNFITTED, read_joining
     from numerate.server.guard import Access
 
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
     given = read_given(tables)
+    weights = UNFITTED if joining is None else read_joining(joining)
     with bind(host, port) as listener:
-        _serve(sources, listener, access, given, force_domain)
+        _serve(sources, listener, access, given, force_domain, weights)
 
 
 def check_extra() -> None:
@@ -106,6 +110,7 @@ def _serve(
     access: "Access",
     tables: "list[Table]",
     force_domain: bool,
+    joining: "Joining",
 ) -> None:
     import uvicorn
 
@@ -127,6 +132,7 @@ def _serve(
         limits=limits,
         access=access,
         force_domain=force_domain,
+        joining=joining,
     )
     config = http_config(app, limits)
     host, port = listener.getsockname()[:2]
