@@ -31,6 +31,9 @@ READ = [
     ("HR = 2.1; p=0.009; 95% CI 1.2–3.6", 2.1, 1.2, 3.6),
     ("HR 0.61 (CI 95%: 0.54-0.69)", 0.61, 0.54, 0.69),
     ("a difference of 1.2 (95% CI 0.5 -1.9)", 1.2, 0.5, 1.9),
+    ("a difference of −1.3 minutes (95% CI-21.4 to 18.9)", -1.3, -21.4, 18.9),
+    ("deaths (relative risk, 95% CI 4.10, 1.32–12.75)", 4.10, 1.32, 12.75),
+    ("levels (estimate, 95% CI 213 ng/mL, 176–259)", 213.0, 176.0, 259.0),
 ]
 WITHOUT_ESTIMATE = [
     "it fell from 12 to 8 (95% CI 1 to 7)",
@@ -83,6 +86,14 @@ def test_several_estimates_under_one_name() -> None:
         ("The hazard ratio was 0.72 (95% CI 0.51–1.00; p for interaction = 0.53).", []),
         ("The hazard ratio was 0.72 (95% CI 0.51–1.00; Bonferroni-corrected p = 0.53).", []),
         ("The slope was 0.20, SE = 0.008, 95% CI [0.04, 0.36].", ["NUM205"]),
+        ("Function improved by 17 units (95% CI −29 to −5).", []),
+        ("The hazard ratio was 0.94 (95% CI, 0.59, 1,51).", []),  # a decimal comma
+        ("Binding was 85%, CI 5% and 83%, CI 9%, respectively.", []),  # half-widths
+        ("They diverged 1.3 Mya (95% CI 1.88–0.93).", []),  # the older first
+        ("The absolute difference was 19.3% (95% CI 10.3 to 27.8).", []),
+        ("The odds ratio was 2.33 (95% CI 1.23 to 4.76).", []),  # by profile likelihood
+        ("The odds ratio was 2.93 (95% CI 1.23 to 4.76).", ["NUM203"]),
+        ("The mean was 29.92 (SEM = 1.29, 95% CI 24.37 to 35.46).", []),  # of three values
     ],
 )
 def test_what_is_found(text: str, codes: list[str]) -> None:
@@ -120,6 +131,29 @@ def test_columns_of_tables(header: list[str], row: list[str]) -> None:
         assert one.scale == RATIO
         assert one.p is not None
         assert one.p.relation == "<"
+
+
+@pytest.mark.parametrize("error", ["STE", "Robust Standard. Error", "Std. Err.", "S.E."])
+def test_standard_errors_are_no_estimates(error: str) -> None:
+    header = ["", "Odds Ratio", error, "p", "95% CI.", "95% CI."]
+    table = Table("t1", "", "", [header], [["Age", "0.96", "0.07", "0.62", "0.83", "1.11"]])
+    (one,) = intervals_in_tables(ReadDocument(Document("a", [], [table])))
+    assert one.estimate is not None
+    assert float(one.estimate) == 0.96
+
+
+def test_exponentials_of_coefficients_are_ratios() -> None:
+    row = ["Age", "1.010", "0.822–1.241", "0.924"]
+    table = Table("t1", "", "", [["", "Exp(β)", "95% CI", "p"]], [row])
+    (one,) = intervals_in_tables(ReadDocument(Document("a", [], [table])))
+    assert one.scale == RATIO
+
+
+def test_notes_say_by_what_method() -> None:
+    table = Table("t1", "", "", [["", "OR (95% CI)"]], [["A", "0.31 (0.07–0.90)"]])
+    assert recompute(Document("a", [], [table]), codes={"NUM203"}).findings
+    table.notes = "Exact McNemar tests."
+    assert not recompute(Document("a", [], [table]), codes={"NUM203"}).findings
 
 
 def test_standard_errors_of_tables() -> None:

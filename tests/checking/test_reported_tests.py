@@ -65,6 +65,7 @@ UNKNOWN = [
     ("r = .31, p = .03", "sample size"),
     ("t(28) = 2.05, p_corr = .49", "uncorrected p-values"),
     ("t(28) = 2.05, p = .49, Bonferroni corrected", "uncorrected p-values"),
+    ("z = 1.248; p = 0.813 adjusted", "uncorrected p-values"),
 ]
 NO_TESTS = [
     "at t = 2.05 h, 3 of 4",
@@ -114,6 +115,21 @@ def test_one_sided_p_values_are_allowed_where_the_document_speaks_of_any() -> No
     assert "one-sided" in finding.message
     said = read_text(f"Tests were one-tailed.\n\n{statement}")
     assert recompute(said, codes={"NUM301"}).findings == []
+
+
+def test_p_values_may_be_corrected_for_sphericity() -> None:
+    """And then they are no larger than with the fewest degrees of freedom: 1 and 47."""
+    assert stats.f.sf(4.39, 4, 188) < 0.013 < stats.f.sf(4.39, 1, 47) < 0.06
+    statement = "They interacted (F(4, 188) = 4.39, p = {})."
+    for method, p, count in (("", 0.013, 1), ("Greenhouse", 0.013, 0), ("Greenhouse", 0.06, 1)):
+        said = read_text(f"We used {method}–Geisser p-values.\n\n{statement.format(p)}")
+        assert len(recompute(said, codes={"NUM301"}).findings) == count
+
+
+def test_statistics_are_those_of_estimates_that_are_not_standardised() -> None:
+    text = "It mattered (B = −.36, β = −.31, SE = .14, t = −{}, p = .02)."
+    assert recompute(read_text(text.format("2.54")), codes={"NUM302"}).findings == []
+    assert recompute(read_text(text.format("2.24")), codes={"NUM302"}).findings != []
 
 
 def test_the_suggestion_is_what_scipy_says() -> None:

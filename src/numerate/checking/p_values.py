@@ -35,7 +35,7 @@ P_HEADER = re.compile(
 )
 _CORRECTED = re.compile(
     r"correct(?:ed|ions?) (?:for|p|at|α|alpha|threshold|signific)|[- ]corrected\b|\bcorrection"
-    r"|adjusted[- ]p|(?:p|signific\w+)[\w -]{0,12} (?:was|were) (?:adjusted|corrected)"
+    r"|adjusted[- ]p|# (?:adjusted|corrected)\s?[);,]|(?:p|signific\w+)[\w -]{0,12} (?:was|were) (?:adjusted|corrected)"
     r"|\bFDR|\bFWE|\bFWER|false discovery|family-?wise|[Bb]onferroni|\bHolm|Hochberg|Tukey|Dunn"
     r"|Scheff|[SŠ]id[aá]k|Benjamini|Games-Howell|[Pp]ermut|[Bb]ootstrap|[Ss]imulat|Monte Carlo"
     r"|multiple (?:comparison|test|hypothes)|[qQ][- ]value|andomi[sz]ation test"

@@ -42,7 +42,7 @@ UNIT = (
 BETWEEN = rf"\s?(?:to|and|through|[,;:—/]|[{MINUS}])\s?"
 BOUNDS = (
     rf"(?P<low>{SIGN}(?:[€$£]\s?{SIGN})?\#){UNIT}?(?P<between>{BETWEEN})"
-    rf"(?P<high>{SIGN}(?:[€$£]\s?{SIGN})?\#)(?!\s?/\s?#)"
+    rf"(?P<high>{SIGN}(?:[€$£]\s?{SIGN})?\#)(?!\s?/\s?#|,#)"
 )
 IS_INTERVAL = r"(?<![A-Za-z])(?:CIs?(?![A-Za-z])|C\.I\.s?|[Cc]onfidence (?:[Ii]nterval|[Ll]imit)s?)"
 _NAME = (
@@ -53,7 +53,12 @@ _NAME = (
 _LEVEL = re.compile(r"#\s?%[\s-]?(?:[a-zA-Z-]{4,12}\s)?\Z")
 _DIRECT = re.compile(
     rf"{_NAME}(?P<of>[)\]]?(?:[\s:=,;]|of|was|is|were|from|between|ranging|for|the|difference|in){{0,8}}+"
-    rf"[(\[{{]?\s?){BOUNDS}(?P<unit>\s?%)?"
+    rf"[(\[{{]?\s?){BOUNDS}(?P<unit>\s?%)?(?!\s?%?[,;]?\s?CI)"
+)
+# `relative risk, 95% CI 4.10, 1.32–12.75`
+_ESTIMATE_FIRST = re.compile(
+    rf"{_NAME}[)\]]?[\s:=,;]{{0,3}}+(?P<estimate>{SIGN}\#){UNIT}{{0,2}},\s"
+    rf"(?P<low>{SIGN}\#)(?P<between>\s?(?:to|[{MINUS}])\s?)(?P<high>{SIGN}\#)"
 )
 _WITH_ESTIMATE = re.compile(
     rf"{_NAME}[)\]]?[^#.;]{{0,50}}?(?P<estimate>{SIGN}\#){UNIT}{{0,2}}\s?[(\[]\s?{BOUNDS}\s?%?\s?[)\]]"
@@ -105,6 +110,11 @@ def _in_piece(piece: Piece) -> Iterator[ReportedInterval]:
         at = named.end()
         level = _LEVEL.search(text, max(0, named.start() - 20), named.start())
         start = level.start() if level else named.start()
+        if first := _ESTIMATE_FIRST.match(text, start, at + REACH):
+            estimate = first.start("estimate"), first.end("estimate") - 1
+            yield _interval(shape, first, estimate, p_values, starts)
+            at = first.end()
+            continue
         if direct := _DIRECT.match(text, start, at + REACH):
             of_many = "between" in direct["of"] or "ranging" in direct["of"]
             before = None if of_many else _estimate_before(shape, direct.start())
@@ -174,10 +184,13 @@ def _interval(
 
 
 def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Stated, Stated]:
-    """The second one is not negative for the dash between them: `0.5 -0.7`."""
+    """The second one is not negative for the dash between them: `0.5 -0.7`; the first one is for a
+    dash that joins it to the name: `CI-0.3 to 0.5`."""
     low, high = (shape.number(match.end(name) - 1) for name in ("low", "high"))
     if high.value < 0 and not {*match["high"]} & {*MINUS}:
         high = replace(high, value=-high.value)
+    if low.value > 0 and match["low"][0] in MINUS and match["low"][1] == "#":
+        low = replace(low, value=-low.value)
     if low.stop == low.end and high.stop != high.end:  # `1.1–2.7 × 10^−9`
         power = len(high.written.partition(".")[2]) - high.precision
         low = replace(low, value=low.value.scaleb(power), precision=low.precision - power)

@@ -104,6 +104,7 @@ _BETWEEN = re.compile(
     rf"(?:{_AFTER})?(?:{_CLAUSE}){{0,4}}[\s,;:()\[\]]{{0,4}}+(?:[^#.;=<>]{{0,25}})"
 )
 _ESTIMATE = re.compile(
+    rf"(?:\b[bB]\s?=\s?(?P<raw>[+{MINUS}]?\s?\#)[,;\s]{{1,3}}(?=β|[Bb]eta))?"  # not standardised
     rf"(?:\b[bB]|β\w{{0,8}}|\b[Bb]eta|\b[Ee]stimate)\s?=\s?(?P<estimate>[+{MINUS}]?\s?\#)"
     r"[,;\s]{1,3}(?:SE|S\.E\.|s\.e\.)\s?[=:]?\s?(?P<error>\#)[,;\s]{1,3}\Z"
 )
@@ -215,7 +216,8 @@ def _estimate_before(shape: Shape, start: int) -> tuple[Stated | None, Stated | 
     found = _ESTIMATE.search(shape.text, max(0, start - 60), start)
     if found is None:
         return None, None
-    numbers = [shape.number(found.end(name) - 1) for name in ("estimate", "error")]
+    names = ("raw" if found["raw"] else "estimate", "error")
+    numbers = [shape.number(found.end(name) - 1) for name in names]
     estimate, error = (Stated(number, shape.piece.of(number)) for number in numbers)
     return estimate, error
 

@@ -39,13 +39,14 @@ _SCALES = (
     (LINEAR, r"\b[Mm]eans?\b|\baverage\b|\bM\s?=|[Cc]hange"),
 )
 _WORDS = [(scale, re.compile(pattern)) for scale, pattern in _SCALES]
+_EXPONENTIAL = re.compile(r"\bexp\s?\(\s?(?:β|b|beta|coef[a-z]*|estimate)\s?\)", re.IGNORECASE)
 NEAR = 45
 
 
 def scale_of(before: str, between: str = "", *, has_percent: bool = False) -> Scale | None:
     """By what is written before an estimate, and between it and its interval; None where that does
     not tell, or where it tells two things."""
-    near = f"{before[-NEAR:]} {between}"
+    near = _EXPONENTIAL.sub(" OR ", f"{before[-NEAR:]} {between}")
     found = {scale for scale, pattern in _WORDS if pattern.search(near)}
     if RATIO in found:
         return RATIO if DIFFERENCE not in found else None

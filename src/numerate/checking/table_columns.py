@@ -22,7 +22,9 @@ _NOTES = re.compile(
 # What may stand after a number or its bracket: stars, daggers, notes (`^a,b`, `c`), references; `♯`
 # is how shapes have a `#` of the text. It never gives back what it took, so it takes linear time.
 MARKS = r"(?:[\s*∗†‡§¶♯]|\^\s?[(\[]?[\w*∗†‡§¶♯,]{1,5}+[)\]]?|_(?:ref|cite)_|[a-e](?!\w))*+"
-STANDARD_ERROR = re.compile(r"\bSE\b|\bS\.E\.|\bSEM\b|[Ss]td?\.? ?[Ee]rr|[Ss]tandard [Ee]rror")
+STANDARD_ERROR = re.compile(
+    r"\bS(?:E|EM|TE)\b|\bS\.E\.|[Ss]td?\.? ?[Ee]rr|[Ss]tandard\.? ?[Ee]rror"
+)
 _ONE = re.compile(rf"(?P<number>[+{MINUS}]?\s?\#)\s?%?{MARKS}")
 MAX_CELLS = 200_000  # of a table; a larger one is data
 
@@ -35,7 +37,7 @@ class Line:
     cells: Sequence[Piece | None]
     headers: Sequence[str]  # of each cell, the lowest, without notes; words in lower case
     above: Sequence[str]  # of each cell, all its headers, as they stand
-    caption: str
+    said: str  # of the whole table: caption, label and notes
 
 
 def without_notes(text: str) -> str:
@@ -65,21 +67,21 @@ def lines_of(
         for number in range(len(texts))
     ]
     texts = [[*row, *[""] * (width - len(row))] for row in texts]
-    caption = f"{source.caption} {source.label}"
+    said = f"{source.caption} {source.label} {source.notes}"
     found = False
-    for run in _runs(texts, grid, caption, is_header):
+    for run in _runs(texts, grid, said, is_header):
         found = True
         yield run
     if not found:
         flipped = [list(column) for column in zip(*texts, strict=True)]
         flipped_grid = [list(column) for column in zip(*grid, strict=True)]
-        yield from _runs(flipped, flipped_grid, caption, is_header)
+        yield from _runs(flipped, flipped_grid, said, is_header)
 
 
 def _runs(
     texts: Sequence[Sequence[str]],
     grid: Sequence[Sequence[Piece | None]],
-    caption: str,
+    said: str,
     is_header: Callable[[Sequence[str]], bool],
 ) -> Iterator[list[Line]]:
     run: list[Line] = []
@@ -101,7 +103,7 @@ def _runs(
         elif headers is None:
             titles.append(row)
         else:
-            run.append(Line(f"{section} {row[0]}".strip(), pieces, headers, above, caption))
+            run.append(Line(f"{section} {row[0]}".strip(), pieces, headers, above, said))
     if run:
         yield run
 

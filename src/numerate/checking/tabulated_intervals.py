@@ -32,7 +32,8 @@ _BOUNDS = re.compile(rf"[(\[]?\s?{BOUNDS}\s?%?\s?[)\]]?%?{MARKS}")
 _LOWER = re.compile(r"lower|\bll\b|\blcl\b|2\.5\s?%|minimum")
 _UPPER = re.compile(r"upper|\bul\b|\bucl\b|97\.5\s?%|maximum")
 _NOT_ESTIMATES = re.compile(
-    r"n|N|d\.?f\.?|s\.?e\.?m?|s\.?d\.?|std\.? ?err(?:or)?\.?|standard (?:error|deviation)"
+    r"n|N|d\.?f\.?|s\.?d\.?|(?:std\.?|standard) ?dev(?:iation)?s?\.?"
+    r"|(?:[a-z]+ )?(?:ste|s\.?e\.?m?\.?|(?:std?\.?|standard\.?) ?err(?:or)?s?\.?)(?: of .{1,20})?"
     r"|[tzF]|t[- ].{1,10}|z[- ].{1,10}|wald.{0,12}|n ?\(%\)|no\.?.{0,20}|events?|total|χ.{0,4}"
 )
 
@@ -119,7 +120,7 @@ def _interval(
     width: int,
     below: Line | None,
 ) -> ReportedInterval:
-    around = f"{line.caption} {name} {line.above[column]}"
+    around = f"{line.said} {name} {line.above[column]}"
     said = _LEVEL.search(line.above[column]) or _LEVEL.search(line.label)
     p, p_at = _p_of(line, column, width, below)
     errors = [

@@ -123,7 +123,7 @@ def _in_line(line: Line, residual: Line | None) -> Iterator[ReportedTest]:
             None,
             (Candidate.of(p, p_cell),),
             statistic.place,
-            f"{line.caption} {line.above[column]} {line.above[beside]} {line.label}",
+            f"{line.said} {line.above[column]} {line.above[beside]} {line.label}",
             estimate,
             error,
         )

@@ -32,12 +32,15 @@ _OTHER_METHOD = re.compile(
 )
 _COEFFICIENT = re.compile(r"\b[bB]\b|β|\b[Bb]eta\b|[Cc]oef|[Ee]stimate|[Ll]og")
 _PERCENT = re.compile(r"%(?!\s?-?\s?(?:CI|C\.I|confidence))", re.IGNORECASE)
-_LESS = re.compile(r"\b(?:lower|less|fewer|smaller|shorter|reduc|decreas|declin|lost|loss)")
+_LESS = re.compile(r"\b(?:lower|less|fewer|smaller|shorter|reduc|decreas|declin|lost|loss|improv)")
 _OTHER_P = re.compile(r"interact|trend|heterogen|overall|group|time", re.IGNORECASE)
 _SYMMETRIC = "a symmetric method"
 _SLACK = 0.01  # of half its width, by which the centre of an interval may lie beside its estimate
+_LEANING = 0.1  # of percentages and ratios, whose intervals by score or likelihood lean
 _MANY = 3  # asymmetric intervals of a document, from which on they may be of another method
 _FEW = 5  # degrees of freedom that a small sample may have left to a t-based interval
+_FEWEST = 2  # that the mean of three values has
+_AGO = re.compile(r"\b(?:[MkG]ya|Ma|ka|BP|BCE|ago|divergen\w+)\b")
 _METHODS = 4.0  # by what factor p-values of different methods may differ
 _DECISIONS = 1.5  # where only one of them is significant
 
@@ -103,7 +106,7 @@ def _on_other_scales(one: ReportedInterval, estimate: Interval) -> Iterator[Inte
 
 def _order(read: ReadDocument) -> Iterator[Outcome]:
     for one in read.by(_intervals):
-        if _is_in_order(one):
+        if _is_in_order(one) or _AGO.search(one.around):  # the older first
             yield Outcome(one.where)
             continue
         said = f"{one.low} > {one.high}"
@@ -155,9 +158,10 @@ def _symmetry(one: ReportedInterval) -> Outcome | None:
     if centre is None:
         return None
     estimate = one.estimate.interval
-    slack = _SLACK * (float(one.high) - float(one.low)) / 2
+    share = _LEANING if one.scale.is_log or _PERCENT.search(one.name) else _SLACK
+    slack = share * (float(one.high) - float(one.low)) / 2
     if one.scale.is_log:
-        slack = centre.high * _SLACK * math.log(one.high.interval.high / one.low.interval.high) / 2
+        slack = centre.high * share * math.log(one.high.interval.high / one.low.interval.high) / 2
     if centre.widened(slack).meets(estimate) or not _contains(one):
         return Outcome(one.where)
     if (
@@ -256,7 +260,7 @@ def _against_error(read: ReadDocument) -> Iterator[Outcome]:
             yield Outcome(one.where, missing="decimals")
             continue
         quantile = normal_quantile(1 - one.level)
-        implied = Interval(half.low / t_quantile(1 - one.level, _FEW), half.high / quantile)
+        implied = Interval(half.low / t_quantile(1 - one.level, _FEWEST), half.high / quantile)
         if one.error.interval.meets(implied):
             yield Outcome(one.where)
             continue

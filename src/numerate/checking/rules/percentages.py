@@ -38,7 +38,7 @@ _UNIT = (
 )
 _OPEN = r"\s?[(\[]\s?(?:(?:i\.\s?e\.|or|n)[,=:]?\s?)?"
 _PERCENT = re.compile(
-    r"#\s?(?:%|per\s?cent\b)(?!\s?(?:ci\b|c\.i|confidence|cr\.?i|credib|prediction|limits))"
+    r"#(?<!#,#)\s?(?:%|per\s?cent\b)(?!\s?(?:ci\b|c\.i|confidence|cr\.?i|credib|prediction|limits))"
 )
 BESIDE = 130  # characters of a statement on either side of its percentage
 # Before it: `42 of 120 patients (35%)`, `42/120, 35%`
@@ -53,7 +53,9 @@ _AND_COUNT_AND_WHOLE = re.compile(
 )
 # On both sides: `42 (35%) of 120 patients`
 _COUNT = re.compile(rf"{_NUMBER}(?:\s{_WORD}){{0,4}}?{_OPEN}\Z|\bn\s?=\s?(#)[,;]\s?\Z")
-_AND_WHOLE = re.compile(rf"\s?[)\]](?:\s{_WORD}){{0,3}}?\s(?:out\s)?of{_ALL}\s(#){_UNIT}")
+_AND_WHOLE = re.compile(
+    rf"\s?[)\]](?:\s{_WORD}){{0,3}}?\s(?:out\s)?(?<!total\s)(?<!number\s)of{_ALL}\s(#){_UNIT}"
+)
 # After it, without the whole: `35% of patients (n = 42)`
 _AND_COUNT = re.compile(rf"(?:\s{_WORD}){{0,4}}?\s?[(\[,;]\s?n\s?=\s?(#)(?!\s?/)")
 _ROUGHLY = re.compile(

@@ -29,7 +29,10 @@ _COMMON = frozenset(
         "group", "groups", "total", "number", "value", "values", "patients", "participants",
         "subjects", "their", "between", "after", "before", "study", "which", "have", "been",
         "score", "baseline", "difference", "significant", "higher", "lower", "compared",
-        "respectively", "range", "data",
+        "respectively", "range", "data", "rate", "rates", "ratio", "ratios", "odds", "hazard",
+        "risk", "estimate", "estimates", "adjusted", "unadjusted", "crude", "confidence",
+        "interval", "cases", "controlling", "increase", "increased", "decrease",
+        "decreased", "significantly", "control", "controls",
     }
 )  # fmt: skip
 STEM = 6  # letters by which words are told apart
@@ -115,7 +118,14 @@ def _is_copy(
         return bool(own & _words(row[0]))
     if other.piece is statement.piece or statement.number < other.number:
         return False  # of two texts, the second is told of
+    if len(rest) == 2 and _is_body(read, statement) and _is_body(read, other):
+        return False  # a mean and its deviation are alike by chance; only the abstract repeats
     return len(own & _words(other.shape.sentence(other.at, other.end))) >= 3
+
+
+def _is_body(read: ReadDocument, statement: _Statement) -> bool:
+    paragraph = statement.piece.place.paragraph
+    return paragraph is not None and not read.document.paragraphs[paragraph].in_abstract
 
 
 def _differ(first: Number, second: Number) -> bool:

@@ -1,9 +1,11 @@
 """NUM103: counts and their percentages in the cells of tables, `42 (35.0)` under `n = 120`."""
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from numerate.checking.finding import Finding
@@ -37,10 +39,14 @@ _COUNTS = re.compile(
     r"(?:n|no\.?|number|frequency|counts?|cases|patients|participants)", re.IGNORECASE
 )
 _PERCENTAGES = re.compile(r"\(?(?:%|percent(?:age)?|per cent)\)?", re.IGNORECASE)
+LONGEST = 40  # characters of what names a column anew
 LEFTMOST = 12  # columns in which the wholes of others may stand
 ABOVE = 8  # rows in which a count may be the whole of one below it
 MISSING = 0.9  # share of a group that data is usually known of
 MOST = 10**7  # in a group of which nobody says how large it is
+_PERCENT_FIRST = re.compile(
+    r"(?:%|percent(?:ages?)?)\s?[,;/]?\s?[(\[]?\s?(?:n|no\.?|number)\b", re.IGNORECASE
+)
 ALL_OTHERS = 5  # so many in a column, and none with much data missing
 FEWEST, NEARLY_ALL = 4, 0.8  # of percentages of a column, by which its whole is inferred
 
@@ -63,6 +69,12 @@ class _Share:
         known = wholes(self.part, self.percentage.number, sizes[-1])
         return bool(known) and known[-1] >= sizes[0]
 
+    def swapped(self) -> "_Share | None":
+        """The percentage first, where nothing in the cell says which is which."""
+        if self.is_said or self.whole or not is_count(self.percentage.number):
+            return None
+        return _Share(self.percentage, self.count, None, False)
+
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
@@ -81,9 +93,9 @@ class _Table:
         self.read = read
         self.source = read.tables[table]
         self.cells = read.cells[table]
+        self.headings = self._headings()
         self.shares = {**dict(self._shares_in_two_columns()), **dict(self._shares_in_cells())}
         if self.shares:
-            self.headings = self._headings()
             self.sizes = group_sizes(read, table)
             self.columns: dict[int, list[int]] = defaultdict(list)  # rows of each
             self.rows: dict[int, list[int]] = defaultdict(list)
@@ -97,8 +109,13 @@ class _Table:
                 self.under[id(self.headings[row]), column] += share.part
 
     def _shares_in_cells(self) -> Iterator[tuple[tuple[int, int], _Share]]:
-        for (row, column), piece in self.cells.items():
-            if row >= 0 and column > 0 and (share := share_in(piece)):
+        cells = [(at, piece) for at, piece in self.cells.items() if at[0] >= 0 and at[1] > 0]
+        not_counts = {row for (row, _), piece in cells if _is_mean(piece)}
+        for (row, column), piece in cells:
+            share = share_in(piece)
+            if share is not None and self._is_percent_first(row, column):
+                share = share.swapped() or share
+            if share is not None and (row not in not_counts or share.is_said or share.whole):
                 yield (row, column), share
 
     def _shares_in_two_columns(self) -> Iterator[tuple[tuple[int, int], _Share]]:
@@ -173,7 +190,7 @@ class _Table:
                 is_percentage = share.is_said or self._is_percentage(row, column)
                 if share.whole is not None:
                     yield from self._with_whole(row, column, share)
-                elif column in good:
+                elif column in good or self._fits_swapped(row, column):
                     yield Outcome(where)
                 elif not (is_percentage or good):
                     continue
@@ -203,9 +220,11 @@ class _Table:
         """Whether nothing explains it: not another whole, and not that some data is missing."""
         share, sizes = self.shares[row, column], self.wholes[row, column].sizes
         percentage = share.percentage.number
+        if share.part > sizes[-1]:
+            return False
         others = self.in_column[column] - 1
         if percentage.value > 100:
-            return share.part <= sizes[0]  # or else it is of something else
+            return True
         if (fitting < 2 or 3 * fitting < 2 * others) and fitting_in_row < FEWEST - 1:
             return False
         others_are = (size for size in self._other_wholes(row, column) if size >= share.part)
@@ -267,11 +286,38 @@ class _Table:
                 heading = self.cells.get((row, 0))
         return found
 
-    def _is_percentage(self, row: int, column: int) -> bool:
-        """By what its headings say, the nearest first."""
+    def _words(self, row: int, column: int) -> Iterator[str]:
+        """What its headings say, the nearest first."""
         label, heading = self.cells.get((row, 0)), self.headings[row]
-        above = [cells[column] for cells in self.source.header if column < len(cells)]
-        for words in (label.text if label else "", heading.text if heading else "", *above):
+        yield from (piece.text for piece in (label, heading) if piece is not None)
+        inner = self.inner.get(column, [])
+        before = bisect_left(inner, row, key=lambda one: one[0]) - 1
+        if before >= 0:
+            yield inner[before][1]
+        yield from (cells[column] for cells in reversed(self.source.header) if column < len(cells))
+
+    @cached_property
+    def inner(self) -> dict[int, list[tuple[int, str]]]:
+        """Of each column, the rows that name anew what stands below them: `Median (IQR)`."""
+        found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for (row, column), piece in self.cells.items():
+            if row >= 0 and column > 0 and len(piece.text) < LONGEST and not piece.numbers:
+                if _OTHERWISE.search(piece.text) or _PERCENT.search(piece.text):
+                    found[column].append((row, piece.text))
+        return {column: sorted(rows) for column, rows in found.items()}
+
+    def _is_percent_first(self, row: int, column: int) -> bool:
+        for words in self._words(row, column):
+            if _PERCENT.search(words):
+                return _PERCENT_FIRST.search(words) is not None
+        return False
+
+    def _fits_swapped(self, row: int, column: int) -> bool:
+        swapped, whole = self.shares[row, column].swapped(), self.wholes.get((row, column))
+        return bool(swapped and whole and swapped.part and swapped.fits(whole.sizes))
+
+    def _is_percentage(self, row: int, column: int) -> bool:
+        for words in self._words(row, column):
             if _OTHERWISE.search(words):
                 return False
             if _PERCENT.search(words):
@@ -314,6 +360,18 @@ def share_in(piece: Piece) -> _Share | None:
     if not is_count(share.count.number) or not is_percentage(share.percentage.number):
         return None
     return share if whole is None or (is_count(whole.number) and whole.number.value) else None
+
+
+def _is_mean(piece: Piece) -> bool:
+    """`60.64 (13.83)`, where nothing says that it is a percentage."""
+    numbers, text = piece.numbers, piece.text
+    return (
+        len(numbers) == 2
+        and "%" not in text
+        and not any(number.is_whole for number in numbers)
+        and _BEFORE.fullmatch(text, 0, numbers[0].start) is not None
+        and _OPEN.fullmatch(text, numbers[0].stop, numbers[1].start) is not None
+    )
 
 
 _EXAMPLE = """\

@@ -24,6 +24,11 @@ _NO_COUNT = re.compile(
     r"\b(?:mean|median|sd|iqr|range|age|score|years?|rate|ratio|index|weight|height|bmi|time|days|p)\b|±|%",
     re.IGNORECASE,
 )
+_AVERAGE = re.compile(r"\b(?:mean|median|average)\b", re.IGNORECASE)
+# What somebody may have several of, so that the parts overlap.
+_SEVERAL = re.compile(
+    r"event|adverse|complication|symptom|side effect|reason|diagnos|comorbid", re.IGNORECASE
+)
 MAX_CELLS = 50_000  # of a table; a larger one is data
 FEWEST = 3  # lines that add up, by which parts are known to be parts
 
@@ -75,11 +80,13 @@ def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
         ]
         if len(members) < 2:
             continue
+        headings = _headings(source.body)
         lines = [
             _Line(one, tuple(counts[c][row] for c in members), cells[row, total])
             for row, one in counts[total].items()
             if all(row in counts[c] for c in members)
             and not _NO_COUNT.search(_without_percent(source.body[row][0]))
+            and not _AVERAGE.search(headings[row])
         ]
         yield from _checked("NUM113", lines)
         yield from _header(read, table, total, members)
@@ -91,10 +98,12 @@ def totals_of_rows(read: ReadDocument) -> Iterator[Outcome]:
         source, cells = read.tables[table], read.cells[table]
         top = 0
         for row, texts in enumerate(source.body):
-            if len(set(texts)) == 1 or not any(texts[1:]):
-                top = row + 1  # a heading
+            if _is_heading(texts):
+                top = row + 1
             elif texts and _TOTAL.fullmatch(texts[0].strip()):
                 lines = []
+                about = " ".join([source.caption, *_headers(read, table, 0)])
+                may_overlap = _SEVERAL.search(about)
                 if row - top >= 2:
                     for column in range(1, len(texts)):
                         found = [_count(cells, r, column) for r in range(top, row + 1)]
@@ -103,9 +112,25 @@ def totals_of_rows(read: ReadDocument) -> Iterator[Outcome]:
                         if len(parts) == len(found) and not _NO_COUNT.search(
                             _without_percent(headers)
                         ):
-                            lines.append(_Line(parts[-1], parts[:-1], cells[row, column]))
+                            line = _Line(parts[-1], parts[:-1], cells[row, column])
+                            if line.stated >= sum(line.values) or not may_overlap:
+                                lines.append(line)
                 yield from _checked("NUM114", lines)
                 top = row + 1
+
+
+def _is_heading(texts: Sequence[str]) -> bool:
+    return len(set(texts)) == 1 or not any(texts[1:])
+
+
+def _headings(body: Sequence[Sequence[str]]) -> list[str]:
+    """Of each row, the words that it stands under."""
+    heading, found = "", []
+    for texts in body:
+        found.append(heading)
+        if texts and _is_heading(texts):
+            heading = texts[0]
+    return found
 
 
 def _tables(read: ReadDocument) -> Iterator[int]:

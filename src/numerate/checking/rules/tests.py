@@ -39,6 +39,7 @@ _RESAMPLED = re.compile(
     r"(?:[Bb]ootstrap|[Pp]ermut|[Rr]andomi[sz]ation test)[^.]{0,120}"
     r"\b(?:tests?|[tF]-values?|statistic)\b"
 )
+_SPHERICITY = re.compile(r"Greenhouse|Huynh|sphericity")
 _MANY = 3  # tests of a document that do not hold, from which on they may be of another method
 _MAX_DF = 1e9
 
@@ -146,7 +147,8 @@ def _recompute(read: ReadDocument) -> Iterator[Outcome]:
     if not tests:
         return
     one_sided = any(_ONE_SIDED.search(piece.text) for piece in read.running())
-    found = [_outcome(test, one_sided) for test in tests]
+    spherical = not any(_SPHERICITY.search(piece.text) for piece in read.running())
+    found = [_outcome(test, one_sided, spherical) for test in tests]
     wrong = sum(outcome.finding is not None for outcome in found)
     right = sum(outcome.finding is None and outcome.missing is None for outcome in found)
     if (
@@ -161,7 +163,20 @@ def _recompute(read: ReadDocument) -> Iterator[Outcome]:
         yield from found
 
 
-def _outcome(test: ReportedTest, one_sided: bool) -> Outcome:
+def _corrected_for_sphericity(test: ReportedTest) -> Interval:
+    """All p-values from that of the F as it stands to that with the fewest degrees of freedom that
+    Greenhouse and Geisser, or Huynh and Feldt, may have left."""
+    first, second = (one.interval.high for one in test.degrees)
+    ends = [
+        f_upper(value, *degrees)
+        for value in (_magnitude(test).low, _magnitude(test).high)
+        if math.isfinite(value)
+        for degrees in ((first, second), (1.0, second / first))
+    ]
+    return Interval(min(ends), max(ends))
+
+
+def _outcome(test: ReportedTest, one_sided: bool, spherical: bool) -> Outcome:
     if any(candidate.p.is_corrected for candidate in test.candidates) or is_corrected(test.around):
         return Outcome(test.where, missing="uncorrected p-values")
     recomputed = recomputed_p(test)
@@ -178,6 +193,10 @@ def _outcome(test: ReportedTest, one_sided: bool) -> Outcome:
             return Outcome(test.where)
         if any(candidate.p.interval.meets(other) for other in _other_readings(test)):
             return Outcome(test.where)
+        is_repeated = test.kind == F and test.degrees[0].interval.low > 1
+        if is_repeated and not spherical:
+            if candidate.p.interval.meets(_corrected_for_sphericity(test)):
+                return Outcome(test.where, missing="degrees of freedom as corrected")
     return Outcome(test.where, _finding(test, recomputed))
 
 

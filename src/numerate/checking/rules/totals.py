@@ -64,6 +64,8 @@ _THEN_CHANGE = re.compile(
 _CHANGE_BEFORE = re.compile(
     rf"\b(?:{_CHANGE}\sof|{_CHANGED}\sby)\s{_BY}(?:\s[^#.;,()]{{0,30}}?)?,?\s?\(?\Z"
 )
+_RANGE = re.compile(r"\b(?:rang|var|span)[a-z]{1,5}\s\Z")
+_PART_OF = re.compile(r"#\s(?:\w+\s)?(?:[(\[]#\s?%?[)\]]\s)?(?:out\s)?of\s(?:the\s|all\s)?\Z")
 BESIDE = 100  # characters in which a change may be stated beside what it is between
 
 
@@ -74,8 +76,8 @@ def totals_in_text(read: ReadDocument) -> Iterator[Outcome]:
         shape = shape_of(piece)
         taken: set[int] = set()
         for total, parts, are_all in _sums(shape):
-            if total in taken:
-                continue
+            if total in taken or _PART_OF.search(shape.folded, max(total - 40, 0), total):
+                continue  # a part of the total, and its parts
             stated = [_stated(shape, at) for at in (total, *parts)]
             if not all(is_count(one.number) and one.number.value for one in stated):
                 continue
@@ -124,6 +126,8 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
         text = shape.folded
         for match in _FROM_TO.finditer(text):
             start, end = match.span()
+            if _RANGE.search(text, max(start - 12, 0), start):
+                continue
             by = _THEN_CHANGE.match(text, end, end + BESIDE)
             by = by or _CHANGE_BEFORE.search(text, max(start - BESIDE, 0), start)
             if by is None:
