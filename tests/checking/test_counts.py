@@ -75,6 +75,7 @@ def test_percentages_in_any_notation(notation: str) -> None:
         "130/80 mmHg (20%)",
         "on 12/05/2010 (20%)",
         "52,5% (42/80)",  # a decimal comma
+        "112 grade 1 or 2 out of 158, 70.9%",
         "Of the nine patients, eight (88.9%) had a total of 11 clones",
     ],
 )

@@ -90,6 +90,8 @@ def test_several_estimates_under_one_name() -> None:
         ("The hazard ratio was 0.94 (95% CI, 0.59, 1,51).", []),  # a decimal comma
         ("Binding was 85%, CI 5% and 83%, CI 9%, respectively.", []),  # half-widths
         ("They diverged 1.3 Mya (95% CI 1.88–0.93).", []),  # the older first
+        ("They differed, t_(90) = 2.06, p = 0.04, 95% CI [−0.81, −0.02].", []),
+        ("No differences, F_(1, 91) = 1.56, p = 0.21, 95% CI [–0.29, 1.25].", []),
         ("The absolute difference was 19.3% (95% CI 10.3 to 27.8).", []),
         ("The odds ratio was 2.33 (95% CI 1.23 to 4.76).", []),  # by profile likelihood
         ("The odds ratio was 2.93 (95% CI 1.23 to 4.76).", ["NUM203"]),
@@ -140,6 +142,39 @@ def test_standard_errors_are_no_estimates(error: str) -> None:
     (one,) = intervals_in_tables(ReadDocument(Document("a", [], [table])))
     assert one.estimate is not None
     assert float(one.estimate) == 0.96
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "estimate"),
+    [
+        (
+            ["", "B", "Beta", "95% CI", "p"],
+            ["Age", "−6.13", "−0.31", "−9.95 to −2.30", "0.002"],
+            -6.13,
+        ),
+        (["", "Mean", "Maximum", "95% CI"], ["Error", "0.11", "0.26", "0.00–0.24"], 0.11),
+        (["", "Mean", "SD (95% CI)"], ["Change", "0.1", "1.2 (−0.2, 0.4)"], None),
+    ],
+)
+def test_what_intervals_of_tables_are_of(
+    header: list[str], row: list[str], estimate: float | None
+) -> None:
+    document = Document("a", [], [Table("t1", "", "", [header], [row])])
+    (one,) = intervals_in_tables(ReadDocument(document))
+    assert (None if one.estimate is None else float(one.estimate)) == estimate
+
+
+def test_standard_errors_of_coefficients_beside_intervals_of_ratios() -> None:
+    header = ["", "Coef.", "SE", "Hazard ratio", "95% CI of the hazard ratio"]
+    row = ["Zinc", "−0.667", "0.486", "0.513", "[0.191, 1.324]"]
+    document = Document("a", [], [Table("t1", "", "", [header], [row])])
+    assert recompute(document, codes={"NUM205"}).findings == []
+
+
+def test_intervals_of_several_arms_are_no_bounds() -> None:
+    header = ["", "[95% CI]", "[95% CI]", "[95% CI]"]
+    document = Document("a", [], [Table("t1", "", "", [header], [["Nausea", "0.4", "0.3", "0.1"]])])
+    assert list(intervals_in_tables(ReadDocument(document))) == []
 
 
 def test_exponentials_of_coefficients_are_ratios() -> None:

@@ -126,6 +126,37 @@ def test_p_values_may_be_corrected_for_sphericity() -> None:
         assert len(recompute(said, codes={"NUM301"}).findings) == count
 
 
+@pytest.mark.parametrize(
+    ("said", "statement", "count"),
+    [
+        ("P-values were adjusted for many comparisons.", "t(28) = 2.72, p = 0.044", 0),
+        ("P-values were adjusted for many comparisons.", "t(28) = 2.72, p = 0.004", 1),
+        ("P-values were adjusted for many comparisons.", "F(1, 1239) = 5.97, p = 0.024", 1),
+        ("Benjamini and Hochberg’s adjusted p-values.", "F(1, 1239) = 5.97, p = 0.024", 0),
+        ("All were adults.", "t(28) = 2.72, p = 0.044", 1),
+        ("We compared variances.", "F(22, 22) = 0.811, p = 0.63", 1),
+        ("All were adults.", "the ratio of variances was F(22, 22) = 0.811, p = 0.63", 0),
+        ("All were adults.", "T = 24 days, T&P = 11 days, p = 0.04", 0),
+        ("All were adults.", "χ^2 > 50, p < 2 × 10^-12", 0),
+    ],
+)
+def test_what_else_may_explain_a_p_value(said: str, statement: str, count: int) -> None:
+    document = read_text(f"{said}\n\nIt differed ({statement}).")
+    assert len(recompute(document, codes={"NUM301"}).findings) == count
+
+
+def test_effect_sizes_beside_an_f() -> None:
+    header, row = ["", "F", "Z", "Pr(>F)"], ["Clade", "0.399", "−0.925", "0.82"]
+    document = Document("a", [], [Table("t1", "", "", [header], [row])])
+    assert recompute(document, codes={"NUM301"}).findings == []
+
+
+def test_statistics_may_be_cut_off() -> None:
+    text = "Age mattered (β = −32.783, SE = 78.474, t(710) = −{}, p = .676)."
+    assert recompute(read_text(text.format("0.417")), codes={"NUM302"}).findings == []
+    assert recompute(read_text(text.format("0.416")), codes={"NUM302"}).findings != []
+
+
 def test_statistics_are_those_of_estimates_that_are_not_standardised() -> None:
     text = "It mattered (B = −.36, β = −.31, SE = .14, t = −{}, p = .02)."
     assert recompute(read_text(text.format("2.54")), codes={"NUM302"}).findings == []

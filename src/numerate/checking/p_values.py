@@ -19,7 +19,7 @@ _LABEL = (
     r"|[_-]?[A-Z][A-Za-z]{1,10}|[\s_-]for[ -][a-z]{4,12}"
 )
 _P_VALUE = re.compile(
-    rf"(?<![A-Za-z0-9^_])[pP](?:(?P<label>{_LABEL})?\s?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){{1,2}}|:\s?)"
+    rf"(?<![A-Za-z0-9^_&])[pP](?:(?P<label>{_LABEL})?\s?(?P<relation>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){{1,2}}|:\s?)"
     rf"|[\s‐–-]?[vV]al(?:ue)?s?(?P<later>{_LABEL})?"
     r"\s?(?P<said>(?:[=<>≤≥⩽⩾≦≧≪≈∼~]\s?){1,2}|(?:was|of|is)\s|:\s?))"
     r"(?P<value>\#|[nN]\.?[sS]\b\.?)"
@@ -35,7 +35,8 @@ P_HEADER = re.compile(
 )
 _CORRECTED = re.compile(
     r"correct(?:ed|ions?) (?:for|p|at|α|alpha|threshold|signific)|[- ]corrected\b|\bcorrection"
-    r"|adjusted[- ]p|# (?:adjusted|corrected)\s?[);,]|(?:p|signific\w+)[\w -]{0,12} (?:was|were) (?:adjusted|corrected)"
+    r"|adjusted[- ]p|# (?:adjusted|corrected)\s?[);,]"
+    r"|(?:p|signific\w+)[\w -]{0,12} (?:was|were) (?:adjusted|corrected)"
     r"|\bFDR|\bFWE|\bFWER|false discovery|family-?wise|[Bb]onferroni|\bHolm|Hochberg|Tukey|Dunn"
     r"|Scheff|[SŠ]id[aá]k|Benjamini|Games-Howell|[Pp]ermut|[Bb]ootstrap|[Ss]imulat|Monte Carlo"
     r"|multiple (?:comparison|test|hypothes)|[qQ][- ]value|andomi[sz]ation test"

@@ -66,7 +66,8 @@ _WITH_ESTIMATE = re.compile(
 _ANOTHER = re.compile(
     rf"[^#.;]{{0,30}}?(?P<estimate>{SIGN}\#){UNIT}{{0,2}}\s?[(\[]\s?{BOUNDS}\s?%?\s?[)\]]"
 )
-_BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|[tzZ](?:\s?\(\#\))?|Wald|F|d\.?f\.?|median|range)"
+_BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|Wald|d\.?f\.?|median|range)"
+_BESIDE = rf"(?:{_BESIDE}|[tTzZF](?:\s?_?\s?[(\[]\s?\#(?:\s?,\s?\#)?\s?[)\]])?)"
 _CLAUSE = (
     r"[\s,;:(\[]{1,3}[pP](?:[\s-]?[vV]alue)?\s?[=<>≤≥]{1,2}\s?\#"
     rf"|[\s,;:(\[]{{1,3}}{_BESIDE}\s?[=:]?\s?{SIGN}\#"

@@ -37,7 +37,8 @@ class Line:
     cells: Sequence[Piece | None]
     headers: Sequence[str]  # of each cell, the lowest, without notes; words in lower case
     above: Sequence[str]  # of each cell, all its headers, as they stand
-    said: str  # of the whole table: caption, label and notes
+    caption: str
+    notes: str  # of the table
 
 
 def without_notes(text: str) -> str:
@@ -67,21 +68,22 @@ def lines_of(
         for number in range(len(texts))
     ]
     texts = [[*row, *[""] * (width - len(row))] for row in texts]
-    said = f"{source.caption} {source.label} {source.notes}"
+    caption = f"{source.caption} {source.label}"
     found = False
-    for run in _runs(texts, grid, said, is_header):
+    for run in _runs(texts, grid, caption, source.notes, is_header):
         found = True
         yield run
     if not found:
         flipped = [list(column) for column in zip(*texts, strict=True)]
         flipped_grid = [list(column) for column in zip(*grid, strict=True)]
-        yield from _runs(flipped, flipped_grid, said, is_header)
+        yield from _runs(flipped, flipped_grid, caption, source.notes, is_header)
 
 
 def _runs(
     texts: Sequence[Sequence[str]],
     grid: Sequence[Sequence[Piece | None]],
-    said: str,
+    caption: str,
+    notes: str,
     is_header: Callable[[Sequence[str]], bool],
 ) -> Iterator[list[Line]]:
     run: list[Line] = []
@@ -103,7 +105,8 @@ def _runs(
         elif headers is None:
             titles.append(row)
         else:
-            run.append(Line(f"{section} {row[0]}".strip(), pieces, headers, above, said))
+            label = f"{section} {row[0]}".strip()
+            run.append(Line(label, pieces, headers, above, caption, notes))
     if run:
         yield run
 

@@ -12,12 +12,15 @@ from numerate.checking.reported_intervals import (
     ReportedInterval,
     bounds_at,
 )
-from numerate.checking.scale import scale_of
+from numerate.checking.scale import RATIO, scale_of
 from numerate.checking.shape import shape_of
 from numerate.checking.stated import Stated
 from numerate.checking.table_columns import MARKS, STANDARD_ERROR, Line, lines_of, single
 from numerate.checking.where import Where
 
+_OF_SPREAD = re.compile(r"(?:s\.?d\.?|s\.?e\.?m?\.?|standard (?:deviation|error))\s?[(\[,]")
+_STANDARDISED = {"β", "beta"}
+_RAW = {"b", "B"}
 _INTERVAL = re.compile(r"\bc\.?i\b\.?|confidence (?:interval|limit)", re.IGNORECASE)
 _BARE = re.compile(
     r"(?:(?:lower|upper)[ ,]*)?[(\[]?(?:[0-9.]+\s?%[ -]?)?"
@@ -34,6 +37,7 @@ _UPPER = re.compile(r"upper|\bul\b|\bucl\b|97\.5\s?%|maximum")
 _NOT_ESTIMATES = re.compile(
     r"n|N|d\.?f\.?|s\.?d\.?|(?:std\.?|standard) ?dev(?:iation)?s?\.?"
     r"|(?:[a-z]+ )?(?:ste|s\.?e\.?m?\.?|(?:std?\.?|standard\.?) ?err(?:or)?s?\.?)(?: of .{1,20})?"
+    r"|min(?:imum|\.)?|max(?:imum|\.)?|median|range"
     r"|[tzF]|t[- ].{1,10}|z[- ].{1,10}|wald.{0,12}|n ?\(%\)|no\.?.{0,20}|events?|total|χ.{0,4}"
 )
 
@@ -76,9 +80,9 @@ def _at(
         number = shape.number(match.end("estimate") - 1)
         low, high = bounds_at(shape, match)
         name = f"{line.label} {line.above[column]}"
-        return _interval(
-            line, column, Stated(number, piece.of(number)), low, high, name, 1, below
-        ), 1
+        is_spread = _OF_SPREAD.match(line.headers[column])
+        estimate = None if is_spread else Stated(number, piece.of(number))
+        return _interval(line, column, estimate, low, high, name, 1, below), 1
     if match := _BOUNDS.fullmatch(text):
         low, high = bounds_at(shape, match)
         estimate, name = _estimate(line, column)
@@ -87,7 +91,10 @@ def _at(
     if following is None:
         return None, 1
     one, other = line.headers[column], line.headers[column + 1]
-    are_bounds = (_BARE.fullmatch(one) and one == other) or (
+    are_two = (
+        _BARE.fullmatch(one) and one == other and one not in line.headers[column + 2 : column + 3]
+    )
+    are_bounds = (are_two and one not in line.headers[max(column - 1, 0) : column]) or (
         _LOWER.search(one) and _UPPER.search(other)
     )
     lower, upper = single(piece), single(following)
@@ -105,6 +112,8 @@ def _estimate(line: Line, column: int) -> tuple[Stated | None, str]:
         header = line.headers[left]
         if P_HEADER.fullmatch(header) or _NOT_ESTIMATES.fullmatch(header):
             continue
+        if header in _STANDARDISED and line.headers[left - 1] in _RAW:
+            continue
         found = single(line.cells[left])
         return found, f"{line.label} {line.above[left]}"
     return None, ""
@@ -120,7 +129,7 @@ def _interval(
     width: int,
     below: Line | None,
 ) -> ReportedInterval:
-    around = f"{line.said} {name} {line.above[column]}"
+    around = f"{line.caption} {line.notes} {name} {line.above[column]}"
     said = _LEVEL.search(line.above[column]) or _LEVEL.search(line.label)
     p, p_at = _p_of(line, column, width, below)
     errors = [
@@ -128,13 +137,16 @@ def _interval(
         for left in range(max(column - 6, 0), column)
         if STANDARD_ERROR.search(line.above[left]) and (found := single(line.cells[left]))
     ]
+    scale = scale_of(name, has_percent="%" in name.replace("95%", ""))
+    if scale is None and scale_of(line.above[column]) == RATIO:
+        scale = RATIO
     return ReportedInterval(
         low,
         high,
         low.where if estimate is None else estimate.where,
         estimate,
         float(said[1]) / 100 if said else 0.95,
-        scale_of(name, has_percent="%" in name.replace("95%", "")),
+        scale,
         p,
         p_at,
         errors[-1] if errors else None,

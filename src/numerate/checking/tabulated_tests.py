@@ -49,6 +49,7 @@ _BESIDE_T = re.compile(
     r"estimates?|coef.{0,10}|d\.?f\.?|s\.?e\.?|standard error|β|beta|mean.{0,20}"
 )
 _INTERVAL = re.compile(r"\bci\b|confidence interval")
+_OF_F = re.compile(r"pr ?\( ?> ?\|?f")
 _RESIDUAL = re.compile(r"resid|error|within", re.IGNORECASE)
 _CELL = re.compile(
     rf"[-−–﹣－+]?\s?(?P<value>\#){MARKS}"
@@ -94,6 +95,8 @@ def _in_line(line: Line, residual: Line | None) -> Iterator[ReportedTest]:
         if kind == F and any(map(_INTERVAL.search, headers)):
             continue  # the p-value may be of the estimate, the statistic of all the model
         beside = _p_column(column, kinds, ps)
+        if kind == Z and beside is not None and _OF_F.match(headers[beside]):
+            continue  # an effect size, and the p-value of F
         statistic = line.cells[column]
         p_cell = None if beside is None else line.cells[beside]
         if beside is None or statistic is None or p_cell is None:
@@ -123,7 +126,7 @@ def _in_line(line: Line, residual: Line | None) -> Iterator[ReportedTest]:
             None,
             (Candidate.of(p, p_cell),),
             statistic.place,
-            f"{line.said} {line.above[column]} {line.above[beside]} {line.label}",
+            f"{line.caption} {line.above[column]} {line.above[beside]} {line.label}",
             estimate,
             error,
         )

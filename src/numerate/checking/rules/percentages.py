@@ -26,7 +26,7 @@ IN_WORDS = {word: value for value, word in enumerate([*_ONES, *_TEENS], 1)} | {
     for between in (("-", " ") if ones else ("",))
 }
 _NUMBER = (
-    rf"(#(?<![#/.,]#)|\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?"
+    rf"(#(?<![#/.,]#)(?<!\bor\s#)|\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?"
     rf"|{'|'.join([*_TEENS, *_ONES])})(?=\s))"
 )
 _WORD = r"[^\W\d_][\w’'/*-]*"

@@ -118,8 +118,8 @@ def _is_copy(
         return bool(own & _words(row[0]))
     if other.piece is statement.piece or statement.number < other.number:
         return False  # of two texts, the second is told of
-    if len(rest) == 2 and _is_body(read, statement) and _is_body(read, other):
-        return False  # a mean and its deviation are alike by chance; only the abstract repeats
+    if _is_body(read, statement) and _is_body(read, other):
+        return False  # two groups are alike by chance; only the abstract repeats
     return len(own & _words(other.shape.sentence(other.at, other.end))) >= 3
 
 

@@ -113,8 +113,9 @@ class _Table:
         not_counts = {row for (row, _), piece in cells if _is_mean(piece)}
         for (row, column), piece in cells:
             share = share_in(piece)
-            if share is not None and self._is_percent_first(row, column):
-                share = share.swapped() or share
+            swapped = share.swapped() if share is not None else None
+            if swapped is not None and self._is_percent_first(row, column):
+                share = swapped
             if share is not None and (row not in not_counts or share.is_said or share.whole):
                 yield (row, column), share
 
@@ -301,9 +302,9 @@ class _Table:
         """Of each column, the rows that name anew what stands below them: `Median (IQR)`."""
         found: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for (row, column), piece in self.cells.items():
-            if row >= 0 and column > 0 and len(piece.text) < LONGEST and not piece.numbers:
-                if _OTHERWISE.search(piece.text) or _PERCENT.search(piece.text):
-                    found[column].append((row, piece.text))
+            is_name = row >= 0 and column > 0 and len(piece.text) < LONGEST and not piece.numbers
+            if is_name and (_OTHERWISE.search(piece.text) or _PERCENT.search(piece.text)):
+                found[column].append((row, piece.text))
         return {column: sorted(rows) for column, rows in found.items()}
 
     def _is_percent_first(self, row: int, column: int) -> bool:

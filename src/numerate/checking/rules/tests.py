@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from numerate.checking.distributions import (
     chi_squared_upper,
@@ -40,6 +40,12 @@ _RESAMPLED = re.compile(
     r"\b(?:tests?|[tF]-values?|statistic)\b"
 )
 _SPHERICITY = re.compile(r"Greenhouse|Huynh|sphericity")
+_DISCOVERY = re.compile(r"Benjamini|Hochberg|\bFDR\b|[Ff]alse discover")
+_CORRECTION = 1.4  # by what factor p-values that are corrected for many are larger, at least
+_FOR_MANY = re.compile(
+    r"[pP][- ]?values?[^.]{0,120}(?:correct|adjust)|(?:correct|adjust)[^.]{0,60}[pP][- ]?values?"
+    r"|(?:correct|adjust)\w*[^.]{0,30} multiple (?:comparison|test|hypothes)"
+)
 _MANY = 3  # tests of a document that do not hold, from which on they may be of another method
 _MAX_DF = 1e9
 
@@ -70,6 +76,8 @@ def recomputed_p(test: ReportedTest) -> Interval | None:
 def least_p(test: ReportedTest) -> float | None:
     """The smallest p-value it may have had, whatever its degrees of freedom."""
     largest = _magnitude(test).high
+    if math.isinf(largest):
+        return None
     if test.kind == T:
         return normal_two_sided(largest)
     return chi_squared_upper(largest, 1.0) if test.kind == CHI_SQUARED else None
@@ -79,7 +87,8 @@ def _magnitude(test: ReportedTest) -> Interval:
     number = test.statistic
     if test.relation == EQUAL:
         rounded = Interval.of(abs(number.value), number.precision)
-        return Interval(max(rounded.low, 0.0), rounded.high)
+        cut_off = float(abs(number.value)) + 10.0**-number.precision
+        return Interval(max(rounded.low, 0.0), cut_off)
     bound = abs(float(number))
     return Interval(0.0, bound) if test.relation == BELOW else Interval(bound, math.inf)
 
@@ -133,6 +142,10 @@ def _other_readings(test: ReportedTest) -> Iterator[Interval]:
     elif test.kind == R and degrees and degrees[0] > 2:
         others = [(degrees[0] - 2,)]
     statistic = _magnitude(test)
+    if test.kind == F and "varianc" in test.around:  # two-sided: either may be the larger one
+        for value in (statistic.low, statistic.high):
+            upper = f_upper(value, *degrees)
+            yield Interval(2 * min(upper, 1 - upper), 2 * min(upper, 1 - upper))
     for other in others:
         ends = [_tail(test.kind, value, *other) for value in (statistic.low, statistic.high)]
         yield Interval(min(ends), max(ends))
@@ -148,7 +161,14 @@ def _recompute(read: ReadDocument) -> Iterator[Outcome]:
         return
     one_sided = any(_ONE_SIDED.search(piece.text) for piece in read.running())
     spherical = not any(_SPHERICITY.search(piece.text) for piece in read.running())
-    found = [_outcome(test, one_sided, spherical) for test in tests]
+    corrected = any(
+        _FOR_MANY.search(piece.text)
+        for piece in read.running()
+        if "correct" in piece.text or "adjust" in piece.text
+    )
+    discovered = corrected and any(_DISCOVERY.search(piece.text) for piece in read.running())
+    is_one_of_many = _discovered if discovered else _compared if corrected else _never
+    found = [_outcome(test, one_sided, spherical, is_one_of_many) for test in tests]
     wrong = sum(outcome.finding is not None for outcome in found)
     right = sum(outcome.finding is None and outcome.missing is None for outcome in found)
     if (
@@ -176,7 +196,27 @@ def _corrected_for_sphericity(test: ReportedTest) -> Interval:
     return Interval(min(ends), max(ends))
 
 
-def _outcome(test: ReportedTest, one_sided: bool, spherical: bool) -> Outcome:
+def _never(test: ReportedTest) -> bool:
+    return False
+
+
+def _compared(test: ReportedTest) -> bool:
+    """A comparison, of which there may be many, and no test of several groups at once."""
+    is_chi = test.kind == CHI_SQUARED and test.degrees[0].interval.high == 1
+    return test.kind in (T, Z, R) or is_chi
+
+
+def _discovered(test: ReportedTest) -> bool:
+    """False discoveries are counted among all tests."""
+    return _compared(test) or test.degrees[0].interval.high == 1
+
+
+def _outcome(
+    test: ReportedTest,
+    one_sided: bool,
+    spherical: bool,
+    is_one_of_many: Callable[[ReportedTest], bool],
+) -> Outcome:
     if any(candidate.p.is_corrected for candidate in test.candidates) or is_corrected(test.around):
         return Outcome(test.where, missing="uncorrected p-values")
     recomputed = recomputed_p(test)
@@ -193,10 +233,15 @@ def _outcome(test: ReportedTest, one_sided: bool, spherical: bool) -> Outcome:
             return Outcome(test.where)
         if any(candidate.p.interval.meets(other) for other in _other_readings(test)):
             return Outcome(test.where)
+        if candidate.p.interval.low > _CORRECTION * recomputed.high and is_one_of_many(test):
+            return Outcome(test.where, missing="uncorrected p-values")
         is_repeated = test.kind == F and test.degrees[0].interval.low > 1
-        if is_repeated and not spherical:
-            if candidate.p.interval.meets(_corrected_for_sphericity(test)):
-                return Outcome(test.where, missing="degrees of freedom as corrected")
+        if (
+            is_repeated
+            and not spherical
+            and candidate.p.interval.meets(_corrected_for_sphericity(test))
+        ):
+            return Outcome(test.where, missing="degrees of freedom as corrected")
     return Outcome(test.where, _finding(test, recomputed))
 
 
@@ -209,8 +254,7 @@ def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
             yield Outcome(test.where, missing="decimals")
             continue
         quotient = test.estimate.interval / error
-        statistic = test.statistic.interval
-        if quotient.meets(statistic) or quotient.meets(-statistic):
+        if _absolute(quotient).meets(_magnitude(test)):
             yield Outcome(test.where)
             continue
         expected = float(test.estimate) / float(test.error)
@@ -230,6 +274,11 @@ def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
                 _quotient_written(quotient, test.statistic),
             ),
         )
+
+
+def _absolute(interval: Interval) -> Interval:
+    ends = abs(interval.low), abs(interval.high)
+    return Interval(0.0 if interval.low <= 0 <= interval.high else min(ends), max(ends))
 
 
 def _quotient_written(quotient: Interval, statistic: Number) -> Suggestion | None:
