@@ -313,7 +313,7 @@ add_rule(
             "| | OR (95% CI) | p |\n|---|---|---|\n| Age | 0.71 (0.41–1.22) | 0.2 |\n",
         ),
         _FIX,
-        0.96,
+        0.84,
         _outside,
     )
 )
@@ -328,7 +328,7 @@ add_rule(
         ("The mean difference was −0.5 kg (95% CI −0.2 to −0.8).",),
         ("The mean difference was −0.5 kg (95% CI −0.8 to −0.2).",),
         "Put the lower bound first, or mend the sign that is missing.",
-        0.93,
+        0.88,
         _order,
     )
 )
@@ -352,7 +352,7 @@ add_rule(
             "The mean difference was 1.3 kg (95% CI 0.2 to 2.4).",
         ),
         _FIX,
-        0.9,
+        0.91,
         _asymmetric,
     )
 )
@@ -375,7 +375,7 @@ add_rule(
             "The mean difference was 1.3 kg (95% CI −0.2 to 2.8), p = 0.09.",
         ),
         "Take the interval and the p-value from the same analysis; say so where they are not.",
-        0.88,
+        0.73,
         _against_p,
     )
 )
@@ -390,7 +390,7 @@ add_rule(
         ("The slope was steep, β = 0.20, SE = 0.80, 95% CI [0.04, 0.36].",),
         ("The slope was steep, β = 0.20, SE = 0.08, 95% CI [0.04, 0.36].",),
         "Take the standard error and the interval from the output of the analysis again.",
-        0.8,
+        0.5,
         _against_error,
     )
 )

@@ -176,7 +176,7 @@ add_rule(
         (_EXAMPLE.format("79.5"),),
         (_EXAMPLE.format("97.5"),),
         "Look up which of the two is right.",
-        0.86,
+        0.75,
         near_copies,
     )
 )

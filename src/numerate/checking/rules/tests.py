@@ -50,9 +50,10 @@ _MANY = 3  # tests of a document that do not hold, from which on they may be of 
 _MAX_DF = 1e9
 
 
-def recomputed_p(test: ReportedTest) -> Interval | None:
-    """All two-sided p-values that the statistic may have had; None without degrees of freedom."""
-    statistic = _magnitude(test)
+def recomputed_p(test: ReportedTest, *, cut_off: bool = True) -> Interval | None:
+    """All two-sided p-values that the statistic may have had, rounded, or cut off too; None without
+    degrees of freedom."""
+    statistic = _magnitude(test, cut_off=cut_off)
     if test.kind == Z:
         return statistic.through(normal_two_sided)
     degrees = [one.interval for one in test.degrees]
@@ -83,12 +84,12 @@ def least_p(test: ReportedTest) -> float | None:
     return chi_squared_upper(largest, 1.0) if test.kind == CHI_SQUARED else None
 
 
-def _magnitude(test: ReportedTest) -> Interval:
+def _magnitude(test: ReportedTest, *, cut_off: bool = True) -> Interval:
     number = test.statistic
     if test.relation == EQUAL:
         rounded = Interval.of(abs(number.value), number.precision)
-        cut_off = float(abs(number.value)) + 10.0**-number.precision
-        return Interval(max(rounded.low, 0.0), cut_off)
+        high = float(abs(number.value)) + 10.0**-number.precision if cut_off else rounded.high
+        return Interval(max(rounded.low, 0.0), high)
     bound = abs(float(number))
     return Interval(0.0, bound) if test.relation == BELOW else Interval(bound, math.inf)
 
@@ -242,7 +243,7 @@ def _outcome(
             and candidate.p.interval.meets(_corrected_for_sphericity(test))
         ):
             return Outcome(test.where, missing="degrees of freedom as corrected")
-    return Outcome(test.where, _finding(test, recomputed))
+    return Outcome(test.where, _finding(test, recomputed_p(test, cut_off=False) or recomputed))
 
 
 def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
@@ -365,7 +366,7 @@ add_rule(
         ),
         "Take statistic, degrees of freedom and p-value from the output of the test again; say so "
         "where a p-value is one-sided or corrected for several comparisons.",
-        0.99,
+        0.91,
         _recompute,
     )
 )
@@ -387,7 +388,7 @@ add_rule(
             "| | B | SE | t | p |\n|---|---|---|---|---|\n| Age | 0.52 | 0.25 | 2.08 | 0.044 |\n",
         ),
         "Take estimate, standard error and statistic from the output of the analysis again.",
-        0.86,
+        0.82,
         _of_estimates,
     )
 )
