@@ -23,6 +23,7 @@ from numerate.detector.articles import (
     numerals_of,
 )
 from numerate.detector.channel import KINDS, TRAINED
+from numerate.detector.evidence import EVIDENCE
 from numerate.detector.fitting import FittingOptions, draw_errors, score
 from numerate.detector.log_odds import PRIOR, LogOdds, fit_line
 from numerate.detector.small import SmallClassifier, SmallOptions
@@ -254,7 +255,9 @@ def test_a_network_that_learnt_from_other_evidence_is_refused(
     config = json.loads((folder / "config.json").read_text())
     del config["options"]["evidence"]
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(RunError, match="learnt from evidence 1, expected 2; train it anew"):
+    with pytest.raises(
+        RunError, match=f"learnt from evidence 1, expected {EVIDENCE}; train it anew"
+    ):
         open_detector(folder)
 
 

@@ -1,11 +1,12 @@
 """A format that a package outside brings, by nothing but an entry point of its own."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.packages import install
-from tests.test_cli import numerate
 
 import numerate as package
 from numerate.analysis.benford import count_digits_of
@@ -85,7 +86,8 @@ def test_commands_name_it(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), str(SOURCE)]))
     monkeypatch.setenv("COLUMNS", "200")
     for command in ("prepare", "check"):
-        shown = numerate(command, "--help").stdout
+        call = [sys.executable, "-m", "numerate", command, "--help"]  # formats are found once
+        shown = subprocess.run(call, capture_output=True, text=True, check=True).stdout
         assert "auto, text, jsonl, jats, latexml, minutes or tei." in shown
 
 
