@@ -33,8 +33,8 @@ PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a t
 PADDING = {"cpu": 256, "cuda": 2048}  # tokens of a batch that are none: another costs as much
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
-# Of attention on a GPU: the one that is left out plans anew for every shape of a batch, in both
-# directions, which takes longer than reading it, and here hardly two batches have the same.
+# Of attention on a GPU: the one that is left out, cuDNN's, plans anew for every shape of a batch,
+# and here hardly two have the same. What that saves in training has not been measured yet.
 OF_ANY_SHAPE = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 # Inner layers know what the last one, bound to say the next token, has let go of.
 DEPTHS = (0.53, 0.8)  # parts of the layers after which states are read, beside the last
