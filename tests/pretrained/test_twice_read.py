@@ -86,6 +86,25 @@ def test_errors_as_edits_are_errors_as_written(
     np.testing.assert_allclose(edited.texts, read.texts, atol=1e-4)
 
 
+def test_of_numerals_beyond_the_window_the_small_detector_decides(
+    classifier: PretrainedClassifier,
+) -> None:
+    window = classifier._opened.window
+    long = " ".join(f"{number} of them," for number in range(window))
+    article = article_of(Document("one", [Paragraph(long)])).part([0])
+    gathered = classifier.gather(classifier.prepare([article]), [0])
+    assert all(len(tokens) == window for tokens in gathered.sequences)
+    (places,) = gathered.places
+    assert (places < 0).any()
+    assert (places >= 0).any()
+    with torch.no_grad():
+        alone = classifier.small.logits(gathered.small).texts
+        both = classifier.logits(gathered).texts
+    same = (both - alone).abs().numpy() < 1e-7
+    assert same[places < 0].all()
+    assert not same[places >= 0].any()
+
+
 @pytest.mark.parametrize("finetune", ["none", "lora", "full"])
 def test_it_is_trained_stored_and_opened(
     trials: Path, tiny_models: dict[str, Path], tmp_path: Path, finetune: str

@@ -171,6 +171,9 @@ class PretrainedClassifier(NumeralClassifier):
         states = self._read(gathered.sequences, gathered.places)
         with torch.autocast(self.device.type, enabled=False):
             judged = self.judge(states.float())[:, 0]
+        # Of what did not fit the window it says nothing.
+        read = np.concatenate([np.zeros(0, dtype=np.bool_), *(at >= 0 for at in gathered.places)])
+        judged = judged * move(read, self.device)
         return replace(found, texts=found.texts.float() + judged)
 
     def _read(self, sequences: list[list[int]], places: list[np.ndarray]) -> Tensor:  # [N, S]
