@@ -9,7 +9,7 @@ from tests.plausibility.test_command import numerate
 from numerate.atomic import InUseError
 from numerate.cli.exits import errors_exit
 from numerate.corpus.prepare import prepare
-from numerate.errors import FailureError, NumerateError, RunError
+from numerate.errors import BROKEN, FailureError, NumerateError, RunError
 
 # What each command is called with: {0} is the file or folder that is wrong, {d} a good dataset.
 CALLS = {
@@ -147,3 +147,10 @@ def test_what_fails_on_the_way_is_one(
         raise error
     assert left.value.code == status
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_mistake_of_ours_is_not_taken_for_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left, errors_exit():
+        raise ZeroDivisionError("ours")
+    assert left.value.code == BROKEN
+    assert "ZeroDivisionError: ours" in capsys.readouterr().err

@@ -54,7 +54,8 @@ class Checks(Articles):
         (path,) = folder.iterdir()
         found = []
         for document in read_file(str(path)):
-            proof, _ = suppress(proofread(document), set(all_rules()), models=False)
+            proof, _ = suppress(proofread(document), frozenset(all_rules()))
+            assert not proof.failures, proof.failures
             for finding in proof:
                 written = proof.read.text(finding.where)
                 assert written == finding.written, f"{finding.code}: {written!r} is not its numeral"

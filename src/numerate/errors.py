@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MAX_REASON = 300
+BROKEN = 70  # exit status after a mistake of ours, as BSD's sysexits.h has it
 
 
 def printable(text: object) -> str:

@@ -38,7 +38,12 @@ def is_verbose() -> bool:
 def say(message: str) -> None:
     """One line that is good to know, but neither a result nor an error."""
     if not is_quiet():
-        print(f"numerate: {printable(message)}", file=sys.stderr)
+        warn(message)
+
+
+def warn(message: str) -> None:
+    """One line about something that went wrong, and is not the end: it is never silenced."""
+    print(f"numerate: {printable(message)}", file=sys.stderr)
 
 
 def notice_console() -> Console:

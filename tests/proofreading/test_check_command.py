@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,13 @@ from tests.proofreading.papers import PAPER, RIGHT, WRONG
 from typer.testing import CliRunner
 
 import numerate as package
+from numerate.checking.reading import ReadDocument
+from numerate.checking.recompute import _isolated
+from numerate.checking.rule import RULES, Outcome
 from numerate.cli import app, main
 from numerate.configuration import CHECK_FORMATS
 from numerate.documents.text import read_text
-from numerate.errors import DomainWarning, NumerateError
+from numerate.errors import BROKEN, DomainWarning, NumerateError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.joining import ERROR_RATE, Joining
@@ -241,6 +246,54 @@ def test_errors_are_kept_apart_from_findings(
     assert (status, out) == (2, "")
     assert err.startswith(message)
     assert err.count("\n") == 1
+
+
+@pytest.fixture
+def broken_rule(monkeypatch: pytest.MonkeyPatch) -> str:
+    """NUM101 finds what it finds, and then breaks."""
+    found = RULES["NUM101"].recompute
+
+    def breaks(read: ReadDocument) -> Iterator[Outcome]:
+        yield from found(read)
+        raise OverflowError("too\nlarge")
+
+    monkeypatch.setattr("numerate.checking.recompute._isolated", _isolated)
+    monkeypatch.setitem(RULES, "NUM101", replace(RULES["NUM101"], recompute=breaks))
+    return "NUM101"
+
+
+@pytest.mark.parametrize("format", CHECK_FORMATS)
+def test_a_rule_that_breaks_costs_nothing_else(
+    capsys: pytest.CaptureFixture[str], files: dict[str, str], broken_rule: str, format: str
+) -> None:
+    text = f"{WRONG} Of them, 42 of 120 (53%) were women."
+    Path(files["wrong"]).write_text(text)
+    arguments = ("check", files["wrong"], "--format", format, "--quiet")
+    status, out, err = numerate(capsys, *arguments)
+    assert status == BROKEN
+    assert ("NUM301" in out, out.count("0.36") > 0) == (True, True)
+    line = f"{files['wrong']}: rule NUM101 failed, and what it would find is missing; this is a "
+    line += "mistake of numerate, please report it: OverflowError: too large"
+    assert line in (out if format == "terminal" else err)
+    assert (format in {"terminal", "csv"}) or line in out
+    assert format == "csv" or "2 findings, 1 rule failed;" in out
+    assert numerate(capsys, *arguments, "--ignore", "NUM101")[0] == 1
+    with pytest.warns(RuntimeWarning, match="rule NUM101 failed"):
+        assert {finding.code for finding in package.check(text)} == {"NUM101", "NUM301"}
+
+
+def test_a_rule_that_breaks_leaves_its_known_findings_known(
+    capsys: pytest.CaptureFixture[str], files: dict[str, str], tmp_path: Path
+) -> None:
+    Path(files["wrong"]).write_text("Of them, 42 of 120 (53%) were women.")
+    arguments = ("check", files["wrong"], "--baseline", str(tmp_path / "known"), "--write-baseline")
+    assert numerate(capsys, *arguments)[0] == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("numerate.checking.recompute._isolated", _isolated)
+        patch.setitem(RULES, "NUM101", replace(RULES["NUM101"], recompute=lambda read: 1 / 0))  # type: ignore[arg-type]
+        status, _, err = numerate(capsys, *arguments)
+    assert status == BROKEN
+    assert "1 finding known now: 0 added, 1 kept, 0 dropped" in err
 
 
 def test_a_reader_that_leaves_is_no_error(files: dict[str, str]) -> None:

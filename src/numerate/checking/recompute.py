@@ -1,14 +1,15 @@
 """All rules over a document: what does not hold, what was recomputed, what could not be."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numerate.checking.rules  # noqa: F401 — registers them
 from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
-from numerate.checking.rule import RULES
+from numerate.checking.rule import RULES, Outcome, Rule
 from numerate.documents.document import Document, Table
+from numerate.errors import one_line
 
 
 @dataclass(slots=True)
@@ -27,9 +28,19 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """A rule broke on a document, which is a mistake of ours: what it would have found is missing,
+    what the others find is not."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recomputed:
     findings: list[Finding]
     coverage: dict[str, Coverage]  # by kind of statement: `tests`, `percentages`
+    failures: list[Failure]
 
 
 def recompute(
@@ -41,11 +52,12 @@ def recompute(
     read = document if isinstance(document, ReadDocument) else ReadDocument(document, tables)
     findings: list[Finding] = []
     coverage: dict[str, Coverage] = {}
+    failures: list[Failure] = []
     for code in sorted(RULES):
         rule = RULES[code]
         if codes is not None and code not in codes:
             continue
-        for outcome in rule.recompute(read):
+        for outcome in _isolated(rule, read, failures):
             of_kind = coverage.setdefault(rule.statements, Coverage())
             if outcome.missing is None:
                 of_kind.recomputed += 1
@@ -53,4 +65,12 @@ def recompute(
                 of_kind.missing[outcome.missing] += 1
             if outcome.finding is not None:
                 findings.append(outcome.finding)
-    return Recomputed(findings, coverage)
+    return Recomputed(findings, coverage, failures)
+
+
+def _isolated(rule: Rule, read: ReadDocument, failures: list[Failure]) -> Iterator[Outcome]:
+    try:
+        yield from rule.recompute(read)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        failures.append(Failure(rule.code, reason))

@@ -2,14 +2,15 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numerate.errors import FailureError, NumerateError, printable
+from numerate.errors import BROKEN, FailureError, NumerateError, printable
 
 EXIT_STATUS = (
     "Exit status: 0 done; 1 something was flagged, or failed on the way; 2 wrong use: an argument, "
-    "an option, a file or a folder cannot be what is asked for."
+    "an option, a file or a folder cannot be what is asked for; 70 a mistake of numerate itself."
 )
 FAILED, WRONG_USE = 1, 2
 _WRONG_PATHS = (
@@ -36,6 +37,9 @@ def errors_exit() -> Iterator[None]:
     except OSError as error:
         status = WRONG_USE if isinstance(error, _WRONG_PATHS) else FAILED
         _leave(f"{error.filename or 'input/output'}: {error.strerror or error}", status)
+    except Exception:  # Python would leave with 1, which says that something was flagged
+        traceback.print_exc()
+        raise SystemExit(BROKEN) from None
 
 
 def _leave(message: str, status: int) -> None:

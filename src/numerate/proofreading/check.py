@@ -11,7 +11,7 @@ from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
 from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.proofread import ProofreadDocument, proofread
-from numerate.proofreading.proofread_report import misfits_of
+from numerate.proofreading.proofread_report import failures_of, misfits_of
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import (
@@ -70,6 +70,8 @@ def check(
     )
     for line in misfits_of(found):
         warnings.warn(line, DomainWarning, stacklevel=2)
+    for line in failures_of(found):
+        warnings.warn(line, RuntimeWarning, stacklevel=2)
     return suppress(found, looked_for(chosen_codes(select, ignore), models))[0]
 
 

@@ -8,8 +8,8 @@ from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration, fin
 from numerate.documents import STANDARD_INPUT, read_file
 from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_tables
-from numerate.errors import NumerateError, check_choice
-from numerate.notices import plain_console, say
+from numerate.errors import BROKEN, NumerateError, check_choice
+from numerate.notices import plain_console, say, warn
 from numerate.numeral import normalise
 from numerate.progress import PassProgress
 from numerate.proofreading import fixing
@@ -66,7 +66,8 @@ class Wanted:
 
 def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     """Print what was found; the exit status: 1 when there is something, or when there is a
-    document that a model does not fit, of which it cannot say that nothing is wrong."""
+    document that a model does not fit, of which it cannot say that nothing is wrong; that of a
+    mistake of ours when a rule has failed."""
     _check(wanted, files)
     codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
     documents, projects = _read(files, wanted)
@@ -76,15 +77,21 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     report = _without_ignored(report, projects)
     if wanted.write_baseline:
         assert wanted.baseline is not None
-        written = write_baseline(wanted.baseline, report.documents, looked_for(codes, models))
+        failed = {failure.code for proof in report.documents for failure in proof.failures}
+        sought = looked_for(codes, models) - failed
+        written = write_baseline(wanted.baseline, report.documents, sought)
         say(f"{wanted.baseline}: {written}")
-        return 0
+        for line in report.failures:
+            warn(line)
+        return BROKEN if report.failures else 0
     if wanted.baseline is not None:
         left = without_known(report.documents, read_baseline(wanted.baseline))
         known = len(report) - sum(map(len, left))
         report = replace(report, documents=left, known=known)
     _show(report, wanted)
     mended = _fix(report) if wanted.fix else 0
+    if report.failures:
+        return BROKEN
     return int(len(report) > mended or bool(report.misfits))
 
 
@@ -250,6 +257,8 @@ def _show(report: Report, wanted: Wanted) -> None:
     else:
         write = {"json": as_json, "csv": as_csv, "sarif": as_sarif, "html": as_html}
         print(write[wanted.format](report))
+        for line in report.failures:
+            warn(line)
         for line in report.misfits:
             say(line)
     if wanted.format == "csv":  # the only one without a place for it

@@ -29,7 +29,9 @@ Texts = dict[tuple[int | None, int | None, int | None, int | None, bool], list["
 
 def as_html(report: Report) -> str:
     lead = escape(report.summary)
-    lead += "".join(f'</p>\n<p class="misfit">{escape(line)}' for line in report.misfits)
+    lead += "".join(
+        f'</p>\n<p class="misfit">{escape(line)}' for line in (*report.failures, *report.misfits)
+    )
     if report.unusual:
         odd = name_some([odd.written for _, odd in report.unusual])
         lead += f"</p>\n<p>Unusual, but not flagged: {escape(odd)}."

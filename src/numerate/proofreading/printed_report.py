@@ -81,6 +81,7 @@ def as_json(report: Report) -> str:
             }
             for proofread, odd in report.unusual
         ],
+        "failures": report.failures,
         "unneeded_suppressions": list(report.unneeded),
         "findings": [finding_record(proofread, finding) for proofread, finding in report],
     }
@@ -101,10 +102,10 @@ def as_csv(report: Report) -> str:
 def print_report(report: Report, console: Console, *, verbose: bool = False) -> None:
     """Each finding with its place, its sentence, its evidence and what is suggested.
 
-    A document that a model does not fit is told first. Where nothing is found, it is one line,
-    and none for those who want it quiet.
+    What failed, and a document that a model does not fit, is told first. Where nothing is found,
+    it is one line, and none for those who want it quiet.
     """
-    for line in report.misfits:
+    for line in (*report.failures, *report.misfits):
         console.print(Text(printable(line), style="bold yellow"), soft_wrap=True)
         console.print()
     for proofread, finding in report:

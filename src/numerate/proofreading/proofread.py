@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import Coverage, recompute
+from numerate.checking.recompute import Coverage, Failure, recompute
 from numerate.checking.rule import RULES
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
@@ -54,6 +54,7 @@ class ProofreadDocument(Sequence[Finding]):
     unusual: tuple[Suspicion, ...] = ()  # odd to a language model, but not flagged
     fits: "tuple[Fit, ...]" = ()  # whether it is of the kind that each language model knows
     hidden: int = 0  # findings that the reader does not want to hear of again
+    failures: tuple[Failure, ...] = ()  # rules that broke
     parts: Parts | None = field(default=None, repr=False, compare=False)  # none: not known any more
 
     @property
@@ -164,7 +165,10 @@ def joined(
     unusual = [one for some in heard for one in some.unusual if one.code in codes]
     fits = tuple(some.fit for some in heard if some.fit is not None)
     parts = Parts(recomputed.findings, suspicions, joining)
-    result = ProofreadDocument(read, (), recomputed.coverage, fits=fits, parts=parts)
+    failures = tuple(recomputed.failures)
+    result = ProofreadDocument(
+        read, (), recomputed.coverage, fits=fits, failures=failures, parts=parts
+    )
     result = result.without(lambda _: False)
     told_of = {finding.where for finding in result}
     odd = sorted((one for one in unusual if one.where not in told_of), key=lambda one: one.strength)

@@ -52,6 +52,11 @@ class Report:
         return [line for proofread in self.documents for line in misfits_of(proofread)]
 
     @property
+    def failures(self) -> list[str]:
+        """One line for each rule that broke on a document."""
+        return [line for proofread in self.documents for line in failures_of(proofread)]
+
+    @property
     def without_numerals(self) -> list[Document]:
         """Documents that have text but nothing to check: perhaps of another kind than was read."""
         return [
@@ -66,6 +71,8 @@ class Report:
         counted = "Nothing found" if not len(self) else _counted(len(self), "finding")
         if self.misfits and not len(self):
             counted += ", but no all-clear"
+        if broken := self.failures:
+            counted += f", {_counted(len(broken), 'rule')} failed"
         if self.known:
             counted += f", {self.known} known from the baseline"
         said = coverage_in_words(self.coverage)
@@ -82,6 +89,15 @@ def misfits_of(proofread: ProofreadDocument) -> list[str]:
 
     name = proofread.document.name
     return [misfit(name, fit) for fit in proofread.fits if not fit.calibrated]
+
+
+def failures_of(proofread: ProofreadDocument) -> list[str]:
+    name = proofread.document.name
+    return [
+        f"{name}: rule {failure.code} failed, and what it would find is missing; this is a mistake "
+        f"of numerate, please report it: {failure.reason}"
+        for failure in proofread.failures
+    ]
 
 
 def is_calibrated(proofread: ProofreadDocument, finding: Finding) -> bool:

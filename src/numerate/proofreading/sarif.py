@@ -15,6 +15,7 @@ from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
     Report,
     coverage_record,
+    failures_of,
     further,
     is_calibrated,
     place_record,
@@ -38,6 +39,7 @@ def as_sarif(report: Report) -> str:
     }
     run = {
         "tool": {"driver": driver},
+        "invocations": [_invocation(report)],
         "columnKind": "unicodeCodePoints",
         "results": [_result(proofread, finding, codes) for proofread, finding in report],
         "properties": {
@@ -50,6 +52,16 @@ def as_sarif(report: Report) -> str:
     }
     record = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(record, indent=2, ensure_ascii=False)
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    """Whether it went well; rules that broke are notifications."""
+    failed = [
+        {"level": "error", "message": {"text": line}, "associatedRule": {"id": failure.code}}
+        for proofread in report.documents
+        for failure, line in zip(proofread.failures, failures_of(proofread), strict=True)
+    ]
+    return {"executionSuccessful": not failed, "toolExecutionNotifications": failed}
 
 
 def _descriptor(rule: Rule) -> dict[str, Any]:
