@@ -25,6 +25,7 @@ _IGNORE: dict[str, Shape] = {
 _SHAPE: dict[str, Shape] = {
     "model?": (str, [str]),
     "alarms?": float,
+    "min-probability?": (float, int),
     "format?": str,
     "select?": [str],
     "baseline?": str,
@@ -40,6 +41,7 @@ class Configuration:
     path: Path | None = None  # None: there is no file, and nothing is chosen
     models: tuple[str, ...] = ()  # that check; the first is also asked to predict and to rank
     alarms: float | None = None
+    min_probability: float | None = None  # of findings that check tells
     format: str | None = None
     select: tuple[str, ...] = ()  # codes of rules, or their beginnings
     baseline: Path | None = None
@@ -99,12 +101,16 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
     alarms = table.get("alarms")
     if alarms is not None and not 0 < alarms < 1:
         raise NumerateError(f"{path}: alarms: got {alarms}, expected between 0 and 1")
+    least = table.get("min-probability")
+    if least is not None and not 0 <= least <= 1:
+        raise NumerateError(f"{path}: min-probability: got {least}, expected from 0 to 1")
     models = table.get("model", [])
     baseline, joining = table.get("baseline"), table.get("joining")
     return Configuration(
         path,
         tuple(_from(path, model) for model in ([models] if isinstance(models, str) else models)),
         alarms,
+        least,
         table.get("format"),
         tuple(table.get("select", ())),
         None if baseline is None else path.parent / baseline,

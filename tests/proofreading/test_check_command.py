@@ -34,6 +34,7 @@ from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import all_rules
 from numerate.proofreading.suppression import suppress
 
+ALL = ("--min-probability", "0")  # of a small model, which is never sure
 LIKELY, ABSURD = "The ejection fraction is 55 %.", "The ejection fraction is 123456789.123 %."
 
 
@@ -96,12 +97,12 @@ def test_with_a_model_it_also_says_what_is_unlikely(
 ) -> None:
     status, out, _ = numerate(capsys, "check", files["likely"], "--model", run)
     assert (status, out) == (0, "Nothing found; combination read 1 number; no statement to recompute.\n")  # noqa: E501  # fmt: skip
-    status, out, _ = numerate(capsys, "check", files["absurd"], "--model", run)
+    status, out, _ = numerate(capsys, "check", files["absurd"], "--model", run, *ALL)
     assert status == 1
     assert f"{files['absurd']}:1:26 NUM900 123456789.123 is implausible here" in out
     for format in ("json", "csv", "sarif", "html"):
         status, out, _ = numerate(
-            capsys, "check", files["absurd"], "--model", run, "--format", format
+            capsys, "check", files["absurd"], "--model", run, "--format", format, *ALL
         )
         assert status == 1
         assert "123456789.123" in out
@@ -155,7 +156,16 @@ def test_evidence_is_joined_as_was_fitted(
     capsys: pytest.CaptureFixture[str], run: str, files: dict[str, str], tmp_path: Path
 ) -> None:
     path = tmp_path / "joining.json"
-    arguments = ("check", files["absurd"], "--model", run, "--format", "json", "--force-domain")
+    arguments = (
+        "check",
+        files["absurd"],
+        "--model",
+        run,
+        "--format",
+        "json",
+        "--force-domain",
+        *ALL,
+    )
     found = []
     for unlikely in (0.0, 3.0):
         path.write_text(json.dumps(Joining(unlikely=unlikely).record()))

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.plausibility.test_command import WRONG, numerate
 
+ALL = ("--min-probability", "0")
+
 
 @pytest.fixture
 def project(tmp_path: Path, runs: dict[str, Path]) -> Path:
@@ -15,9 +17,13 @@ def project(tmp_path: Path, runs: dict[str, Path]) -> Path:
     return tmp_path
 
 
-def configure(folder: Path, runs: dict[str, Path], more: str = "") -> None:
+def configure(
+    folder: Path, runs: dict[str, Path], more: str = "", min_probability: float = 0
+) -> None:
+    """A model that was calibrated on so few numerals is never sure."""
     run = json.dumps(str(runs["combination"]))
-    (folder / "numerate.toml").write_text(f"model = {run}\nalarms = 0.2\nformat = 'json'\n{more}")
+    usual = f"model = {run}\nalarms = 0.2\nformat = 'json'\nmin-probability = {min_probability}"
+    (folder / "numerate.toml").write_text(f"{usual}\n{more}")
 
 
 def test_the_nearest_configuration_is_that_of_the_document(
@@ -70,6 +76,38 @@ def test_a_baseline_is_configured(
     assert numerate(capsys, "check", wrong, "--write-baseline")[0] == 0
     assert (project / "known.json").is_file()
     assert numerate(capsys, "check", wrong)[0] == 0
+    status, out, _ = numerate(capsys, "check", wrong, "--baseline", "none", *ALL)
+    assert (status, len(json.loads(out)["findings"])) == (1, 1)
+
+
+def test_a_configured_model_is_switched_off(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    wrong = str(project / "texts" / "wrong.txt")
+    status, out, _ = numerate(capsys, "check", wrong, "--model", "none", "--joining", "none")
+    assert (status, json.loads(out)["models"]) == (0, [])
+
+
+def test_less_likely_findings_are_counted(
+    capsys: pytest.CaptureFixture[str], project: Path, runs: dict[str, Path]
+) -> None:
+    """What the model says at 20 % alarms is hardly ever an error; a configuration may want it."""
+    wrong = str(project / "texts" / "wrong.txt")
+    configure(project, runs, min_probability=0.9)
+    status, out, _ = numerate(capsys, "check", wrong)
+    record = json.loads(out)
+    assert (status, record["findings"]) == (0, [])
+    assert (record["less_likely"], record["min_probability"]) == (1, 0.9)
+    assert record["summary"].startswith("Nothing found, 1 less likely not shown; ")
+    status, out, _ = numerate(capsys, "check", wrong, "--format", "terminal")
+    assert (status, out.count("\n")) == (0, 1)
+    assert out.endswith(" --min-probability 0 shows those that are less likely.\n")
+    status, out, _ = numerate(capsys, "check", wrong, *ALL)
+    (found,) = json.loads(out)["findings"]
+    assert (status, found["probability"] < 0.9) == (1, True)
+    for wanted in ("-0.1", "1.1", "nan"):
+        status, _, err = numerate(capsys, "check", wrong, "--min-probability", wanted)
+        assert (status, err.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize(("files", "documents"), [("[]", 2), ("['wrong.txt']", 0)])

@@ -163,6 +163,13 @@ def check(
             show_default=str(ALARMS),
         ),
     ] = None,
+    min_probability: Annotated[
+        float | None,
+        typer.Option(
+            help="Findings that are less probable to be errors are only counted.",
+            show_default="0.1",
+        ),
+    ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(help="A file of known findings, which are not reported.", show_default="none"),
@@ -222,6 +229,7 @@ def check(
         select=tuple(select or ()),
         ignore=tuple(ignore or ()),
         alarms=alarms,
+        min_probability=min_probability,
         format=format,
         baseline=baseline,
         joining=joining,

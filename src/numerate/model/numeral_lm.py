@@ -381,6 +381,12 @@ class NumeralLM(nn.Module):
             columns = self.columns([()] * len(texts))
         return self.backbone.after(Texts(texts, [self.tokens(text) for text in texts], columns))
 
+    @property
+    def sees_tables(self) -> bool:
+        """Whether a table in view changes what it expects."""
+        blind = self.backbone.title is None and not self.head.uses_sight
+        return not blind and sees_tables(self.config.sight)
+
     def check_tables(self, tables: Sequence[Table]) -> None:
         """Refuse what is no list of tables, and any table where the model would not see it."""
         alone = isinstance(tables, Table | str | Path)
@@ -388,8 +394,7 @@ class NumeralLM(nn.Module):
         if wrong:
             expected = "a list of tables, as numerate.read_tables gives"
             raise NumerateError(f"tables: got {type(wrong[0]).__name__}, expected {expected}")
-        blind = self.backbone.title is None and not self.head.uses_sight
-        if tables and (blind or not sees_tables(self.config.sight)):
+        if tables and not self.sees_tables:
             raise NumerateError(
                 f"tables: {self.name} sees none; expected a model with tables in sight, such as "
                 "one trained with --model grounded"

@@ -19,13 +19,15 @@ from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.printed_report import as_csv, as_json, print_report
 from numerate.proofreading.proofread import ProofreadDocument, proofread
-from numerate.proofreading.proofread_report import Report, coverage_in_words
+from numerate.proofreading.proofread_report import Report, coverage_in_words, is_calibrated
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import ALARMS, Model, check_alarms, looked_for
 
 CONFIG = "config.json"  # what a folder has that is a run
+NONE = "none"  # switches off a baseline, a joining or models that are configured
+MIN_PROBABILITY = 0.1  # that a finding is an error; of ten such, one is an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Wanted:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     alarms: float = ALARMS
+    min_probability: float = MIN_PROBABILITY
     format: str = "terminal"
     baseline: Path | None = None
     joining: Path | None = None
@@ -49,17 +52,22 @@ class Wanted:
     field: str = "text"
 
     def configured(self, project: Configuration, **said: object) -> "Wanted":
-        """With what was said, or else what the project has chosen."""
+        """With what was said, or else what the project has chosen; `none` is neither."""
         chosen = {
             "models": project.models,
             "select": project.select,
             "ignore": project.codes,
             "alarms": project.alarms,
+            "min_probability": project.min_probability,
             "format": project.format,
             "baseline": project.baseline,
             "joining": project.joining,
         }
         given = {name: value for name, value in said.items() if value not in (None, ())}
+        off = [name for name, value in given.items() if value in (Path(NONE), (NONE,))]
+        given |= dict.fromkeys(off)
+        if "models" in off:
+            given["models"] = ()
         usual = {name: value for name, value in chosen.items() if value not in (None, ())}
         return replace(self, **{**usual, **given})  # type: ignore[arg-type]
 
@@ -88,6 +96,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
         left = without_known(report.documents, read_baseline(wanted.baseline))
         known = len(report) - sum(map(len, left))
         report = replace(report, documents=left, known=known)
+    report = _likely(report, wanted.min_probability)
     _show(report, wanted)
     mended = _fix(report) if wanted.fix else 0
     if report.failures:
@@ -99,6 +108,9 @@ def _check(wanted: Wanted, files: list[str]) -> None:
     check_choice("format", wanted.format, CHECK_FORMATS)
     if not 0 < wanted.alarms < 1:
         raise NumerateError(f"alarms: got {wanted.alarms}, expected between 0 and 1")
+    if not 0 <= wanted.min_probability <= 1:
+        got = wanted.min_probability
+        raise NumerateError(f"min-probability: got {got}, expected from 0 to 1")
     first, *rest = files
     if first.startswith(PRETRAINED) or (rest and (Path(first) / CONFIG).is_file()):
         raise NumerateError(
@@ -164,12 +176,11 @@ def _open(
         return []
     from numerate.model.numeral_lm import NumeralLM
     from numerate.plausibility.given_tables import check_given, tell_if_none
-    from numerate.proofreading.witnesses import sees_tables
 
     models = [open_model(reference, with_tables=bool(given)) for reference in wanted.models]
     for model in models:
         if isinstance(model, NumeralLM):
-            if not given or sees_tables(model):
+            if not given or model.sees_tables:
                 check_given(model, given)
                 tell_if_none(model, documents, given)
             else:
@@ -247,6 +258,20 @@ def _heard_of(proof: ProofreadDocument, project: Configuration) -> ProofreadDocu
         )
 
     return proof.only(is_wanted)
+
+
+def _likely(report: Report, least: float) -> Report:
+    """Without those that are probably right, or one odd number in a hundred would end every run
+    with a failure; of what is uncalibrated nobody knows."""
+
+    def likely(proof: ProofreadDocument) -> ProofreadDocument:
+        found = proof.found
+        left = [one for one in found if one.probability >= least or not is_calibrated(proof, one)]
+        return replace(proof, found=tuple(left))
+
+    left = list(map(likely, report.documents))
+    less_likely = len(report) - sum(map(len, left))
+    return replace(report, documents=left, less_likely=less_likely, min_probability=least)
 
 
 def _show(report: Report, wanted: Wanted) -> None:

@@ -59,6 +59,8 @@ def as_json(report: Report) -> str:
         "alarms": report.alarms,
         "summary": report.summary,
         "known": report.known,
+        "min_probability": report.min_probability,
+        "less_likely": report.less_likely,
         "coverage": coverage_record(report.coverage),
         "documents": [
             {
@@ -127,7 +129,10 @@ def print_report(report: Report, console: Console, *, verbose: bool = False) -> 
             console.print(Padding.indent(Text(said, style="dim"), 2))
         console.print()
     if len(report) or not is_quiet():
-        console.print(report.summary, highlight=False, soft_wrap=True)
+        hint = (
+            " --min-probability 0 shows those that are less likely." if report.less_likely else ""
+        )
+        console.print(report.summary + hint, highlight=False, soft_wrap=True)
     if verbose and len(report.coverage) > FEW:
         whole = coverage_in_words(report.coverage, whole=True)
         console.print(f"In full: {whole}.", highlight=False, soft_wrap=True)

@@ -23,6 +23,8 @@ class Report:
     models: tuple[str, ...] = ()
     alarms: float | None = None  # of the models
     known: int = 0  # findings that a baseline hides
+    min_probability: float = 0.0
+    less_likely: int = 0  # findings below it
     unneeded: tuple[str, ...] = ()  # suppressions, one line each
 
     def __iter__(self) -> Iterator[tuple[ProofreadDocument, Finding]]:
@@ -75,6 +77,8 @@ class Report:
             counted += f", {_counted(len(broken), 'rule')} failed"
         if self.known:
             counted += f", {self.known} known from the baseline"
+        if self.less_likely:
+            counted += f", {self.less_likely:,} less likely not shown"
         said = coverage_in_words(self.coverage)
         if self.models:
             numerals = sum(proofread.numerals for proofread in self.documents)

@@ -55,6 +55,8 @@ class LanguageModel(Protocol):
     def name(self) -> Any: ...
     @property
     def checker(self) -> Any: ...
+    @property
+    def sees_tables(self) -> bool: ...
 
 
 Model = Detector | LanguageModel
@@ -158,7 +160,8 @@ def _unlikely(
     force_domain: bool,
     told: Told | None,
 ) -> Testimony:
-    given = read.given if sees_tables(model) else ()
+    # Rules and detectors are given tables beside it: one that sees none is not asked to.
+    given = read.given if model.sees_tables else ()
     assessed = model.checker.sift(read.document, alarms, given, told)
     return testimony_of(assessed.forced() if force_domain else assessed, read)
 
@@ -196,18 +199,6 @@ def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
     others = [glance for glance in assessed.glances if glance.start not in closely]
     found = [suspicion(one) for one in (*assessed, *others)]
     return Testimony(found, [suspicion(one) for one in assessed.unusual], assessed.domain)
-
-
-def sees_tables(model: LanguageModel) -> bool:
-    """Rules and detectors are given tables beside it: one that sees none is not asked to."""
-    check = getattr(model, "check_tables", None)
-    if check is None:
-        return True
-    try:
-        check([Table("#1", "", "", [], [["1"]])])
-    except NumerateError:
-        return False
-    return True
 
 
 def _suggestion(likely: str, sources: "Sequence[Source]", written: str) -> Suggestion | None:

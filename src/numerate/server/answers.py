@@ -27,7 +27,7 @@ from numerate.proofreading.proofread_report import (
 )
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import Detector, hear, sees_tables, testimony_of, usual_alarms
+from numerate.proofreading.witnesses import Detector, hear, testimony_of, usual_alarms
 from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars
 
@@ -50,7 +50,7 @@ def checked(
         checker = model.checker
         look = checker.assess if asked.details else checker.glance
         rate = checker.usual_alarms if asked.alarms is None else asked.alarms
-        assessed = look(read.document, rate, tables if sees_tables(model) else ())
+        assessed = look(read.document, rate, tables if model.sees_tables else ())
         assessed = assessed.forced() if force_domain else assessed
         heard.append(testimony_of(assessed, read))
         fit = assessed.domain

@@ -22,7 +22,6 @@ from numerate.server.limits import Limits
 from numerate.server.pages import page_routes
 from numerate.server.problems import RefusedError, answer_problems
 from numerate.server.workers import Workers
-from numerate.sight.columns import sees_tables
 
 Result = TypeVar("Result")
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -92,7 +91,7 @@ def create_app(
             strategy=None if model is None else model.name,
             members=[] if model is None else list(model.members),
             detectors=[detector.name for detector in detectors],
-            sees_tables=model is not None and sees_tables(model.config.sight),
+            sees_tables=model is not None and model.sees_tables,
             tables=[messages.TableAnswer.model_validate(table) for table in given.usual],
             limits=messages.LimitsAnswer.model_validate(limits),
             examples=list(examples),

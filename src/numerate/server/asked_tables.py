@@ -6,7 +6,6 @@ from numerate.corpus.tokenizer import DEFAULT_RULES
 from numerate.documents.document import Table
 from numerate.documents.table_file import tables_in
 from numerate.model.numeral_lm import NumeralLM
-from numerate.proofreading.witnesses import sees_tables
 from numerate.server.limits import Limits
 from numerate.server.messages import Cells
 from numerate.sight.table_numbers import numbers_of
@@ -29,7 +28,7 @@ class AskedTables:
         if self._model is None:
             return found
         if asked is None:
-            return found if sees_tables(self._model) else []
+            return found if self._model.sees_tables else []
         self._model.check_tables(found)
         return found
 

@@ -154,7 +154,7 @@ def _open(
     """The language model, with where it is from, and the detectors."""
     from numerate.plausibility.given_tables import check_given
     from numerate.proofreading.opened_models import open_model_or_detector
-    from numerate.proofreading.witnesses import Detector, sees_tables
+    from numerate.proofreading.witnesses import Detector
 
     found: list[tuple[NumeralLM, ModelSource]] = []
     detectors: list[Detector] = []
@@ -168,7 +168,7 @@ def _open(
         names = ", ".join(source.run for _, source in found)
         raise NumerateError(f"serve: got {names}, expected one language model; detectors beside it")
     for model, _ in found:
-        if sees_tables(model):
+        if model.sees_tables:
             check_given(model, tables)
     return (found[0] if found else None), detectors
 
