@@ -15,18 +15,13 @@ import numpy as np
 
 import numerate
 from numerate.corpus.dataset import Dataset
+from numerate.evaluation.detection import area_under_roc, threshold_of
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.assess import Strangeness, first_sight, log_odds, log_probs_of
 from numerate.plausibility.grid import Grid, Written
-from numerate.proofreading.benchmark import (
-    Score,
-    Scores,
-    Trial,
-    area_under_roc,
-    score_in_place,
-    threshold_of,
-)
+from numerate.proofreading.judges import Oddness, Score, score_in_place
+from numerate.proofreading.trial import Trial
 from numerate.runs.folder import CONFIG, read_json
 
 LN10 = np.log(10)
@@ -116,7 +111,7 @@ AVERAGE = "surprisal − 1 a digit − ½ average surprisal"
 PARAGRAPHS = 10  # of the train split, over whose numerals' contexts the average is taken
 
 
-def ranks_added(found: dict[str, Scores]) -> Scores:
+def ranks_added(found: dict[str, Oddness]) -> Oddness:
     """Each score as −log of the share of right numerals that reach it, then the sum."""
 
     def share(right: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -125,7 +120,7 @@ def ranks_added(found: dict[str, Scores]) -> Scores:
 
     parts = [found["surprisal"], found["tail of the number line"]]
     kinds = parts[0].wrong
-    return Scores(
+    return Oddness(
         np.sum([share(part.right, part.right) for part in parts], axis=0),
         {kind: np.sum([share(p.right, p.wrong[kind]) for p in parts], axis=0) for kind in kinds},
     )
@@ -171,10 +166,10 @@ def contexts_of(model: NumeralLM, texts: list[str], seed: int) -> list[TextReadi
     return [r for r in model.read_texts([texts[index] for index in chosen]) if len(r.positions)]
 
 
-def means(scores: Scores, trial: Trial) -> tuple[float, float]:
+def means(scores: Oddness, trial: Trial) -> tuple[float, float]:
     threshold = threshold_of(scores.right)
     areas, recalls = [], []
-    for kind, injected in trial.rows.items():
+    for kind, injected in trial.in_texts.rows.items():
         if len(injected):
             areas.append(area_under_roc(scores.right[injected.places], scores.wrong[kind]))
             recalls.append((scores.wrong[kind] > threshold).mean())
@@ -192,8 +187,8 @@ def main() -> None:
     trial = Trial(Dataset.open(path), "dev", seed=arguments.seed)
     readings = model.read_texts(trial.texts, going_on=True)
 
-    def detect(score: Score) -> Scores:
-        return score_in_place([score], readings, trial.numerals, trial.rows)[0]
+    def detect(score: Score) -> Oddness:
+        return score_in_place([score], readings, trial.numerals, trial.in_texts.rows)[0]
 
     once = Once(model)
     found = {

@@ -10,84 +10,56 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 
 from numerate.backbones.lstm import LSTMBackbone
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
+from numerate.corpus.tokenizer import tokenize
 from numerate.detector.articles import article_of
 from numerate.detector.channel import HELD_OUT, KINDS, Edit
-from numerate.detector.trained import Detector, open_detector
+from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral import is_numeral
+from numerate.plausibility.source import ModelSource
 from numerate.proofreading import benchmark
-from numerate.proofreading.benchmark import (
+from numerate.proofreading import trial as trial_module
+from numerate.proofreading.benchmark import Hearing, joining_of, run_benchmark, together
+from numerate.proofreading.benchmark_command import benchmark_checking
+from numerate.proofreading.fit_joining import fit_joining
+from numerate.proofreading.joining import (
+    PRIOR,
+    UNFITTED,
+    Features,
+    Joining,
+    features_of,
+    probability,
+)
+from numerate.proofreading.judges import (
+    Distance,
+    Ruled,
+    by_model,
+    by_rules,
+    by_surprisal,
+    rules_heard,
+    score_in_place,
+)
+from numerate.proofreading.proofread import proofread
+from numerate.proofreading.trial import (
     FIGURES,
     TABLE_CELL,
-    Distance,
     Injected,
     Trial,
-    area_under_roc,
-    by_surprisal,
-    precision_of_first,
-    quality,
-    run_benchmark,
-    score_in_place,
-    threshold_of,
+    cell_places,
+    document_of,
+    text_places,
 )
-from numerate.proofreading.fit_joining import fit_joining
-from numerate.proofreading.joining import PRIOR, Features, probability
 
 
 @pytest.fixture(scope="module")
 def detector(detector_run: Path) -> Detector:
     return open_detector(detector_run, "cpu")
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_area_under_the_curve(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    right = generator.normal(size=200).round(1)  # with ties
-    wrong = generator.normal(0.7, size=90).round(1)
-    truth = np.repeat([0, 1], [len(right), len(wrong)])
-    expected = roc_auc_score(truth, np.concatenate([right, wrong]))
-    assert area_under_roc(right, wrong) == pytest.approx(expected, rel=1e-12)
-    weights = [generator.integers(0, 3, len(some)).astype(float) for some in (right, wrong)]
-    expected = roc_auc_score(
-        truth, np.concatenate([right, wrong]), sample_weight=np.concatenate(weights)
-    )
-    assert area_under_roc(right, wrong, *weights) == pytest.approx(expected, rel=1e-12)
-
-
-def test_recall_is_at_one_percent_of_the_right_numerals() -> None:
-    right = np.arange(1000.0)
-    wrong = np.array([985.0, 991.0, 995.0, 2000.0])
-    places = np.array([985, 991, 995, 3])
-    found = quality(right, wrong, places, np.arange(1000) // 10)
-    assert threshold_of(right) == 990
-    assert (right > threshold_of(right)).mean() <= 0.01
-    assert found.count == 4
-    assert found.recall.value == pytest.approx(0.75)
-    assert found.recall.low <= 0.75 <= found.recall.high
-    assert found.auc.value == area_under_roc(right[places], wrong)
-    assert found.auc.low <= found.auc.value <= found.auc.high
-
-
-def test_precision_among_the_first() -> None:
-    """Of 10,000 right numerals and 50 wrong ones, by simulation of what is easily seen."""
-    documents = np.repeat(np.arange(100), 100)
-    right = np.zeros(10_000)
-    owners = [np.arange(100)]
-    perfect = precision_of_first(right, [np.ones(100)], documents, owners)
-    assert perfect.value == pytest.approx((50 + 50 * 0) / 100)  # no more than 50 are wrong
-    blind = precision_of_first(right, [np.zeros(100)], documents, owners)
-    assert blind.value == pytest.approx(50 / 10_050, rel=1e-9)  # ties, in any order
-    half = precision_of_first(right, [np.ones(100), np.zeros(100)], documents, owners * 2)
-    expected = (25 + 75 * 25 / 10_025) / 100
-    assert half.value == pytest.approx(expected, rel=0.05)
-    assert half.low < half.value < half.high
 
 
 def test_joined_evidence_is_fitted_like_a_logistic_regression() -> None:
@@ -134,17 +106,21 @@ def test_one_error_in_each_paragraph_and_table(trials: Path) -> None:
     trial = Trial(Dataset.open(trials / "data"), "dev", seed=3)
     texts = sum(len(article.texts) for article in trial.articles)
     assert {kind for kinds in FIGURES.values() for kind in kinds} == set(KINDS)
-    assert len(trial.rows["digit replaced"]) == texts
-    for injected in trial.rows.values():
+    rows, cells = trial.in_texts.rows, trial.in_tables.rows[TABLE_CELL]
+    assert len(rows["digit replaced"]) == texts
+    for injected in rows.values():
         for errors, article in zip(injected.errors, trial.articles, strict=True):
             assert all(len(some) <= 1 for some in errors.texts)
             assert not any(errors.tables)
             assert len(errors.texts) == len(article.texts)
         for place, numeral in zip(injected.places, injected.numerals, strict=True):
             assert float(trial.numerals[place]) != float(numeral)
-    assert len(trial.cells) == len(trial.articles)
+    assert len(cells) == len(trial.articles)
+    for errors in cells.errors:
+        assert all(len(some) <= 1 for some in errors.tables)
+        assert not any(errors.texts)
     again = Trial(Dataset.open(trials / "data"), "dev", seed=3)
-    assert all(again.rows[name].errors == trial.rows[name].errors for name in trial.rows)
+    assert all(again.in_texts.rows[name].errors == rows[name].errors for name in rows)
     few = Trial(Dataset.open(trials / "data"), "dev", seed=3, limit=3)
     assert few.texts == [trial.texts[index] for index in few.chosen]
 
@@ -189,7 +165,7 @@ def test_the_median_is_that_of_the_training_numbers(
 def test_without_numerals_there_is_nothing_to_find(
     trials: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(benchmark, "numerals_of", lambda articles: [])
+    monkeypatch.setattr(trial_module, "numerals_of", lambda articles: [])
     with pytest.raises(DatasetError, match="no numeral in these 3 paragraphs"):
         run_benchmark(Dataset.open(trials / "data"), limit=3)
 
@@ -203,13 +179,13 @@ def test_a_model_beats_the_baselines(models: dict[str, NumeralLM], dataset: Path
     assert list(result.judges) == names
     assert list(result.first) == names
     for found in result.judges.values():
-        assert all(0 <= one.recall.value <= 1 for one in found.values())
+        assert all(0 <= one.recall.estimate <= 1 for one in found.values())
     ours, theirs = (
-        np.mean([one.auc.value for one in result.judges[name].values()])
+        np.mean([one.auc.estimate for one in result.judges[name].values()])
         for name in ("likelihood", "distance from the median")
     )
     assert ours > theirs  # after two epochs
-    assert result.judges["likelihood"]["factor 100 or 1,000"].auc.value > 0.9
+    assert result.judges["likelihood"]["factor 100 or 1,000"].auc.estimate > 0.9
 
 
 def test_a_detector_finds_what_stands_otherwise_in_the_table(
@@ -217,33 +193,146 @@ def test_a_detector_finds_what_stands_otherwise_in_the_table(
 ) -> None:
     opened = Dataset.open(trials / "data")
     result = run_benchmark(opened, detectors=[detector], split="test")
-    some = [run_benchmark(opened, detectors=[detector], limit=4, joining_limit=4) for _ in range(2)]
+    some = [run_benchmark(opened, detectors=[detector], limit=4) for _ in range(2)]
     assert some[0].record() == some[1].record()
     assert list(result.judges) == ["rules", "detector", "all together"]
     for found in result.judges.values():
         assert list(found) == [*FIGURES, TABLE_CELL]
-    assert result.judges["detector"]["digit replaced"].auc.value > 0.75
+    assert result.judges["detector"]["digit replaced"].auc.estimate > 0.75
     assert set(HELD_OUT) <= set(result.judges["detector"])
+    assert list(result.first["detector"]) == ["texts", "table cells", "texts and table cells"]
+    assert list(result.flagged) == ["detector"]
+    for found in result.flagged["detector"].values():
+        assert 0 <= found.estimate < 0.2
 
 
 def test_rules_see_what_does_not_add_up(trials: Path) -> None:
     text = "Of the patients, 42 of 120 (35%) were women; 7 were not."
     article = article_of(Document("one", [Paragraph(text)]))
-    ruled, cells = benchmark.ruled(article)
-    assert not ruled.scores().any()
-    assert len(cells.scores()) == 0
+    assert not Ruled.of(rules_heard(article), text_places(article)).scores().any()
+    assert cell_places(article) == []
     errors = replace(article.no_errors(), texts=[[Edit(2, "digit replaced", "53", "53")]])
-    scores = benchmark.ruled(article.with_errors(errors))[0].scores()
+    wrong = article.with_errors(errors)
+    scores = Ruled.of(rules_heard(wrong), text_places(wrong)).scores()
     assert scores[2] > 0.5
     assert 0 < scores[0] < scores[2]  # it may be another one of the three
     assert scores[3] == 0
     trial = Trial(Dataset.open(trials / "data"), "test", seed=1, limit=4)
-    heard = benchmark.by_rules(trial).judgement()
+    heard = by_rules(trial).judgement()
     assert not heard.texts.right.any()
     assert {name: len(found) for name, found in heard.texts.wrong.items()} == {
-        name: len(injected) for name, injected in trial.rows.items()
+        name: len(injected) for name, injected in trial.in_texts.rows.items()
     }
-    assert benchmark.document_of(trial.articles[0]).paragraphs[0].tables == ("0",)
+    assert document_of(trial.articles[0]).paragraphs[0].tables == ("0",)
+
+
+def test_whoever_recomputes_the_rules_say_the_same(trials: Path) -> None:
+    trial = Trial(Dataset.open(trials / "data"), "test", seed=1, limit=4)
+    here, beside = (by_rules(trial, processes).texts for processes in (0, 2))
+    np.testing.assert_equal(here.right.pointed, beside.right.pointed)
+    for name, found in here.wrong.items():
+        np.testing.assert_equal(found.involved, beside.wrong[name].involved)
+
+
+def test_the_probability_is_that_of_check(trials: Path, detector: Detector) -> None:
+    """Of all that check finds in an article with errors, joined in one way and in another."""
+    trial = Trial(Dataset.open(trials / "data"), "test", seed=1, limit=6)
+    compared, of_rules, of_cells = 0, 0, 0
+    joining = Joining(-4.0, 0.8, 0.3, 0.9, 0.7)
+    article = trial.articles[0]
+    text = "Of the patients, 42 of 120 (53%) were women; 7 were not."
+    trial.articles = [
+        replace(article, texts=[text, *article.texts], views=[[], *article.views],
+                tokens=[tokenize(text, article.rules), *article.tokens])
+    ]  # fmt: skip
+    trial.in_texts = replace(trial.in_texts, rows={})
+    trial.in_tables = replace(trial.in_tables, rows={})
+    other = replace(detector.calibrations.texts, offset=-3.0)
+    calibrations = Calibrations(other, detector.calibrations.cells)
+    two = [detector, Detector("again", detector.classifier, detector.rules, calibrations)]
+    judged = together(Hearing(trial, [], two), joining)
+    assert judged.cells is not None
+    places = [*text_places(trial.articles[0]), *cell_places(trial.articles[0])]
+    chances = dict(zip(places, [*judged.texts.right, *judged.cells.right], strict=True))
+    document = document_of(trial.articles[0])
+    for finding in proofread(document, models=two, alarms=0.9, joining=joining):
+        rules = [code for code in finding.codes if code != "NUM800"]
+        suspects = finding.involved if rules else (finding.where,)
+        assert finding.probability == pytest.approx(max(chances[w] for w in suspects), rel=1e-3)
+        assert finding.probability >= chances[finding.where] - 1e-6
+        compared += 1
+        of_rules += bool(rules)
+        of_cells += finding.where.table is not None
+    assert min(compared - of_rules - of_cells, of_rules, of_cells) > 0
+
+
+def test_the_probability_is_that_of_check_with_language_models(
+    models: dict[str, NumeralLM], dataset: Path
+) -> None:
+    trial = Trial(Dataset.open(dataset), "test", seed=1, limit=6)
+    two = [models["combination"], models["mog"]]
+    judged = together(Hearing(trial, two, []), UNFITTED).texts.right
+    compared = 0
+    for index, article in enumerate(trial.articles):
+        own = judged[trial.in_texts.documents == index]
+        chances = dict(zip(text_places(article), own, strict=True))
+        found = proofread(document_of(article), models=two, alarms=0.9, force_domain=True)
+        for finding in found:
+            assert finding.probability == pytest.approx(chances[finding.where], rel=1e-3)
+            compared += 1
+    assert compared > 5
+
+
+def test_joining_is_fitted_to_texts_and_tables_at_a_realistic_rate(
+    trials: Path, detector: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = Trial(Dataset.open(trials / "data"), "dev", seed=2)
+    given = []
+
+    def fit(vectors: np.ndarray, is_wrong: np.ndarray, weights: np.ndarray) -> Joining:
+        given.append((vectors, is_wrong, weights))
+        return UNFITTED
+
+    monkeypatch.setattr(benchmark, "fit_joining", fit)
+    joining_of(Hearing(trial, [], [detector]))
+    ((vectors, is_wrong, weights),) = given
+    assert vectors.shape == (len(weights), 4)
+    assert weights[is_wrong].sum() / weights.sum() == pytest.approx(1 / 200)
+    right = len(trial.numerals) + len(trial.in_tables.documents)
+    errors = [len(trial.in_texts.rows[name]) for name in FIGURES if name not in HELD_OUT]
+    assert (~is_wrong).sum() == right
+    assert is_wrong.sum() == sum(errors) + len(trial.in_tables.rows[TABLE_CELL])
+
+
+def test_several_that_know_nearly_the_same() -> None:
+    """k p-values of one text are together no more than one; odds of detectors are averaged."""
+    assert features_of([0.6, 0.9], [0.99]) == Features(pointed=0.9)
+    assert features_of([], [0.6, 0.7]) == Features(involved=0.7)
+    found = features_of((), (), [1.0, -2.0, 4.0], [0.02, 0.4, 0.9])
+    assert (found.detected, found.plausibility) == (pytest.approx(1.0), pytest.approx(0.06))
+    assert features_of((), (), [], [0.6, 0.9]).plausibility == 1.0
+    generator = np.random.default_rng(1)
+    shared = generator.random(20_000)
+    for other in (shared, 1 - shared, generator.random(20_000)):  # whatever they have in common
+        pairs = zip(shared.tolist(), other.tolist(), strict=True)
+        joint = [features_of((), (), (), pair).plausibility for pair in pairs]
+        for level in (0.01, 0.05, 0.2):
+            assert np.mean(np.array(joint) <= level) < level * 1.15
+
+
+def test_nothing_is_fitted_to_what_it_is_measured_on(
+    trials: Path, detector: Detector, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    result = run_benchmark(
+        Dataset.open(trials / "data"), detectors=[detector], split="dev", limit=4
+    )
+    assert result.joining == UNFITTED.record()
+    assert "joined as if independent" in capsys.readouterr().err
+    with pytest.raises(NumerateError, match="--write-joining: got --split dev, expected test"):
+        benchmark_checking(
+            ModelSource("", trials / "data"), [], softmax=None, split="dev", seed=1, limit=4,
+            format="json", write_joining=tmp_path / "joining.json",
+        )  # fmt: skip
 
 
 def test_it_reads_a_few_paragraphs_at_a_time(
@@ -252,7 +341,7 @@ def test_it_reads_a_few_paragraphs_at_a_time(
     """Memory does not grow with the split, and nothing else depends on the portions."""
     lm = models["combination"]
     trial = Trial(Dataset.open(dataset), "test", limit=8)
-    (whole,) = benchmark.by_model(lm, [by_surprisal(lm)], trial)
+    (whole,) = by_model(lm, [by_surprisal(lm)], trial)
     portions: list[int] = []
     read = NumeralLM.read_in_view
 
@@ -264,7 +353,7 @@ def test_it_reads_a_few_paragraphs_at_a_time(
 
     monkeypatch.setattr(NumeralLM, "read_in_view", counted)
     monkeypatch.setattr(LSTMBackbone, "texts_at_once", 3)
-    (parts,) = benchmark.by_model(lm, [by_surprisal(lm)], trial)
+    (parts,) = by_model(lm, [by_surprisal(lm)], trial)
     assert max(portions) == 3
     assert sum(portions) == 8
     np.testing.assert_allclose(parts.right, whole.right, rtol=1e-5)

@@ -18,7 +18,8 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.passages import read_corpus, read_passages, read_texts
 from numerate.plausibility.wording import explain
-from numerate.proofreading.benchmark import Trial, by_model, by_surprisal
+from numerate.proofreading.judges import by_model, by_surprisal
+from numerate.proofreading.trial import Trial
 from numerate.sight.view import SeenNumber, Source, merged
 
 AGE = "Mean age was"

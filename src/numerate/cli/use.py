@@ -271,6 +271,9 @@ def check_benchmark(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the errors.")] = 1,
+    processes: Annotated[
+        int, typer.Option(help="That recompute, and read for detectors, beside this one.")
+    ] = 0,
     limit: Limit = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
@@ -290,6 +293,7 @@ def check_benchmark(
         limit=limit,
         format=format,
         write_joining=write_joining,
+        processes=processes,
     )
 
 

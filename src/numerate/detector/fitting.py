@@ -10,12 +10,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.utils.data import DataLoader
-from torch.utils.data import Dataset as TorchDataset
 
 from numerate.batching import bucketed_batches
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, Errors, labels, numerals_of
+from numerate.detector.beside import made_beside
 from numerate.detector.channel import TRAINED, Channel
 from numerate.detector.classifier import NumeralClassifier, Prepared
 from numerate.errors import NumerateError
@@ -59,7 +58,7 @@ class FittingOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class NumeralLogits:
     """Log-odds of articles: of their texts' numerals [N], and of their tables' numbers [C]."""
 
     texts: np.ndarray
@@ -103,17 +102,25 @@ def score(
     batch_size: int = 12,
     *,
     cells: bool = True,
-) -> Scores:
+    processes: int = 0,
+) -> NumeralLogits:
     """Every numeral of all articles, in their order; without `cells`, those of texts alone."""
     count = len(prepared.articles)
     texts: list[np.ndarray] = [np.zeros(0)] * count
     of_cells: list[np.ndarray] = [np.zeros(0)] * count
     sees_cells = cells
+    batches = bucketed_batches(prepared.sizes, batch_size)
+
+    def gather(batch: int) -> Any:
+        rows = batches[batch].tolist()
+        some = None if errors is None else [errors[row] for row in rows]
+        return classifier.gather(prepared, rows, some, cells=cells)
+
     classifier.eval()
     with torch.inference_mode():
-        for rows in bucketed_batches(prepared.sizes, batch_size):
-            some = None if errors is None else [errors[row] for row in rows]
-            found = classifier.logits(classifier.gather(prepared, rows.tolist(), some, cells=cells))
+        made = made_beside(gather, len(batches), processes)
+        for rows, gathered in zip(batches, made, strict=True):
+            found = classifier.logits(gathered)
             chosen = [prepared.articles[row] for row in rows]
             sizes = np.cumsum([article.count for article in chosen])[:-1]
             for row, part in zip(rows, np.split(_array(found.texts), sizes), strict=True):
@@ -125,7 +132,7 @@ def score(
             for row, part in zip(rows, np.split(_array(found.cells), sizes), strict=True):
                 of_cells[row] = part
     of_texts = np.concatenate([np.zeros(0), *texts])
-    return Scores(of_texts, np.concatenate([np.zeros(0), *of_cells]) if sees_cells else None)
+    return NumeralLogits(of_texts, np.concatenate([np.zeros(0), *of_cells]) if sees_cells else None)
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -160,7 +167,9 @@ def fit(
             loss = _train_epoch(
                 classifier, prepared, rules, options, epoch, elsewhere, optimizer, schedule
             )
-            dev_loss, dev_cells = dev_losses(classifier, prepared_dev, dev_errors)
+            dev_loss, dev_cells = dev_losses(
+                classifier, prepared_dev, dev_errors, options.processes
+            )
             record = {
                 "epoch": epoch + 1,
                 "train_loss": loss,
@@ -200,24 +209,24 @@ def _train_epoch(
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LambdaLR,
 ) -> float:
-    batches = _Batches(
-        classifier,
-        prepared,
-        draw_errors(prepared.articles, rules, [options.seed, epoch], elsewhere),
-        [options.seed, epoch],
-        options.batch_size,
-    )
-    loader: DataLoader[_Batch] = DataLoader(
-        batches,
-        batch_size=None,
-        collate_fn=_as_it_is,
-        num_workers=options.processes,
-        multiprocessing_context="fork" if options.processes else None,
-    )
+    seed = [options.seed, epoch]
+    errors = draw_errors(prepared.articles, rules, seed, elsewhere)
+    generator = np.random.default_rng([*seed, 1])
+    batches = bucketed_batches(prepared.sizes, options.batch_size, generator)
+
+    def make(batch: int) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Labels of texts and of tables, and the articles."""
+        rows = batches[batch].tolist()
+        wrong = [errors[row] for row in rows]
+        of_texts, of_tables = labels([prepared.articles[row] for row in rows], wrong)
+        drawn = np.random.default_rng([*seed, 2, batch])
+        gathered = classifier.gather(prepared, rows, wrong, generator=drawn)
+        return of_texts, of_tables, gathered
+
     classifier.train()
     device = classifier.device
     total = count = 0.0
-    for of_texts, of_tables, gathered in loader:
+    for of_texts, of_tables, gathered in made_beside(make, len(batches), options.processes):
         with torch.autocast(device.type, torch.bfloat16, options.mixed_precision == "bf16"):
             found = classifier.logits(gathered)
         if not len(found.texts):
@@ -238,55 +247,17 @@ def _train_epoch(
     return total / max(count, 1.0)
 
 
-_Batch = tuple[np.ndarray, np.ndarray, Any]  # labels of texts and of tables, and the articles
-
-
-class _Batches(TorchDataset[_Batch]):
-    """The batches of an epoch, each made when it is asked for, maybe in another process."""
-
-    def __init__(
-        self,
-        classifier: NumeralClassifier,
-        prepared: Prepared,
-        errors: list[Errors],
-        seed: list[int],
-        size: int,
-    ) -> None:
-        self._classifier, self._prepared, self._errors, self._seed = (
-            classifier, prepared, errors, seed,
-        )  # fmt: skip
-        generator = np.random.default_rng([*seed, 1])
-        self._rows = bucketed_batches(prepared.sizes, size, generator)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, index: int) -> _Batch:
-        if index >= len(self):
-            raise IndexError(index)
-        rows = self._rows[index].tolist()
-        errors = [self._errors[row] for row in rows]
-        of_texts, of_tables = labels([self._prepared.articles[row] for row in rows], errors)
-        generator = np.random.default_rng([*self._seed, 2, index])
-        gathered = self._classifier.gather(self._prepared, rows, errors, generator=generator)
-        return of_texts, of_tables, gathered
-
-
-def _as_it_is(batch: Any) -> Any:
-    return batch
-
-
 def _loss(logits: Tensor, is_wrong: np.ndarray) -> Tensor:
     target = torch.from_numpy(is_wrong).to(logits.device, torch.float32)
     return F.binary_cross_entropy_with_logits(logits.float(), target)
 
 
 def dev_losses(
-    classifier: NumeralClassifier, prepared: Prepared, errors: Sequence[Errors]
+    classifier: NumeralClassifier, prepared: Prepared, errors: Sequence[Errors], processes: int = 0
 ) -> tuple[float, float | None]:
     """Mean log loss of numerals of texts, and of numbers of tables if it reads them."""
     of_texts, of_tables = labels(prepared.articles, errors)
-    found = score(classifier, prepared, errors)
+    found = score(classifier, prepared, errors, processes=processes)
     cells = None if found.cells is None else _log_loss(found.cells, of_tables)
     return _log_loss(found.texts, of_texts), cells
 

@@ -14,6 +14,7 @@ into it; those that are used where nothing was fitted take the kinds for indepen
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,27 @@ class Features:
             0.0 if self.detected is None else self.detected - PRIOR,
             0.0 if self.plausibility is None else log_bound(self.plausibility),
         )
+
+
+def features_of(
+    pointed: Sequence[float] = (),
+    involved: Sequence[float] = (),
+    detected: Sequence[float] = (),
+    plausibilities: Sequence[float] = (),
+) -> Features:
+    """Of all that rules and models say of one numeral; `check` and its benchmark both ask here.
+
+    Of several rules the most precise one counts, and one that takes the numeral for one of several
+    only where none points to it. Models of one kind know nearly the same: of detectors the mean of
+    their log odds counts, of k language models k times the least p-value, which is one again
+    whatever they have in common (Bonferroni).
+    """
+    return Features(
+        max(pointed, default=None),
+        None if pointed else max(involved, default=None),
+        sum(detected) / len(detected) if detected else None,
+        min(len(plausibilities) * min(plausibilities), 1.0) if plausibilities else None,
+    )
 
 
 def log_bound(plausibility: float) -> float:

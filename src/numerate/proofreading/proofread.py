@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, overload
 from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import Coverage, Failure, recompute
-from numerate.checking.rule import RULES
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
-from numerate.proofreading.joining import UNFITTED, Features, Joining, probability
-from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
+from numerate.proofreading.heard import Heard, Key, precision_of
+from numerate.proofreading.joining import UNFITTED, Joining, probability
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.witnesses import ALARMS, Model, Suspicion, Testimony, Told, hear
 
@@ -99,7 +98,7 @@ class ProofreadDocument(Sequence[Finding]):
                 lambda finding: not all(unwanted(replace(finding, code=c)) for c in finding.codes)
             )
         parts = self.parts.without(unwanted)
-        found = self._in_order(_Joined(self.read, parts.joining).findings(parts))
+        found = self._in_order(_grouped(self.read, parts))
         left = {finding.where for finding in found}
         hidden = self.hidden + sum(finding.where not in left for finding in self)
         return replace(self, found=found, hidden=hidden, parts=parts)
@@ -175,82 +174,65 @@ def joined(
     return replace(result, unusual=tuple(odd))
 
 
-class _Joined:
-    """Findings by the characters that their numerals cover, so that joining takes linear time."""
-
-    def __init__(self, read: ReadDocument, joining: Joining) -> None:
-        self._read = read
-        self._joining = joining
-
-    def findings(self, parts: Parts) -> list[Finding]:
-        groups: list[_Group] = []
-        pointed: dict[tuple[object, ...], _Group] = {}
-        for finding in sorted(parts.findings, key=_by_precision):
-            keys = self._keys(finding.where)
-            group = next((pointed[key] for key in keys if key in pointed), None)
-            if group is None:
-                group = _Group(finding)
-                groups.append(group)
-            else:
-                group.add(finding)
+def _grouped(read: ReadDocument, parts: Parts) -> list[Finding]:
+    """One finding for each numeral of which anything is said; what models say of a numeral that a
+    rule takes for one of several joins the finding of its statement."""
+    heard = Heard(read, parts.findings, parts.suspicions)
+    groups: list[_Group] = []
+    pointed: dict[Key, _Group] = {}
+    for finding in sorted(parts.findings, key=_by_precision):
+        keys = heard.keys(finding.where)
+        group = next((pointed[key] for key in keys if key in pointed), None)
+        if group is None:
+            group = _Group(finding)
+            groups.append(group)
+        else:
+            group.add(finding)
+        pointed |= dict.fromkeys(keys, group)
+    involved: dict[Key, _Group] = {}
+    for group in groups:
+        for where in group.finding.involved:
+            for key in heard.keys(where):
+                involved.setdefault(key, group)
+    for suspicion in parts.suspicions:
+        if not suspicion.flagged:
+            continue
+        keys = heard.keys(suspicion.where)
+        if group := next((pointed[key] for key in keys if key in pointed), None):
+            group.hear(suspicion, is_it=True)
+        elif group := next((involved[key] for key in keys if key in involved), None):
+            group.hear(suspicion, is_it=False)
+        else:
+            group = _Group.of(suspicion)
+            groups.append(group)
             pointed |= dict.fromkeys(keys, group)
-        involved: dict[tuple[object, ...], _Group] = {}
-        for group in groups:
-            for where in group.finding.involved:
-                for key in self._keys(where):
-                    involved.setdefault(key, group)
-        for suspicion in parts.suspicions:
-            keys = self._keys(suspicion.where)
-            group = next((pointed[key] for key in keys if key in pointed), None)
-            if group is not None:
-                group.hear(suspicion, is_it=True)
-                continue
-            group = next((involved[key] for key in keys if key in involved), None)
-            if group is not None and suspicion.flagged:
-                group.hear(suspicion, is_it=False)
-            elif suspicion.flagged:
-                group = _Group.of(suspicion)
-                groups.append(group)
-                pointed |= dict.fromkeys(keys, group)
-        return [group.finished(self._joining) for group in groups]
-
-    def _keys(self, where: Where) -> list[tuple[object, ...]]:
-        """One for each character: of the source, where a cell and a line may be the same place."""
-        span = self._read.span(where)
-        if span is not None:
-            return [(at,) for at in range(*span)]
-        return [(*where.text_of, at) for at in range(where.start, where.end)]
+    return [group.finished(heard, parts.joining) for group in groups]
 
 
 def _by_precision(finding: Finding) -> tuple[float, str]:
-    return -_precision(finding.code), finding.code
-
-
-def _precision(code: str) -> float:
-    return RULES[code].precision if code in RULES else 0.5
+    return -precision_of(finding), finding.code
 
 
 class _Group:
-    """All that is said of one numeral."""
+    """All that is said of one numeral, or of one statement that does not hold."""
 
-    def __init__(self, finding: Finding, features: Features | None = None) -> None:
+    def __init__(self, finding: Finding) -> None:
         self.finding = finding
-        self.features = features or Features(pointed=_precision(finding.code))
+        self._suspects = [finding.where]  # numerals to which anybody points
 
     @classmethod
     def of(cls, suspicion: Suspicion) -> "_Group":
-        finding = Finding(
-            suspicion.code,
-            suspicion.where,
-            suspicion.written,
-            suspicion.message,
-            suspicion.evidence,
-            (suspicion.where,),
-            suspicion.suggestion,
+        return cls(
+            Finding(
+                suspicion.code,
+                suspicion.where,
+                suspicion.written,
+                suspicion.message,
+                suspicion.evidence,
+                (suspicion.where,),
+                suspicion.suggestion,
+            )
         )
-        group = cls(finding, Features())
-        group._weigh(suspicion)
-        return group
 
     def add(self, other: Finding) -> None:
         """Another rule that points to the same numeral."""
@@ -267,11 +249,9 @@ class _Group:
     def hear(self, suspicion: Suspicion, *, is_it: bool) -> None:
         """`is_it`: the model speaks of the very numeral, and not of one that is involved."""
         mine = self.finding
-        self._weigh(suspicion)
-        if not suspicion.flagged:
-            return
         evidence = suspicion.evidence
         if not is_it:
+            self._suspects.append(suspicion.where)
             evidence = tuple(
                 replace(one, said=f"{suspicion.written}: {one.said}") for one in evidence
             )
@@ -283,18 +263,7 @@ class _Group:
             suggestion=mine.suggestion or (suspicion.suggestion if is_it else None),
         )
 
-    def _weigh(self, suspicion: Suspicion) -> None:
-        """Of several models of one kind, the one that is surest."""
-        if not suspicion.counts:
-            return
-        if suspicion.code == DETECTED_CODE:
-            before = self.features.detected
-            surest = suspicion.strength if before is None else max(before, suspicion.strength)
-            self.features = replace(self.features, detected=surest)
-        elif suspicion.code == UNLIKELY_CODE:
-            before = self.features.plausibility
-            oddest = suspicion.strength if before is None else min(before, suspicion.strength)
-            self.features = replace(self.features, plausibility=oddest)
-
-    def finished(self, joining: Joining) -> Finding:
-        return replace(self.finding, probability=probability(self.features, joining))
+    def finished(self, heard: Heard, joining: Joining) -> Finding:
+        """A statement is as probably wrong as the numeral in it that most probably is."""
+        chances = [probability(heard.features(where), joining) for where in self._suspects]
+        return replace(self.finding, probability=max(chances))

@@ -1,0 +1,260 @@
+"""Who judges the numerals of a trial, each by itself: rules, detectors, language models.
+
+Everybody scores the numeral that is wrong where it stands, in the text as it then reads; what is
+right is scored in the articles as they are, where false alarms are counted.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from numerate.backbones.tables_in_view import named_columns
+from numerate.checking.reading import ReadDocument
+from numerate.checking.recompute import recompute
+from numerate.checking.where import Where
+from numerate.detector.articles import Article
+from numerate.detector.beside import made_beside
+from numerate.detector.fitting import score
+from numerate.detector.log_odds import LogOdds
+from numerate.detector.trained import Detector
+from numerate.errors import NumerateError
+from numerate.evaluation.detection import FALSE_ALARMS
+from numerate.model.numeral_lm import NumeralLM, TextReading
+from numerate.plausibility.assess import first_sight, log_probs_of
+from numerate.plausibility.grid import Written
+from numerate.plausibility.passages import read_texts
+from numerate.proofreading.heard import Heard
+from numerate.proofreading.trial import Injected, Trial, cell_places, document_of, text_places
+
+
+@dataclass(frozen=True, slots=True)
+class Oddness:
+    """What somebody says of a region; larger is odder."""
+
+    right: np.ndarray  # [N] of all numerals as they are
+    wrong: dict[str, np.ndarray]  # of each kind of error, where it can be made
+    flagged: np.ndarray | None = None  # [N] right ones that `check` would flag at `FALSE_ALARMS`
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Of texts, and of cells where they are judged at all."""
+
+    texts: Oddness
+    cells: Oddness | None = None
+
+
+# Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What rules say of numerals: precision of the one that points to it, or that takes it for one
+    of several; nan: none does."""
+
+    pointed: np.ndarray
+    involved: np.ndarray
+
+    @classmethod
+    def of(cls, heard: Heard, places: Iterable[Where]) -> "Ruled":
+        known = [heard.features(where) for where in places]
+        return cls(
+            np.array([one.pointed for one in known], dtype=np.float64),
+            np.array([one.involved for one in known], dtype=np.float64),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence["Ruled"]) -> "Ruled":
+        none = np.zeros(0)
+        return cls(
+            np.concatenate([none, *(part.pointed for part in parts)]),
+            np.concatenate([none, *(part.involved for part in parts)]),
+        )
+
+    def scores(self) -> np.ndarray:
+        found: np.ndarray = np.fmax(np.fmax(self.pointed, 0.5 * self.involved), 0.0)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class RuledRegion:
+    right: Ruled
+    wrong: dict[str, Ruled]
+
+    def oddness(self) -> Oddness:
+        wrong = {name: found.scores() for name, found in self.wrong.items()}
+        return Oddness(self.right.scores(), wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class RuledTrial:
+    texts: RuledRegion
+    cells: RuledRegion
+
+    def judgement(self) -> Judgement:
+        return Judgement(self.texts.oddness(), self.cells.oddness())
+
+
+def by_rules(trial: Trial, processes: int = 0) -> RuledTrial:
+    """Article by article, in so many processes."""
+    regions = ((trial.in_texts, text_places), (trial.in_tables, cell_places))
+
+    def rule(index: int) -> list[dict[str | None, Ruled]]:
+        """Of texts, and of tables: all numerals as they are (None), and the errors of each row."""
+        article = trial.articles[index]
+        heard = rules_heard(article)
+        found = []
+        for region, places_of in regions:
+            first = np.searchsorted(region.documents, index)
+            known: dict[str | None, Ruled] = {None: Ruled.of(heard, places_of(article))}
+            for name, injected in region.rows.items():
+                mine = injected.places[region.documents[injected.places] == index] - first
+                known[name] = Ruled.of(heard, [])
+                if len(mine):
+                    wrong = article.with_errors(injected.errors[index])
+                    places = places_of(wrong)
+                    known[name] = Ruled.of(rules_heard(wrong), [places[at] for at in mine])
+            found.append(known)
+        return found
+
+    parts = list(made_beside(rule, len(trial.articles), processes))
+    ruled = []
+    for which, (region, _) in enumerate(regions):
+        right = Ruled.joined([part[which][None] for part in parts])
+        wrong = {name: Ruled.joined([part[which][name] for part in parts]) for name in region.rows}
+        ruled.append(RuledRegion(right, wrong))
+    return RuledTrial(*ruled)
+
+
+def rules_heard(article: Article) -> Heard:
+    read = ReadDocument(document_of(article))
+    return Heard(read, recompute(read).findings)
+
+
+# Detectors
+
+
+def by_detector(detector: Detector, trial: Trial, processes: int = 0) -> Judgement:
+    """Calibrated log-odds."""
+    classifier, calibrations = detector.classifier, detector.calibrations
+    prepared = classifier.prepare(trial.articles)
+    clean = score(classifier, prepared, processes=processes)
+    wrong = {}
+    for name, injected in trial.in_texts.rows.items():
+        found = score(classifier, prepared, injected.errors, cells=False, processes=processes)
+        wrong[name] = found.texts[injected.places]
+    texts = _calibrated(calibrations.texts, clean.texts, wrong)
+    if clean.cells is None or calibrations.cells is None:
+        return Judgement(texts)
+    wrong = {}
+    for name, injected in trial.in_tables.rows.items():
+        found = score(classifier, prepared, injected.errors, processes=processes)
+        assert found.cells is not None
+        wrong[name] = found.cells[injected.places]
+    return Judgement(texts, _calibrated(calibrations.cells, clean.cells, wrong))
+
+
+def _calibrated(calibration: LogOdds, right: np.ndarray, wrong: dict[str, np.ndarray]) -> Oddness:
+    return Oddness(
+        calibration.of(right),
+        {name: calibration.of(logits) for name, logits in wrong.items()},
+        calibration.alarms(right) <= FALSE_ALARMS,
+    )
+
+
+# Language models
+
+Score = Callable[[TextReading, np.ndarray, list[str]], np.ndarray]
+"""Of `numerals` [E] written where the numerals `rows` [E] of a reading stand; larger is odder."""
+
+
+def at_first_sight(model: NumeralLM) -> Score:
+    """Surprisal less ln 10 for each significant digit: without slips, and what follows."""
+
+    def found(reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        return first_sight(numerals, log_probs_of(model, reading, rows, numerals))
+
+    return found
+
+
+def by_surprisal(model: NumeralLM) -> Score:
+    """What a plain language model gives: minus the log-probability of the token."""
+
+    def found(reading: TextReading, rows: np.ndarray, numerals: list[str]) -> np.ndarray:
+        log_probs = log_probs_of(model, reading, rows, numerals)
+        surprisal: np.ndarray = -log_probs - reading.gates[rows]
+        return surprisal
+
+    return found
+
+
+class Distance:
+    """No model: how many orders of magnitude from the median of the training numbers.
+
+    Below `FLOOR` all numbers count the same: zeros and p-values would else take all the alarms.
+    """
+
+    FLOOR = 0.1
+
+    def __init__(self, median: float) -> None:
+        self._log_median = np.log10(max(median, self.FLOOR))
+
+    def __call__(self, numerals: list[str]) -> np.ndarray:
+        """Of each numeral, wherever it stands; larger is odder: [E]."""
+        logs = np.log10(np.maximum(Written.of(numerals).values, self.FLOOR))
+        distance: np.ndarray = np.abs(logs - self._log_median)
+        return distance
+
+
+def by_model(model: NumeralLM, scores: Sequence[Score], trial: Trial) -> list[Oddness]:
+    """What several statistics of one model say, over one reading of the texts.
+
+    A model that reads from the left knows no more of an error than of the text before it and of
+    the few tokens after it, so all errors of a text are scored over its reading as it is.
+    """
+    columns = named_columns(trial.dataset, trial.split, model.config.sight)
+    in_view = None if columns is None else columns.take(trial.chosen)
+    readings = read_texts(model, trial.texts, in_view)
+    return score_in_place(scores, readings, trial.numerals, trial.in_texts.rows)
+
+
+def score_in_place(
+    scores: Sequence[Score],
+    readings: Iterable[TextReading],
+    numerals: list[str],
+    errors: dict[str, Injected],
+) -> list[Oddness]:
+    """Every numeral as it is, and every error, reading by reading; none is kept."""
+    kinds = list(errors)
+    places = np.concatenate([np.arange(len(numerals)), *(errors[kind].places for kind in kinds)])
+    texts = numerals + [text for kind in kinds for text in errors[kind].numerals]
+    order = np.argsort(places, kind="stable")
+    found = np.empty((len(scores), len(places)))
+    first = 0  # numeral of a reading, among all
+    for reading in readings:
+        end = first + len(reading.positions)
+        _refuse_other_numerals([token.text for token in reading.numerals], numerals[first:end])
+        chosen = order[slice(*np.searchsorted(places, [first, end], sorter=order))]
+        if len(chosen):
+            rows, written = places[chosen] - first, [texts[i] for i in chosen]
+            found[:, chosen] = [one(reading, rows, written) for one in scores]
+        first = end
+    _refuse_other_numerals([], numerals[first:])
+    cuts = np.cumsum([len(numerals), *(len(errors[kind]) for kind in kinds)])
+    result = []
+    for row in found:
+        right, *wrong, _ = np.split(row, cuts)
+        result.append(Oddness(right, dict(zip(kinds, wrong, strict=True))))
+    return result
+
+
+def _refuse_other_numerals(read: list[str], cut: list[str]) -> None:
+    """A run must read what the errors were made of: what the dataset was cut into."""
+    for one, other in zip_longest(read, cut, fillvalue="none"):
+        if one != other:
+            raise NumerateError(
+                f"numerals of a text: got {one} by reading it, {other} by cutting it into tokens; "
+                "expected the same, also of two runs that are compared"
+            )
