@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MAX_REASON = 300
-BROKEN = 70  # exit status after a mistake of ours, as BSD's sysexits.h has it
+# Exit statuses; that of a mistake of ours is as BSD's sysexits.h has it.
+FAILED, WRONG_USE, BROKEN = 1, 2, 70
 
 
 def printable(text: object) -> str:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numerate.documents.document import Table
+from numerate.documents.separated_source import SeparatedSource
 from numerate.documents.table_file import read_tables
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
@@ -142,7 +143,11 @@ BAD = {
     "long row of bars": ("t.md", "|a|b|\n|-|-|\n|1|2|3|\n", "Table 1, row 1: got 3 cells, exp"),
     "open quote": ("t.csv", 'a,b\n"1,2\n', r"t\.csv:\d: not separated values: unexpected end"),
     "binary": ("t.csv", b"a,b\n\0\1,2", "not a table as text: got a zero byte at offset 4"),
-    "workbook": ("t.csv", b"PK\x03\x04abc", "got a ZIP archive or a workbook, expected CSV"),
+    "workbook": (
+        "t.csv",
+        b"PK\x03\x04abc",
+        "got a ZIP archive, a workbook or a Word document, which is not read",
+    ),
     "prose": ("t.dat", "Nothing but words here.\nNor here.", "not a table: got no commas"),
     "prose as Markdown": ("t.md", "Nothing | here", "no table: got none"),
     "page without tables": ("t.html", "<p>Nothing</p>", "no table: got none"),
@@ -258,3 +263,37 @@ def test_decimal_commas_between_semicolons(
     path.write_text("Group;Age;n\nPlacebo;" + ";".join(cells) + "\n", encoding="utf-8")
     (table,) = read_tables(path)
     assert table.body == [["Placebo", *expected]]
+
+
+@given(
+    st.lists(
+        st.lists(st.text('ab 1.,;"\n\r\t\u3000', max_size=6), min_size=1, max_size=4), max_size=5
+    ),
+    st.sampled_from(",;\t|"),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_every_character_of_a_cell_has_its_place(
+    written: list[list[str]], delimiter: str, end: str
+) -> None:
+    """As Python's own reader cuts them."""
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator=end).writerows(written)
+    text = out.getvalue()
+    source = SeparatedSource(text, delimiter)
+    lines = io.StringIO(text, newline="")
+    rows = filter(None, csv.reader(lines, delimiter=delimiter, strict=True))
+    for row, cells in enumerate(rows):
+        for column, cell in enumerate(cells):
+            for at, sign in enumerate(" ".join(cell.split())):
+                start, stop = source.span(row, column, at, at + 1)
+                assert (" ".join(text[start:stop].split()) or " ", stop - start) == (sign, 1)
+
+
+def test_decimal_commas_keep_their_places(tmp_path: Path) -> None:
+    content = "Group;Cost\nDrug;1.234,5\nAll; 12,25 \n"
+    [table] = read(tmp_path, "t.csv", content)
+    assert table.body == [["Drug", "1234.5"], ["All", "12.25"]]
+    assert table.source is not None
+    for row, written in enumerate(["1.234,5", "12,25"]):
+        start, end = table.source.span(row, 1, 0, len(table.body[row][1]))
+        assert content[start:end] == written

@@ -241,7 +241,6 @@ def test_standard_input(files: dict[str, str]) -> None:
     ("arguments", "message"),
     [
         (["gone.txt"], "numerate: gone.txt: no such file"),
-        (["."], "numerate: .: a folder, expected a file"),
         (["{right}", "--alarms", "2"], "numerate: alarms: got 2.0, expected bet"),
         (["{right}", "--format", "jsn"], "numerate: unknown format 'jsn': did y"),
         (["{right}", "--model", "gone"], "numerate: gone: not a run: config.json is missing"),

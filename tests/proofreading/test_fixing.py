@@ -55,7 +55,7 @@ def test_every_change_is_asked_for(
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_the_rest_of_the_file_stays_as_it_is(tmp_path: Path, end: str, encoding: str) -> None:
     text = f"Naïve – 𝟚.{end}{end}{PAPER}".replace("\n", end).replace("\r\r", "\r")
     path = tmp_path / "a.md"

@@ -37,6 +37,8 @@ class Finding:
     suggestion: Suggestion | None = None
     probability: float = 1.0  # that something is wrong there, calibrated
     also: tuple[str, ...] = ()  # codes of other rules that point to the same numeral
+    line: int | None = None  # of its file, from 1; of markup that where its paragraph begins
+    column: int | None = None  # from 1; none in markup
 
     @property
     def codes(self) -> tuple[str, ...]:

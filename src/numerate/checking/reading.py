@@ -139,23 +139,37 @@ class ReadDocument:
         rows = table.header if where.row < 0 else table.body
         return rows[where.row][where.column]
 
+    def is_beside(self, where: Where) -> bool:
+        """Whether it stands in a table that was given beside the document."""
+        return where.table is not None and where.table >= len(self.document.tables)
+
+    def home(self, where: Where) -> Document:
+        """The file that it stands in: of a table beside the document its own, if it has one."""
+        file = self.tables[where.table or 0].file if self.is_beside(where) else None
+        return file or self.document
+
     def span(self, where: Where) -> tuple[int, int] | None:
         """Offsets into the text of the document's source; None in a table beside it."""
+        return None if self.is_beside(where) else self._span(where)
+
+    def _span(self, where: Where) -> tuple[int, int] | None:
+        """Offsets into the text of the file that it stands in."""
         if where.table is None:
             paragraph = self.document.paragraphs[where.paragraph or 0]
             return self.document.span(paragraph, where.start, where.end)
         table = self.tables[where.table]
-        if table.source is None or where.table >= len(self.document.tables) or where.in_notes:
+        if table.source is None or where.in_notes:
             return None
         return table.source.span(where.row, where.column, where.start, where.end)
 
     def place(self, where: Where) -> Place:
         """With line and column, if it stands in a file that has lines."""
-        span = self.span(where)
+        home = self.home(where)
+        span = self._span(where) if home is not self.document else self.span(where)
         if span is None:
             line = None if where.table is None else self.tables[where.table].line
             return Place(None, line, None, where.start, where.end)
-        place = self.document.source.place(*span)
+        place = home.source.place(*span)
         if place.line is None and place.paragraph is not None:
             return replace(place, line=self.document.paragraphs[place.paragraph - 1].line)
         return place

@@ -47,8 +47,11 @@ def recompute(
     document: Document | ReadDocument,
     tables: Sequence[Table] = (),
     codes: Collection[str] | None = None,
+    *,
+    beside: bool = True,
 ) -> Recomputed:
-    """By these rules, or by all; the `tables` are read beside the document's own."""
+    """By these rules, or by all; the `tables` are read beside the document's own. Without `beside`,
+    what they state by themselves is not told: that is for who reads them as a document."""
     read = document if isinstance(document, ReadDocument) else ReadDocument(document, tables)
     findings: list[Finding] = []
     coverage: dict[str, Coverage] = {}
@@ -58,6 +61,8 @@ def recompute(
         if codes is not None and code not in codes:
             continue
         for outcome in _isolated(rule, read, failures):
+            if not beside and _is_beside(outcome, read):
+                continue
             of_kind = coverage.setdefault(rule.statements, Coverage())
             if outcome.missing is None:
                 of_kind.recomputed += 1
@@ -66,6 +71,13 @@ def recompute(
             if outcome.finding is not None:
                 findings.append(outcome.finding)
     return Recomputed(findings, coverage, failures)
+
+
+def _is_beside(outcome: Outcome, read: ReadDocument) -> bool:
+    places = [outcome.where]
+    if (finding := outcome.finding) is not None:
+        places += [*finding.involved, *(at for one in finding.evidence for at in one.places)]
+    return all(map(read.is_beside, places))
 
 
 def _isolated(rule: Rule, read: ReadDocument, failures: list[Failure]) -> Iterator[Outcome]:

@@ -6,13 +6,12 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from numerate.errors import BROKEN, FailureError, NumerateError, printable
+from numerate.errors import BROKEN, FAILED, WRONG_USE, FailureError, NumerateError, printable
 
 EXIT_STATUS = (
     "Exit status: 0 done; 1 something was flagged, or failed on the way; 2 wrong use: an argument, "
     "an option, a file or a folder cannot be what is asked for; 70 a mistake of numerate itself."
 )
-FAILED, WRONG_USE = 1, 2
 _WRONG_PATHS = (
     FileNotFoundError,
     FileExistsError,

@@ -14,7 +14,8 @@ PANELS = {
     "Training": "epochs batch_size learning_rate halve_after patience clip seed mixed_precision "
     "resume",
     "Pretrained models": "finetune ensemble_size cache trust_remote_code",
-    "Answers": "select ignore alarms baseline write_baseline joining fix force_domain everything "
+    "Answers": "select ignore alarms min_probability baseline write_baseline joining fix "
+    "force_domain everything "
     "top interval by context metrics confidence compare softmax signed",
     "Output": "out write_joining force format plot colour tensorboard",
     "Server": "host port token",

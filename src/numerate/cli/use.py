@@ -137,7 +137,7 @@ def fill(
 def check(
     files: Annotated[
         list[str],
-        typer.Argument(help="Files, of any format; - for standard input.", metavar="FILE…"),
+        typer.Argument(help="Files and folders; - for standard input.", metavar="FILE…"),
     ],
     model: Models = None,
     select: Annotated[

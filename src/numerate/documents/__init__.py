@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
-from pathlib import Path
 from typing import BinaryIO
 
 from numerate.documents.document import Document, Paragraph
+from numerate.documents.opened_file import opened_file
 from numerate.documents.reader import Reader, Unit, whole
-from numerate.errors import DocumentError, NumerateError, SourceError, check_choice, one_line
+from numerate.errors import DocumentError, NumerateError, check_choice, one_line
 from numerate.notices import say
 from numerate.plugins import READERS, load, names, own_names
 
@@ -134,14 +134,9 @@ def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Docume
     if path == STANDARD_INPUT:
         pieces = _units_of_input(Unit("stdin", format, field=field))
         return [document for piece in pieces for document in _read_all(piece)]
-    if Path(path).is_dir():
-        raise SourceError(f"{path}: a folder, expected a file")
-    try:
-        with Path(path).open("rb") as stream:
-            pieces = units(stream, Unit(path, format, field=field))
-            return [document for piece in pieces for document in _read_all(piece)]
-    except FileNotFoundError:
-        raise SourceError(f"{path}: no such file") from None
+    with opened_file(path) as stream:
+        pieces = units(stream, Unit(path, format, field=field))
+        return [document for piece in pieces for document in _read_all(piece)]
 
 
 def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:

@@ -85,6 +85,8 @@ class Table:
     notes: str = ""  # below it
     source: TableSource | None = field(default=None, compare=False, repr=False)
     line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
+    file: "Document | None" = field(default=None, compare=False, repr=False)
+    """That it was read from, where it stands beside the document that it is about."""
 
     def cells(self) -> Iterator[Cell]:
         """Those of the body, row by row."""

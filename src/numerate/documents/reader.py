@@ -11,6 +11,7 @@ from typing import BinaryIO, ClassVar
 from numerate.documents.document import Document
 from numerate.errors import DocumentError
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the marks that it begins with
 MAX_DOCUMENT = 64 << 20  # bytes of one article or text file
 
 
@@ -27,7 +28,12 @@ class Unit:
     split: str | None = None  # where the source prescribes it
 
     def text(self) -> str:
-        """Its data as UTF-8."""
+        """Its data as UTF-8, or as UTF-16 where it says so."""
+        if self.data.startswith(UTF_16):
+            try:
+                return self.data.decode("utf-16")
+            except UnicodeDecodeError as error:
+                raise DocumentError(self.name, f"not UTF-16: {error.reason}") from None
         return decode(self.data, self.name)
 
 

@@ -14,7 +14,7 @@ class Place:
     """Where something stands. Lines and columns are those of a text file, from 1; in markup there
     is no column, and the line is that where its paragraph or table begins."""
 
-    paragraph: int | None  # from 1; None in a table that stands beside the text
+    paragraph: int | None  # from 1; None in a table beside the text, or in a file of tables
     line: int | None
     column: int | None
     start: int  # offsets: into the text of the file, or of the paragraph, caption, notes or cell
@@ -87,7 +87,7 @@ class SourceMap:
             offset = self._starts[paragraph]
             return Place(paragraph + 1, None, None, start - offset, end - offset)
         line, column = self.line_and_column(start)
-        return Place(paragraph + 1, line, column, start, end)
+        return Place(paragraph + 1 or None, line, column, start, end)
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._lines, offset)

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from numerate.documents import read_file
 from numerate.documents.cell_grid import MAX_AREA, SpanningCell, cell_grid
-from numerate.documents.document import Table
+from numerate.documents.document import Document, Table
 from numerate.documents.flow import Flow
+from numerate.documents.opened_file import opened_file
 from numerate.documents.pipe_tables import label_and_caption, pipe_tables
-from numerate.documents.reader import MAX_DOCUMENT
-from numerate.documents.xml import Element, entity_text, local_name, parse_html
-from numerate.errors import DocumentError, SourceError, one_line
+from numerate.documents.reader import MAX_DOCUMENT, UTF_16
+from numerate.documents.separated_source import SeparatedSource
+from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_html
+from numerate.errors import DocumentError
 
 DELIMITERS = "\t;,|"
 SAMPLE = 50  # rows by which a delimiter is found
@@ -25,7 +27,6 @@ _KINDS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".md": "markdown", ".markdown": "markdown",
     ".html": "html", ".htm": "html", ".xhtml": "html", ".xml": "article", ".nxml": "article",
 }  # fmt: skip
-_BINARY = {b"PK\x03\x04": "a ZIP archive or a workbook", b"%PDF": "a PDF", b"\x1f\x8b": "gzip"}
 _BLOCKS = {"br", "p", "div", "li", "ul", "ol", "dd", "dt", "dl", "td", "th", "tr", "hr"}
 _SILENT = {"script", "style", "table", "template"}
 _COMMA = re.compile(r"[+−-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+ ?%?")
@@ -50,13 +51,38 @@ def read_tables(path: str | Path) -> list[Table]:
         >>> table.header, table.body
         ([['Group', 'Age']], [['Placebo', '49 (19–87)']])
     """
+    return read_table_file(path).tables
+
+
+def read_table_file(path: str | Path) -> Document:
+    """The same as a document without text; a table of separated values, or of Markdown, knows
+    where its cells stand in the file."""
     path = Path(path)
-    kind = _KINDS.get(path.suffix.lower())
+    name = str(path)
+    bare = _bare(path)
+    kind = _KINDS.get(bare.suffix.lower())
     data = _bytes(path)
+    given = None
     if kind == "article":
-        found = [table for document in read_file(str(path)) for table in document.tables]
-        return _filled(found, str(path))
-    return _tables(data, str(path), kind, path.stem)
+        articles = read_file(name)
+        found = _filled([table for article in articles for table in article.tables], name)
+    else:
+        found = _tables(data, name, kind, bare.stem)
+        given = None if _is_html(data, kind) else _text(data, name)
+    document = Document(name, [], found, given=given)
+    for table in found:
+        table.file = document
+    return document
+
+
+def is_table_file(name: str) -> bool:
+    """Whether it holds nothing but a table, as its name says."""
+    return _KINDS.get(_bare(Path(name)).suffix.lower()) in ("csv", "tsv")
+
+
+def _bare(path: Path) -> Path:
+    """Its name, without what says that it is compressed."""
+    return Path(path.name[: -len(".gz")] if path.name.lower().endswith(".gz") else path.name)
 
 
 def tables_in(text: str, name: str = "table") -> list[Table]:
@@ -67,7 +93,7 @@ def tables_in(text: str, name: str = "table") -> list[Table]:
 
 
 def _tables(data: bytes, name: str, kind: str | None, title: str) -> list[Table]:
-    if kind == "html" or (kind is None and data.lstrip()[:1] == b"<"):
+    if _is_html(data, kind):
         found = _html_tables(data, name)
     else:
         text = _text(data, name)
@@ -80,6 +106,10 @@ def _tables(data: bytes, name: str, kind: str | None, title: str) -> list[Table]
     return _filled(found, name)
 
 
+def _is_html(data: bytes, kind: str | None) -> bool:
+    return kind == "html" or (kind is None and data.lstrip()[:1] == b"<")
+
+
 def _filled(found: list[Table], name: str) -> list[Table]:
     filled = [table for table in found if any(map(any, [*table.header, *table.body]))]
     if not filled:
@@ -89,18 +119,11 @@ def _filled(found: list[Table], name: str) -> list[Table]:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise SourceError(f"{path}: a folder, expected a file with a table")
-        size = path.stat().st_size
-        if size > MAX_DOCUMENT:
-            got = f"got {size / (1 << 20):,.0f} MiB, expected at most {MAX_DOCUMENT >> 20}"
-            raise DocumentError(str(path), f"too large for a table: {got}")
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise SourceError(f"{path}: no such file") from None
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be read: {one_line(error)}") from None
+    with opened_file(path) as stream:
+        data = stream.read(MAX_DOCUMENT + 1)
+    if len(data) > MAX_DOCUMENT:
+        expected = f"expected at most {MAX_DOCUMENT >> 20} MiB"
+        raise DocumentError(str(path), f"too large for a table: {expected}")
     if not data.strip():
         raise DocumentError(str(path), "empty, expected a table")
     return data
@@ -108,11 +131,7 @@ def _bytes(path: Path) -> bytes:
 
 def _text(data: bytes, name: str) -> str:
     """UTF-8, or UTF-16 where it says so; of older files Windows' own, which every byte is in."""
-    for beginning, what in _BINARY.items():
-        if data.startswith(beginning):
-            expected = "expected CSV, TSV, Markdown or HTML"
-            raise DocumentError(name, f"not a table as text: got {what}, {expected}")
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if data.startswith(UTF_16):
         try:
             return data.decode("utf-16")
         except UnicodeDecodeError as error:
@@ -152,13 +171,15 @@ def _separated(text: str, name: str, delimiter: str | None, title: str) -> Table
         if cells > MAX_AREA:
             raise DocumentError(f"{name}:{line}", f"too large: expected at most {MAX_AREA:,} cells")
         rows.append(row)
-    if delimiter == ";":
-        rows = _with_points(rows)
-    height = _header_rows(rows)
-    return Table("#1", title, "", rows[:height], rows[height:])
+    source = SeparatedSource(text, delimiter)
+    if delimiter == ";" and _has_decimal_commas(rows):
+        rows = [[_with_point(cell) for cell in row] for row in rows]
+        source.drops = _COMMA
+    height = source.height = _header_rows(rows)
+    return Table("#1", title, "", rows[:height], rows[height:], source=source)
 
 
-def _with_points(rows: list[list[str]]) -> list[list[str]]:
+def _has_decimal_commas(rows: list[list[str]]) -> bool:
     """Where commas come before decimals, as in files whose cells stand between semicolons.
 
     One number with a comma that can stand for nothing else says so of all, unless another has a
@@ -166,15 +187,11 @@ def _with_points(rows: list[list[str]]) -> list[list[str]]:
     """
     cells = [cell.strip() for row in rows for cell in row]
     commas = any(_COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for cell in cells)
-    if not commas or any(_POINT.fullmatch(cell) for cell in cells):
-        return rows
+    return commas and not any(_POINT.fullmatch(cell) for cell in cells)
 
-    def written(cell: str) -> str:
-        if not _COMMA.fullmatch(cell.strip()):
-            return cell
-        return cell.replace(".", "").replace(",", ".")
 
-    return [[written(cell) for cell in row] for row in rows]
+def _with_point(cell: str) -> str:
+    return cell.replace(".", "").replace(",", ".") if _COMMA.fullmatch(cell) else cell
 
 
 def _rows(text: str, name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -285,7 +302,12 @@ def _html_table(table: Element, number: int) -> Table:
     label, words = label_and_caption(told)
     inner = sum(1 for _ in table.iter("{*}table")) - 1
     return Table(
-        table.get("id") or f"#{number}", label or f"Table {number}", words, *grid, nested=inner
+        table.get("id") or f"#{number}",
+        label or f"Table {number}",
+        words,
+        *grid,
+        nested=inner,
+        line=line_of(table),
     )
 
 

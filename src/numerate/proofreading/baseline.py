@@ -76,7 +76,7 @@ def write_baseline(
     found = [
         {
             "fingerprint": fingerprint(proofread, finding),
-            "file": proofread.document.name,
+            "file": proofread.read.home(finding.where).name,
             "code": finding.code,
             "written": finding.written,
         }

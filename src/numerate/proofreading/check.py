@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from numerate.documents import read_file
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
+from numerate.proofreading.given_files import is_read, read_document
 from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import failures_of, misfits_of
@@ -45,8 +45,10 @@ def check(
     `alarms` is the share of right numerals that a model may flag on text like its training data,
     by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning,
     unless you say with `force_domain` that it fits. A string that is the name of a file is that
-    file. `joining` is the file that `check-benchmark --write-joining` has written; numerate.toml is
-    not read. What the text says with `numerate: ignore` is heeded.
+    file; one without spaces that ends like the name of a file of a format that is read (.md, .xml)
+    is never a text: where there is no such file, that is an error. `joining` is the file that
+    `check-benchmark --write-joining` has written; numerate.toml is not read. What the text says
+    with `numerate: ignore` is heeded.
 
     Examples:
         >>> import numerate
@@ -87,7 +89,7 @@ def _document(what: str | Path | Document) -> Document:
     if not isinstance(what, str | Path):
         got = type(what).__name__
         raise NumerateError(f"check: got {got}, expected a text, the name of a file or a document")
-    documents = read_file(str(what))
+    documents = read_document(str(what))
     if len(documents) != 1:
         raise NumerateError(
             f"{what}: got {len(documents)} documents, expected one; numerate.documents.read_file "
@@ -97,12 +99,15 @@ def _document(what: str | Path | Document) -> Document:
 
 
 def _names_a_file(text: str) -> bool:
+    """Whether there is such a file, or should be."""
     if not text.strip() or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
         return False
     try:
-        return Path(text).is_file()
+        if Path(text).is_file():
+            return True
     except OSError:
         return False
+    return len(text.split()) == 1 and is_read(Path(text.strip()).name)
 
 
 def _checked(tables: Sequence[Table]) -> Sequence[Table]:

@@ -5,15 +5,23 @@ from pathlib import Path
 
 from numerate.checking.finding import Finding
 from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration, find_configuration
-from numerate.documents import STANDARD_INPUT, read_file
+from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document, Table
-from numerate.documents.table_file import read_tables
-from numerate.errors import BROKEN, NumerateError, check_choice
+from numerate.documents.table_file import read_table_file
+from numerate.errors import (
+    BROKEN,
+    WRONG_USE,
+    DocumentError,
+    NumerateError,
+    SourceError,
+    check_choice,
+)
 from numerate.notices import plain_console, say, warn
 from numerate.numeral import normalise
 from numerate.progress import PassProgress
 from numerate.proofreading import fixing
 from numerate.proofreading.baseline import read_baseline, without_known, write_baseline
+from numerate.proofreading.given_files import all_files, read_document
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.model_rules import MODEL_RULES
@@ -78,10 +86,21 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     mistake of ours when a rule has failed."""
     _check(wanted, files)
     codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
-    documents, projects = _read(files, wanted)
-    given = [table for file in wanted.tables for table in read_tables(file)]
+    documents, projects, unread = _read(files, wanted)
+    beside = [read_table_file(file) for file in dict.fromkeys(wanted.tables)]
+    given = [table for file in beside for table in file.tables]
     models = _open(wanted, codes, open_model, documents, given)
-    report = _proofread(documents, given, models, wanted, codes)
+    in_view = [(document, _without(given, document)) for document in documents]
+    # What is wrong with tables by themselves is told once, of their own files.
+    names = {_path(document) for document in documents}
+    seen: list[Table] = []
+    for file in beside:
+        project = configuration_for(file.name)
+        if _path(file) not in names and not project.leaves_out(file.name):
+            in_view.append((file, list(seen)))
+            projects.append(project)
+        seen += file.tables
+    report = _proofread(in_view, models, wanted, codes)
     report = _without_ignored(report, projects)
     if wanted.write_baseline:
         assert wanted.baseline is not None
@@ -101,7 +120,9 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     mended = _fix(report) if wanted.fix else 0
     if report.failures:
         return BROKEN
-    return int(len(report) > mended or bool(report.misfits))
+    if len(report) > mended or report.misfits:
+        return 1
+    return WRONG_USE if unread else 0
 
 
 def _check(wanted: Wanted, files: list[str]) -> None:
@@ -125,18 +146,39 @@ def _check(wanted: Wanted, files: list[str]) -> None:
         raise NumerateError("--fix: got standard input, expected files, which can be written")
 
 
-def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Configuration]]:
+def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Configuration], int]:
+    """Documents, the configuration of each, and how many files cannot be read.
+
+    That ends it only if the file was named: in a folder it must not cost the others.
+    """
     documents: list[Document] = []
     projects: list[Configuration] = []
-    for file in files:
+    unread = 0
+    for file, in_folder in all_files(files, wanted.input_format):
         project = configuration_for(file)
         if project.leaves_out(file):
             say(f"{file}: not checked, as {project.path} says")
+            continue
+        try:
+            read = read_document(file, wanted.input_format, wanted.field)
+        except (DocumentError, SourceError) as error:
+            if not in_folder:
+                raise
+            warn(str(error))
+            unread += 1
         else:
-            read = read_file(file, wanted.input_format, wanted.field)
             documents += read
             projects += [project] * len(read)
-    return documents, projects
+    return documents, projects, unread
+
+
+def _without(tables: list[Table], document: Document) -> list[Table]:
+    """Those that are not its own already."""
+    return [one for one in tables if one.file is None or _path(one.file) != _path(document)]
+
+
+def _path(document: Document) -> Path:
+    return Path(document.name).resolve()
 
 
 def configuration_for(file: str) -> Configuration:
@@ -191,32 +233,33 @@ def _open(
 
 
 def _proofread(
-    documents: list[Document],
-    given: list[Table],
+    in_view: list[tuple[Document, list[Table]]],
     models: list[Model],
     wanted: Wanted,
     codes: frozenset[str],
 ) -> Report:
+    """Each document with the tables beside it."""
     joining = UNFITTED if wanted.joining is None else read_joining(wanted.joining)
-    total = len(models) * sum(len(document.paragraphs) for document in documents)
+    total = len(models) * sum(len(document.paragraphs) for document, _ in in_view)
     found: list[ProofreadDocument] = []
     unneeded: list[str] = []
     before = 0  # paragraphs that have been read
     with PassProgress() as progress:
-        for document in documents:
+        for document, tables in in_view:
 
             def told(done: int, before: int = before) -> None:
                 progress("checking", before + done, total)
 
             proof = proofread(
                 document,
-                given,
+                tables,
                 models,
                 select=codes,
                 alarms=wanted.alarms,
                 joining=joining,
                 force_domain=wanted.force_domain,
                 told=told if total else None,
+                beside=False,
             )
             before += len(models) * len(document.paragraphs)
             proof, lines = suppress(proof, looked_for(codes, models))

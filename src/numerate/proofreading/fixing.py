@@ -11,13 +11,13 @@ from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import recompute
 from numerate.checking.where import Where
-from numerate.documents.reader import decode
+from numerate.documents.reader import UTF_16, Unit
 from numerate.documents.text import read_text
 from numerate.errors import FailureError, NumerateError, printable
 from numerate.proofreading.proofread import ProofreadDocument
 
 Ask = Callable[[str], str]
-_MARK = b"\xef\xbb\xbf"
+_CODECS = {b"\xef\xbb\xbf": "utf-8", UTF_16[0]: "utf-16-le", UTF_16[1]: "utf-16-be"}  # by marks
 CHOICES = "[y]es, [n]o, [a]ll, [q]uit"
 
 
@@ -30,9 +30,11 @@ class Fix:
 
 
 def fixes(proofread: ProofreadDocument) -> list[Fix]:
-    """What can be changed: where the text of the file is known; the most probable first."""
+    """What can be changed: where the text of the file is known, and is no table by itself, whose
+    cells may need marks around them; the most probable first."""
     found: list[Fix] = []
-    if proofread.document.given is None:
+    document = proofread.document
+    if document.given is None or not document.paragraphs or document.name.endswith(".gz"):
         return found
     for finding in proofread:
         span = proofread.read.span(finding.where)
@@ -208,8 +210,9 @@ def apply(proofread: ProofreadDocument, chosen: list[Fix]) -> None:
     path = Path(proofread.document.name).resolve()
     data = path.read_bytes()
     text = proofread.document.given
-    if text is None or decode(data, str(path)) != text:
+    if text is None or Unit(str(path), "text", data).text() != text:
         raise FailureError(f"{proofread.document.name}: has changed meanwhile, so it is left alone")
-    mark = _MARK if data.startswith(_MARK) else b""
-    new = _changed(proofread, chosen).encode("utf-8")
+    mark = next(filter(data.startswith, _CODECS), b"")
+    codec = _CODECS.get(mark, "utf-8")
+    new = _changed(proofread, chosen).encode(codec)
     write_file(path, mark + new, mode=path.stat().st_mode & 0o7777)

@@ -104,8 +104,13 @@ class ProofreadDocument(Sequence[Finding]):
         return replace(self, found=found, hidden=hidden, parts=parts)
 
     def _in_order(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
-        """The most probable first."""
-        return tuple(sorted(found, key=lambda one: (-one.probability, self.order(one.where))))
+        """The most probable first; each knows its place."""
+        ordered = sorted(found, key=lambda one: (-one.probability, self.order(one.where)))
+        places = [self.read.place(one.where) for one in ordered]
+        return tuple(
+            replace(one, line=place.line, column=place.column)
+            for one, place in zip(ordered, places, strict=True)
+        )
 
     @cached_property
     def in_text_order(self) -> list[Finding]:
@@ -113,8 +118,9 @@ class ProofreadDocument(Sequence[Finding]):
 
     @cached_property
     def numerals(self) -> int:
-        """All numbers that were read, of text and tables."""
-        return sum(len(piece.numbers) for piece in self.read.pieces())
+        """All numbers of the document, of text and tables."""
+        own = (one for one in self.read.pieces() if not self.read.is_beside(one.place))
+        return sum(len(piece.numbers) for piece in own)
 
     def order(self, where: Where) -> tuple[int, ...]:
         """Text first, as it is read; then tables, cell by cell."""
@@ -135,10 +141,12 @@ def proofread(
     joining: Joining = UNFITTED,
     force_domain: bool = False,
     told: Told | None = None,
+    beside: bool = True,
 ) -> ProofreadDocument:
     """Everything that is wrong with the numbers of a document, as far as it can be told.
 
-    The `tables` are read beside the document's own. `select` and `ignore` are codes of rules or
+    The `tables` are read beside the document's own; without `beside`, what is wrong with them by
+    themselves is not told. `select` and `ignore` are codes of rules or
     their beginnings. `alarms` is the share of right numerals that each of the `models` may
     flag by itself; what a rule has found is told at any rate.
     """
@@ -149,7 +157,7 @@ def proofread(
         before = index * len(document.paragraphs)  # that earlier models have read
         telling = None if told is None else lambda done, before=before: told(before + done)
         heard.append(hear(model, read, alarms, force_domain=force_domain, told=telling))
-    return joined(read, heard, codes, joining)
+    return joined(read, heard, codes, joining, beside=beside)
 
 
 def joined(
@@ -157,10 +165,14 @@ def joined(
     heard: Sequence[Testimony],
     codes: Collection[str],
     joining: Joining = UNFITTED,
+    *,
+    beside: bool = True,
 ) -> ProofreadDocument:
     """What is recomputed, and what models have said."""
-    recomputed = recompute(read, codes=codes)
+    recomputed = recompute(read, codes=codes, beside=beside)
     suspicions = [one for some in heard for one in some.suspicions if one.code in codes]
+    if not beside:
+        suspicions = [one for one in suspicions if not read.is_beside(one.where)]
     unusual = [one for some in heard for one in some.unusual if one.code in codes]
     fits = tuple(some.fit for some in heard if some.fit is not None)
     parts = Parts(recomputed.findings, suspicions, joining)

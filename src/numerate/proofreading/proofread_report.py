@@ -28,8 +28,9 @@ class Report:
     unneeded: tuple[str, ...] = ()  # suppressions, one line each
 
     def __iter__(self) -> Iterator[tuple[ProofreadDocument, Finding]]:
-        """File by file, the most probable first."""
-        return ((proofread, found) for proofread in self.documents for found in proofread)
+        """The most probable first, whatever file they are of."""
+        found = [(proofread, found) for proofread in self.documents for found in proofread]
+        return iter(sorted(found, key=lambda pair: -pair[1].probability))
 
     def __len__(self) -> int:
         return sum(map(len, self.documents))
@@ -147,7 +148,7 @@ def _counted(count: int, what: str) -> str:
 
 def location(proofread: ProofreadDocument, where: Where) -> str:
     """`notes.txt:3:14`, or in words where there are no lines."""
-    name = printable(proofread.document.name)
+    name = printable(proofread.read.home(where).name)
     place = proofread.read.place(where)
     if place.column is not None:
         return f"{name}:{place.line}:{place.column}"
@@ -185,9 +186,11 @@ def further(finding: Finding) -> list[str]:
 
 
 def place_record(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
-    """Offsets are into the file, or where it has no text, into the paragraph or cell."""
-    place = proofread.read.place(where)
+    """Offsets are into the file, or where it has no text, into the paragraph or cell; the file
+    is named where it is another than the document."""
+    place, home = proofread.read.place(where), proofread.read.home(where)
     return {
+        **({} if home is proofread.document else {"file": home.name}),
         "words": proofread.read.describe(where),
         "text": proofread.read.text(where),
         "line": place.line,
@@ -209,7 +212,7 @@ def evidence_record(proofread: ProofreadDocument, evidence: Evidence) -> dict[st
 def finding_record(proofread: ProofreadDocument, finding: Finding) -> dict[str, Any]:
     suggestion = finding.suggestion
     return {
-        "file": proofread.document.name,
+        "file": proofread.read.home(finding.where).name,
         "code": finding.code,
         "also": list(finding.also),
         "message": finding.message,

@@ -10,6 +10,7 @@ import numerate
 from numerate.checking.finding import RECOMPUTED, Finding
 from numerate.checking.rule import Rule
 from numerate.checking.where import Where
+from numerate.documents.document import Document
 from numerate.proofreading.baseline import fingerprint
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
@@ -106,33 +107,31 @@ def _result(proofread: ProofreadDocument, finding: Finding, codes: list[str]) ->
             {"id": number, **place} for number, place in enumerate(related)
         ]
     region = _region(proofread, finding.where)
+    home = proofread.read.home(finding.where)
     if finding.suggestion is not None and region is not None and "startColumn" in region:
         replacement = {
             "deletedRegion": region,
             "insertedContent": {"text": finding.suggestion.text},
         }
-        change = {"artifactLocation": _artifact(proofread), "replacements": [replacement]}
+        change = {"artifactLocation": _artifact(home), "replacements": [replacement]}
         described = {"text": f"{finding.suggestion.text} instead of {finding.written}"}
         result["fixes"] = [{"description": described, "artifactChanges": [change]}]
     return result
 
 
-def _artifact(proofread: ProofreadDocument) -> dict[str, str]:
-    name = proofread.document.name
-    record = _record(proofread)
-    return {"uri": quote(os.fsencode(record[1] if record else name))}
+def _artifact(file: Document) -> dict[str, str]:
+    record = _record(file)
+    return {"uri": quote(os.fsencode(record[1] if record else file.name))}
 
 
-def _record(proofread: ProofreadDocument) -> re.Match[str] | None:
+def _record(file: Document) -> re.Match[str] | None:
     """The file and the line of a record, which is named by both."""
-    return (
-        None if proofread.document.given is not None else _LINE.fullmatch(proofread.document.name)
-    )
+    return None if file.given is not None else _LINE.fullmatch(file.name)
 
 
 def _location(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
     """A region where the file has lines; of an article the file, and in words where."""
-    physical: dict[str, Any] = {"artifactLocation": _artifact(proofread)}
+    physical: dict[str, Any] = {"artifactLocation": _artifact(proofread.read.home(where))}
     region = _region(proofread, where)
     if region is not None:
         physical["region"] = region
@@ -148,12 +147,12 @@ def _region(proofread: ProofreadDocument, where: Where) -> dict[str, int] | None
 
     A numeral may go on in the next line, where a space would be between its thousands.
     """
-    place = proofread.read.place(where)
+    place, home = proofread.read.place(where), proofread.read.home(where)
     if place.line is None or place.column is None:
-        record = _record(proofread)
+        record = _record(home)
         line = int(record[2]) if record else place.line
         return None if line is None else {"startLine": line}
-    line, column = proofread.document.source.line_and_column(place.end - 1)
+    line, column = home.source.line_and_column(place.end - 1)
     return {
         "startLine": place.line,
         "startColumn": place.column,

@@ -92,7 +92,7 @@ def _place(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
     if table is not None:
         own = len(proofread.document.tables)
         table = table + given if table < own else table - own
-    beside = record["column"] is None
+    beside = proofread.read.is_beside(where)
     return {
         **record,
         "start": None if beside else record["start"],

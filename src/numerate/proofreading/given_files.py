@@ -1,0 +1,51 @@
+"""What `check` reads: every format that there is a reader for, tables by themselves, folders."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from numerate.documents import AUTO, STANDARD_INPUT, read_file, suits
+from numerate.documents.document import Document
+from numerate.documents.table_file import is_table_file, read_table_file
+from numerate.errors import SourceError
+from numerate.notices import say
+
+AS_TEXT = (".markdown", ".qmd", ".rmd", ".rst", ".tex")  # sources that people write, with markup
+
+
+def read_document(file: str, format: str = AUTO, field: str = "text") -> list[Document]:
+    """The documents of a file, or of standard input."""
+    if format == AUTO and is_table_file(file) and file != STANDARD_INPUT:
+        return [read_table_file(file)]
+    return read_file(file, format, field)
+
+
+def is_read(name: str, format: str = AUTO) -> bool:
+    """Whether a file is of a format that is read, by its name; any other is taken for text."""
+    if suits(name, format):
+        return True
+    return format == AUTO and (is_table_file(name) or name.lower().endswith(AS_TEXT))
+
+
+def all_files(given: Iterable[str], format: str = AUTO) -> Iterator[tuple[str, bool]]:
+    """Files, and of folders those that are read, in an order that does not depend on the disk; each
+    with whether it was found in a folder, and not named."""
+    for name in given:
+        if name == STANDARD_INPUT or not Path(name).is_dir():
+            yield name, False
+            continue
+        inside = list(_inside(name))
+        found = [file for file in inside if is_read(file, format)]
+        if not found:
+            raise SourceError(f"{name}: a folder without a file of a format that is read")
+        if left_out := len(inside) - len(found):
+            kinds = f"{left_out:,} file{'s' * (left_out != 1)} of other kinds"
+            say(f"{name}: {kinds} not checked; name them to have them read as text")
+        yield from ((file, True) for file in found)
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """What is hidden is left out, and links to folders are not followed."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (os.path.join(parent, name) for name in sorted(names) if name[0] != ".")
