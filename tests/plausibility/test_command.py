@@ -107,3 +107,11 @@ def test_benchmark(
 def test_importing_the_package_is_light() -> None:
     code = "import sys, numerate; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_opening_a_run_does_not_load_the_compiler_of_torch(runs: dict[str, Path]) -> None:
+    code = (
+        "import sys, numerate; numerate.load(sys.argv[1]); sys.exit('torch._dynamo' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(runs["combination"])]
+    assert subprocess.run(command, check=False).returncode == 0

@@ -19,7 +19,7 @@ class Words(nn.Module, ABC):
 
     def __init__(self, size: int, count: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(count, size) / size**0.5)  # [words, D]
+        self.weight = nn.Parameter(torch.randn(count, size).div_(size**0.5))  # [words, D]
 
     @abstractmethod
     def log_prob(

@@ -36,7 +36,7 @@ class DigitRNNHead(NumeralHead):
         super().__init__()
         self.inputs = nn.Embedding(SYMBOL_COUNT, size)
         self.lstm = new_lstm(size)
-        self.outputs = nn.Parameter(torch.randn(SYMBOL_COUNT, size) / size**0.5)
+        self.outputs = nn.Parameter(torch.randn(SYMBOL_COUNT, size).div_(size**0.5))
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
         inputs = self.inputs.weight.index_select(0, numerals.previous)

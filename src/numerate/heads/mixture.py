@@ -27,7 +27,7 @@ class PrecisionLSTM(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.inputs = nn.Parameter(torch.randn(2, size) / size**0.5)  # start, decimal
+        self.inputs = nn.Parameter(torch.randn(2, size).div_(size**0.5))  # start, decimal
         self.lstm = new_lstm(size)
         self.end = nn.Parameter(torch.zeros(size))
 

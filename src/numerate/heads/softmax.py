@@ -34,7 +34,7 @@ class NumeralEmbedding(nn.Module):
 
     def __init__(self, size: int, numerals: Sequence[str], *, digits: bool) -> None:
         super().__init__()
-        self.tokens = nn.Parameter(torch.randn(len(numerals) + 1, size) / size**0.5)
+        self.tokens = nn.Parameter(torch.randn(len(numerals) + 1, size).div_(size**0.5))
         self.encoder = DigitEncoder(size) if digits and numerals else None
         self._table = NumeralTable(numerals)
         self._batch: NumeralBatch | None = None

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 import numerate
 from numerate.errors import NumerateError, RunError, one_line
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM
 
 _WEIGHTS_FORMAT = "numerate model 1"
+_DRAWN_IN_PLACE = {Tensor.normal_, Tensor.uniform_, Tensor.div_}
 _OLDER_NAMES = {
     "output.numerals.": "head.embedding.",
     "output.head.": "head.",
@@ -94,7 +96,7 @@ class StoredModel:
         kind = head_class(self.config.model)
         try:
             config = dict(head or {})
-            with torch.device("meta"):
+            with torch.device("meta"), _NothingDrawn():
                 shell = make(kind.from_config(self.config.hidden, config))
             _refuse_misfits(shell, tensors)
             model = make(kind.from_config(self.config.hidden, config))
@@ -153,6 +155,18 @@ def _older_head(stored: StoredModel, tensors: dict[str, Tensor]) -> Config:
         size = len(tensors.get("backbone.project.0.weight", ())) if ensemble else 0
         members["lm"] = {"ensemble_size": ensemble, "state_size": size}
     return {"members": members}
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """Weights without values are not drawn: torch would load its compiler for that, for seconds."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        given = kwargs or {}
+        if func in _DRAWN_IN_PLACE or getattr(func, "__module__", "") == nn.init.__name__:
+            return args[0] if args else given["tensor"]
+        return (torch.empty if func is torch.randn else func)(*args, **given)
 
 
 def _refuse_misfits(model: "NumeralLM", tensors: dict[str, Tensor]) -> None:
