@@ -1,28 +1,31 @@
 """The whole job on a tiny corpus: everything written, nothing done twice, nothing lost."""
 
+import io
 import json
 import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from inspect import signature
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import copy_of_this_process
 
 from numerate.analysis.inspect import inspect_runs
-from numerate.cli import learning, shared_options
+from numerate.cli import app, learning, shared_options
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.report.exhibit import Exhibit
-from numerate.reproduce import reproduce_command, results
+from numerate.reproduce import estimate, reproduce_command, results
 from numerate.reproduce.children import exclusive
 from numerate.reproduce.choices import Plan
 from numerate.reproduce.estimate import makespan
@@ -32,16 +35,6 @@ from numerate.training.options import TrainingOptions
 MODELS = ("softmax", "mog")
 EPOCHS = 12  # long enough to be interrupted
 TABLES = ("tables.md", "tables.tex", "tables.csv", "metrics.json", "statistics.md")
-
-
-# The command without timing, which is tested once.
-UNTIMED = """
-from numerate.reproduce import reproduce_command
-reproduce_command.expected_seconds = lambda plan, models: dict.fromkeys(models, 1)
-if __name__ == "__main__":
-    from numerate.cli import main
-    main()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -68,12 +61,12 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def evaluated_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the processes that evaluate; `done` has them."""
+    monkeypatch.setattr(results, "each_model", one_by_one)
 
-    def each_model(plan: Plan, work: Any, models: Sequence[str]) -> Iterator[tuple[str, Any]]:
-        for model in models:
-            yield model, work(plan, model)
 
-    monkeypatch.setattr(results, "each_model", each_model)
+def one_by_one(plan: Plan, work: Any, models: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for model in models:
+        yield model, work(plan, model)
 
 
 def tiny(cardiac: Path, out: Path, **changes: Any) -> Plan:
@@ -92,12 +85,14 @@ def arguments(plan: Plan) -> list[str]:
 
 @pytest.fixture(scope="module")
 def done(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, str, str]:
-    """A finished reproduction, and what the command wrote to its two streams."""
-    plan = tiny(cardiac, tmp_path_factory.mktemp("done") / "out")
-    call = [sys.executable, "-m", "numerate", *arguments(plan), "--processes", "1"]
-    ended = subprocess.run(call, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return plan, ended.stdout, ended.stderr
+    """A finished reproduction, and what it wrote to its two streams; only timing is done here."""
+    plan = tiny(cardiac, tmp_path_factory.mktemp("done") / "out", processes=1)
+    printed, progress = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(estimate, "each_model", one_by_one)
+        with redirect_stdout(printed), redirect_stderr(progress):
+            reproduce(plan)
+    return plan, printed.getvalue(), progress.getvalue()
 
 
 def test_everything_is_written(done: tuple[Plan, str, str]) -> None:
@@ -203,6 +198,7 @@ def test_figures_of_an_older_version_are_found_anew(
     assert path.read_bytes() == whole
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_is_inspected_is_added_to_the_report(
     done: tuple[Plan, str, str], tmp_path: Path
 ) -> None:
@@ -217,23 +213,36 @@ def test_what_is_inspected_is_added_to_the_report(
         assert (tmp_path / "out" / name).read_bytes() == (done[0].out / name).read_bytes()
 
 
-def stop(plan: Plan, call: list[str], model: str, how: signal.Signals) -> tuple[int, list[str]]:
-    """Start a command and send it a signal once the model has trained an epoch."""
-    checkpoint = plan.run(model) / "checkpoint.safetensors"
-    call = [sys.executable, "-c", UNTIMED, *call]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(plan.threads)}
-    with subprocess.Popen(
-        call, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment
-    ) as process:
-        deadline = time.monotonic() + 60
-        while not checkpoint.exists():
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(how)
-        assert process.stderr is not None
-        lines = process.stderr.read().splitlines()
-    return process.returncode, lines
+def wait_for_an_epoch(plan: Plan, model: str, process: BaseProcess) -> None:
+    deadline = time.monotonic() + 60
+    while not (plan.run(model) / "checkpoint.safetensors").exists():
+        assert process.is_alive()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def kill_training(plan: Plan, model: str) -> None:
+    process = copy_of_this_process(app, plan.training_arguments(model))
+    wait_for_an_epoch(plan, model, process)
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def interrupt(plan: Plan, model: str, errors: Path) -> int | None:
+    """Start the command and interrupt it once the model has trained an epoch."""
+
+    def command() -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # wherever tests run
+        with errors.open("w", encoding="utf-8") as sys.stderr:
+            app(arguments(plan))
+
+    process = copy_of_this_process(command)
+    wait_for_an_epoch(plan, model, process)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    process.join()
+    return process.exitcode
 
 
 @pytest.mark.usefixtures("untimed", "undrawn", "evaluated_here")
@@ -242,9 +251,9 @@ def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
 ) -> None:
     finished = done[0]
     plan = tiny(finished.dataset, tmp_path / "out")
-    stop(plan, plan.training_arguments("mog"), "mog", signal.SIGKILL)
-    status, lines = stop(plan, arguments(plan), "softmax", signal.SIGINT)
-    assert status == 130
+    kill_training(plan, "mog")
+    assert interrupt(plan, "softmax", tmp_path / "errors") == 130
+    lines = (tmp_path / "errors").read_text(encoding="utf-8").splitlines()
     assert lines[-1] == "numerate: interrupted; the same command goes on where it stopped"
     assert json.loads((plan.run("softmax") / "config.json").read_text())["state"] == "interrupted"
     assert not (plan.out / "report.html").exists()
