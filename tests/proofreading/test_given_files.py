@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.plausibility.test_command import numerate
-from tests.proofreading.papers import RIGHT, TABLE, WRONG
+from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 
 import numerate as package
 from numerate.errors import NumerateError
@@ -183,3 +183,10 @@ def test_findings_know_their_places() -> None:
     assert (finding.line, finding.column) == (3, 40)
     (finding,) = package.check("cells.csv")
     assert (finding.line, finding.column) == (3, 16)
+
+
+@pytest.mark.parametrize("text", ["```\n{}\n```", "Use `{}`.", "<!-- {} -->"])
+def test_code_and_comments_are_not_checked(text: str) -> None:
+    code = text.format(WRONG)
+    found = package.check(f"{code}\n\n{WRONG}", FakeDetector(_0_36=9.0))
+    assert [(finding.line, finding.column) for finding in found] == [(code.count("\n") + 3, 40)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from numerate.checking.numbers import Number, numbers_in
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.markdown_code import stretch_at
 from numerate.documents.source_map import Place
 
 if TYPE_CHECKING:
@@ -61,18 +62,40 @@ class ReadDocument:
 
     @cached_property
     def paragraphs(self) -> list[Piece]:
-        """Without the tables of Markdown in them, and their captions."""
+        """Without the tables of Markdown in them, and their captions; code is one long word there,
+        and of comments there are but spaces."""
         stretches = sorted(
             stretch
             for table in self.document.tables
             if table.source is not None
             for stretch in table.source.stretches
         )
+        texts = self._texts
         return [
-            Piece(paragraph.text[start:end], Where(start, end, paragraph=index))
+            Piece(texts[index][start:end], Where(start, end, paragraph=index))
             for index, paragraph in enumerate(self.document.paragraphs)
             for start, end in _without(paragraph, stretches)
         ]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """Of paragraphs, with all characters at their places."""
+        source, paragraphs = self.document.source, self.document.paragraphs
+        hidden: dict[int, list[tuple[int, int, str]]] = {}
+        signs = ((self.document.code, "_"), (self.document.comments, " "))
+        for (start, end), sign in ((one, sign) for some, sign in signs for one in some):
+            index = max(source.paragraph_at(start), 0)
+            while index < len(paragraphs) and source.spans[index][0] < end:
+                first, last = source.spans[index]
+                first, last = max(first, start), min(last, end)
+                if first < last:
+                    begin, stop = source.read_at(first), source.read_at(last - 1) + 1
+                    hidden.setdefault(index, []).append((begin, stop, sign))
+                index += 1
+        texts = [paragraph.text for paragraph in paragraphs]
+        for index, some in hidden.items():
+            texts[index] = _hidden(texts[index], some, paragraphs[index].start)
+        return texts
 
     @cached_property
     def captions(self) -> list[Piece]:
@@ -152,6 +175,14 @@ class ReadDocument:
         """Offsets into the text of the document's source; None in a table beside it."""
         return None if self.is_beside(where) else self._span(where)
 
+    def is_text(self, where: Where) -> bool:
+        """Whether it is no code, and no comment, that stands in a paragraph."""
+        if where.paragraph is None or not (self.document.code or self.document.comments):
+            return True
+        start, _ = self.span(where) or (0, 0)
+        both = (self.document.code, self.document.comments)
+        return all(stretch_at(stretches, start) is None for stretches in both)
+
     def _span(self, where: Where) -> tuple[int, int] | None:
         """Offsets into the text of the file that it stands in."""
         if where.table is None:
@@ -199,6 +230,16 @@ class ReadDocument:
             return f"{name}, header of {column}"
         row = _shortened(table.body[where.row][0]) or where.row + 1
         return f"{name}, row {row}" if where.column == 0 else f"{name}, row {row}, {column}"
+
+
+def _hidden(text: str, stretches: list[tuple[int, int, str]], at: int) -> str:
+    """A sign in the place of every character of some stretches; the text begins `at` somewhere."""
+    left, done = list[str](), 0
+    for start, end, sign in sorted(stretches):
+        start, end = max(start - at, done), min(end - at, len(text))
+        left += [text[done:start], sign * (end - start)]
+        done = max(end, done)
+    return "".join([*left, text[done:]])
 
 
 def _texts(table: Table) -> Iterator[tuple[int, int, str]]:

@@ -115,10 +115,13 @@ class Document:
         *,
         id: str | None = None,  # what it calls itself, if it does
         given: str | None = None,
+        code: Sequence[tuple[int, int]] = (),
+        comments: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.name = name
         self.id = name if id is None else id
         self.given = given
+        self.code, self.comments = code, comments  # stretches of what was given that are no text
         self.tables = list(tables)
         self.is_article = False  # has text, even if none was found in it
         self._paragraphs = list(paragraphs)

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Table
+from numerate.documents.markdown_code import fences_and_comments, stretch_at
 
 _DASHES = re.compile(r":?-+:?")
-_FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _BAR = re.compile(r"(?<!\\)\|")
 _LINK = re.compile(r"!?\[([^][]*)\]\([^()\s]*\)")
 _RAISED = re.compile(r"<sup>([^<>]*)</sup>", re.IGNORECASE)
@@ -31,8 +31,11 @@ def pipe_tables(text: str) -> Iterator[Table]:
     return (table for _, table in placed_tables(text))
 
 
-def placed_tables(text: str) -> Iterator[tuple[int, Table]]:
-    """The same, each after where it begins.
+def placed_tables(
+    text: str, no_text: Sequence[tuple[int, int]] | None = None
+) -> Iterator[tuple[int, Table]]:
+    """The same, each after where it begins; none in stretches that are `no_text`, if not otherwise
+    known code between fences and comments.
 
     A text with more bars than a table may have cells is not looked through.
     """
@@ -40,15 +43,13 @@ def placed_tables(text: str) -> Iterator[tuple[int, Table]]:
         return
     lines = text.splitlines()
     starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]  # and where it ends
-    number, index, fence = 0, 0, ""
+    if no_text is None:
+        no_text = sorted(chain(*fences_and_comments(text)))
+    number, index = 0, 0
     while index < len(lines):
-        line = lines[index]
-        mark = _FENCE.match(line)
-        if mark and fence in ("", mark[1]):
-            fence = "" if fence else mark[1]
-        elif not fence and _begins_table(lines, index):
+        if _begins_table(lines, index) and stretch_at(no_text, starts[index]) is None:
             end = index + 2
-            while end < len(lines) and "|" in lines[end] and not _FENCE.match(lines[end]):
+            while end < len(lines) and "|" in lines[end] and not stretch_at(no_text, starts[end]):
                 end += 1
             number += 1
             caption = _caption(lines, index, end)

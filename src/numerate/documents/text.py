@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from numerate.documents import lines
 from numerate.documents.document import Document, Paragraph
+from numerate.documents.markdown_code import code_and_comments
 from numerate.documents.pipe_tables import pipe_tables, placed_tables, tables_named
 from numerate.documents.reader import Reader, Unit, decode
 from numerate.errors import DocumentError
@@ -43,7 +44,9 @@ class TextReader(Reader):
 
 def read_text(text: str, name: str = "text") -> Document:
     """Text as it stands in a file, or as somebody typed it, and the tables of Markdown in it."""
-    paragraphs, placed = list(text_paragraphs(text)), list(placed_tables(text))
+    code, comments = code_and_comments(text, name)
+    no_text = sorted([*code, *comments])
+    paragraphs, placed = list(text_paragraphs(text)), list(placed_tables(text, no_text))
     begins, tables = [at for at, _ in placed], [table for _, table in placed]
     if tables:
         for paragraph in paragraphs:
@@ -52,7 +55,7 @@ def read_text(text: str, name: str = "text") -> Document:
             paragraph.holds = tuple(table.id for table in tables[inside])
             if not paragraph.holds:  # what a table says is not about it
                 paragraph.tables = tables_named(given, tables)
-    return Document(name, paragraphs, tables, given=text)
+    return Document(name, paragraphs, tables, given=text, code=code, comments=comments)
 
 
 def text_paragraphs(text: str) -> Iterator[Paragraph]:

@@ -9,7 +9,6 @@ from html import escape as escaped
 from importlib.resources import files
 
 from numerate.checking.finding import Finding
-from numerate.checking.reading import Piece
 from numerate.checking.where import Where
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
@@ -137,31 +136,35 @@ def _within(marks: Texts, place: Where) -> list[_Mark]:
 
 def _texts(proofread: ProofreadDocument, marks: Texts) -> str:
     read = proofread.read
-    pieces = _shown(read.paragraphs, proofread, marks)
-    blocks = [f"<p>{_marked(piece.text, piece.place, marks)}</p>\n" for piece in pieces]
-    whole = sum(len(piece.text) for piece in read.paragraphs) <= MOST_TEXT
+    places = _shown([piece.place for piece in read.paragraphs], proofread, marks)
+    blocks = [f"<p>{_marked(read.text(place), place, marks)}</p>\n" for place in places]
+    whole = sum(map(_length, (piece.place for piece in read.paragraphs))) <= MOST_TEXT
     in_marks = {key[1] for key in marks if key[1] is not None}
     shown = [index for index in range(len(read.tables)) if whole or index in in_marks]
     return "".join([*blocks, *(_table(proofread, index, marks) for index in shown)])
 
 
 def _shown(
-    paragraphs: Sequence[Piece], proofread: ProofreadDocument, marks: Texts
-) -> Iterable[Piece]:
+    paragraphs: Sequence[Where], proofread: ProofreadDocument, marks: Texts
+) -> Iterable[Where]:
     """All pieces of the text, or of a long one those with marks; where a model marks a table of
     Markdown in the text itself, all of its paragraph as it is written, instead of its pieces."""
-    long = sum(len(piece.text) for piece in paragraphs) > MOST_TEXT
-    covered = {id(mark) for piece in paragraphs for mark in _within(marks, piece.place)}
+    long = sum(map(_length, paragraphs)) > MOST_TEXT
+    covered = {id(mark) for place in paragraphs for mark in _within(marks, place)}
     whole = {
-        key[0]: proofread.document.paragraphs[key[0]].text
+        key[0]: len(proofread.document.paragraphs[key[0]].text)
         for key, some in marks.items()
         if key[0] is not None and any(id(mark) not in covered for mark in some)
     }
-    for piece in paragraphs:
-        if piece.place.paragraph not in whole and (not long or _within(marks, piece.place)):
-            yield piece
-    for index, text in sorted(whole.items()):
-        yield Piece(text, Where(0, len(text), paragraph=index))
+    for place in paragraphs:
+        if place.paragraph not in whole and (not long or _within(marks, place)):
+            yield place
+    for index, length in sorted(whole.items()):
+        yield Where(0, length, paragraph=index)
+
+
+def _length(place: Where) -> int:
+    return place.end - place.start
 
 
 def _marked(text: str, place: Where, marks: Texts) -> str:

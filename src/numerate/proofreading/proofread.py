@@ -170,10 +170,13 @@ def joined(
 ) -> ProofreadDocument:
     """What is recomputed, and what models have said."""
     recomputed = recompute(read, codes=codes, beside=beside)
-    suspicions = [one for some in heard for one in some.suspicions if one.code in codes]
-    if not beside:
-        suspicions = [one for one in suspicions if not read.is_beside(one.where)]
-    unusual = [one for some in heard for one in some.unusual if one.code in codes]
+
+    def wanted(one: Suspicion) -> bool:
+        is_own = beside or not read.is_beside(one.where)
+        return one.code in codes and is_own and read.is_text(one.where)
+
+    suspicions = [one for some in heard for one in some.suspicions if wanted(one)]
+    unusual = [one for some in heard for one in some.unusual if wanted(one)]
     fits = tuple(some.fit for some in heard if some.fit is not None)
     parts = Parts(recomputed.findings, suspicions, joining)
     failures = tuple(recomputed.failures)
