@@ -16,7 +16,10 @@ from numerate.corpus.dataset import Dataset
 from numerate.detector import trained
 from numerate.detector.articles import (
     LONGEST,
+    NOTHING,
+    TEXTS_ALONE,
     Article,
+    Selection,
     article_of,
     articles_of,
     labels,
@@ -25,7 +28,8 @@ from numerate.detector.articles import (
 from numerate.detector.channel import KINDS, TRAINED
 from numerate.detector.evidence import EVIDENCE
 from numerate.detector.fitting import FittingOptions, draw_errors, score
-from numerate.detector.log_odds import PRIOR, LogOdds, fit_line
+from numerate.detector.log_odds import LogOdds, fit_line
+from numerate.detector.scored import PRIOR
 from numerate.detector.small import SmallClassifier, SmallOptions
 from numerate.detector.train_detector import small_classifier, train_detector
 from numerate.detector.trained import Calibrations, Detector, open_detector
@@ -143,16 +147,60 @@ def test_without_a_calibration_of_cells(detector: Detector) -> None:
     )
 
 
-def test_a_long_document_is_scored_part_by_part(
-    detector: Detector, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("cut", ["pairs", "tokens"])
+def test_a_long_document_is_read_in_groups(
+    detector: Detector, monkeypatch: pytest.MonkeyPatch, cut: str
 ) -> None:
-    both = Document("two", [Paragraph(TEXT, ("t1",)), Paragraph("Age 57.3.", ("t1",))], [TABLE])
-    whole = detector.log_odds(both)
-    monkeypatch.setattr(trained, "PAIRS_AT_ONCE", 1)
-    parts = detector.log_odds(both)
+    """Nothing of what is said depends on them, and whoever waits is told after each."""
+    both = Document(
+        "three",
+        [Paragraph(TEXT, ("t1",)), Paragraph("None."), Paragraph("Age 57.3, 48.", ("t1",))],
+        [TABLE, replace(TABLE, id="t2"), replace(TABLE, id="t3")],
+    )
+    told: list[int] = []
+    whole = detector.log_odds(both, told=told.append)
+    assert told == [3, 3]
+    told.clear()
+    if cut == "pairs":
+        monkeypatch.setattr(trained, "PAIRS_AT_ONCE", 1)
+    else:
+        monkeypatch.setattr(SmallClassifier, "tokens_at_once", 1)
+    parts = detector.log_odds(both, told=told.append)
+    assert told == [1, 2, 3, 3]
     assert [(one.where, one.written) for one in parts] == [
         (one.where, one.written) for one in whole
     ]
+    assert [one.log_odds for one in parts] == pytest.approx(
+        [one.log_odds for one in whole], abs=1e-4
+    )
+    assert [one.suggestion and one.suggestion.text for one in parts] == [
+        one.suggestion and one.suggestion.text for one in whole
+    ]
+
+
+def test_of_what_is_selected_the_same_is_said(articles: list[Article], detector: Detector) -> None:
+    classifier, some = detector.classifier, articles[:5]
+    errors = draw_errors(some, some[0].rules, [5], numerals_of(articles), KINDS, spoilt=1.0)
+    prepared = classifier.prepare(some)
+    whole = score(classifier, prepared, errors)
+    selections = [
+        Selection([1], ()), NOTHING, Selection([0, 1], [0], scores_texts=False), TEXTS_ALONE,
+        Selection(),
+    ]  # fmt: skip
+    parts = score(classifier, prepared, errors, selections=selections, batch_size=2)
+    assert whole.cells is not None
+    assert parts.cells is not None
+    counts = [article.count for article in some]
+    of_texts = np.split(parts.texts, np.cumsum(counts)[:-1])
+    of_cells = np.split(parts.cells, len(some))  # tables are alike
+    first = len(some[0].places[0])
+    assert np.isnan(of_texts[0][:first]).all()
+    assert not np.isnan(of_texts[0][first:]).any()
+    assert np.isnan(of_texts[1]).all()
+    assert [bool(np.isnan(cells).all()) for cells in of_cells] == [True, True, False, True, False]
+    for mine, theirs in ((parts.texts, whole.texts), (parts.cells, whole.cells)):
+        known = ~np.isnan(mine)
+        np.testing.assert_allclose(mine[known], theirs[known], atol=1e-4)
 
 
 def test_a_table_that_no_text_refers_to(detector: Detector) -> None:
@@ -216,7 +264,7 @@ def test_odds_are_calibrated_like_a_logistic_regression() -> None:
     peer = LogisticRegression(C=1e12, tol=1e-10).fit(logits[:, None], wrong)
     assert line == pytest.approx((peer.coef_[0, 0], peer.intercept_[0]), abs=2e-3)
     found = LogOdds.fit(logits, wrong, logits[~wrong])
-    odds = found.of(logits) - np.log(PRIOR / (1 - PRIOR)) + np.log(0.12 / 0.88)
+    odds = found.of(logits) - PRIOR + np.log(0.12 / 0.88)
     chance = 1 / (1 + np.exp(-odds))
     for low, high in ((0.05, 0.2), (0.4, 0.6), (0.8, 0.95)):
         inside = (chance > low) & (chance < high)

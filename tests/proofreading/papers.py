@@ -1,11 +1,10 @@
 """Texts to proofread, and models that say what they are told to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from numerate.checking.finding import Suggestion
 from numerate.checking.numbers import numbers_in
 from numerate.checking.where import Where
+from numerate.detector.scored import Scored, Told
 from numerate.documents.document import Document, Table
 
 RIGHT = "The groups differed, t(28) = 2.20, p = 0.036."
@@ -24,15 +23,6 @@ Table 1. Coefficients
 """
 
 
-@dataclass(frozen=True)
-class Scored:
-    where: Where
-    written: str
-    log_odds: float
-    alarm: float
-    suggestion: Suggestion | None = None
-
-
 class FakeDetector:
     """Log odds by numeral; of others, hardly any."""
 
@@ -44,7 +34,9 @@ class FakeDetector:
             name.removeprefix("_").replace("_", "."): value for name, value in odds.items()
         }
 
-    def log_odds(self, document: Document, tables: Sequence[Table]) -> list[Scored]:
+    def log_odds(
+        self, document: Document, tables: Sequence[Table], told: Told | None = None
+    ) -> list[Scored]:
         return [
             Scored(
                 Where(number.start, number.end, paragraph=index),

@@ -17,6 +17,7 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.tokenizer import tokenize
 from numerate.detector.articles import article_of
 from numerate.detector.channel import HELD_OUT, KINDS, Edit
+from numerate.detector.scored import PRIOR
 from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import DatasetError, NumerateError
@@ -29,7 +30,6 @@ from numerate.proofreading.benchmark import Hearing, joining_of, run_benchmark, 
 from numerate.proofreading.benchmark_command import benchmark_checking
 from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (
-    PRIOR,
     UNFITTED,
     Features,
     Joining,

@@ -22,11 +22,12 @@ from numerate.checking.recompute import _isolated
 from numerate.checking.rule import RULES, Outcome
 from numerate.cli import app, main
 from numerate.configuration import CHECK_FORMATS
+from numerate.detector.scored import ERROR_RATE
 from numerate.documents.text import read_text
 from numerate.errors import BROKEN, DomainWarning, NumerateError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.html_report import as_html
-from numerate.proofreading.joining import ERROR_RATE, Joining
+from numerate.proofreading.joining import Joining
 from numerate.proofreading.printed_report import as_csv, as_json
 from numerate.proofreading.proofread import proofread
 from numerate.proofreading.proofread_report import Report

@@ -13,15 +13,14 @@ from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 import numerate
 from numerate.checking.finding import DETECTED, RECOMPUTED, UNLIKELY
 from numerate.checking.rule import RULES
+from numerate.detector.scored import ERROR_RATE, PRIOR
 from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (
-    ERROR_RATE,
     MOST_CERTAIN,
-    PRIOR,
     UNFITTED,
     Features,
     Joining,

@@ -33,6 +33,19 @@ class Errors:
     tables: list[list[Edit]]  # of each table, by number as `numbers_in_sight` counts them
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is scored of an article: the numerals of which texts, the numbers of which tables; None:
+    of all. Tables are compared with the texts that are read, whether these are scored or not."""
+
+    texts: Sequence[int] | None = None
+    tables: Sequence[int] | None = None
+    scores_texts: bool = True
+
+
+TEXTS_ALONE, NOTHING = Selection(tables=()), Selection((), ())
+
+
 @dataclass(frozen=True)
 class Article:
     """Texts T with their tokens, tables K, and which tables each text has in view."""

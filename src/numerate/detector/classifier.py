@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from numerate.detector.articles import Article, Errors
+from numerate.detector.articles import Article, Errors, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Logits:
 
     texts: Tensor  # [N] numerals of texts
     cells: Tensor | None  # [C] numbers of tables; None: it does not read them as places
-    cell_places: np.ndarray | None = None  # [C] which, of all numbers; None: all of them
+    cell_places: np.ndarray | None = None  # [C] which, of all numbers of tables; None: all
     auxiliary: Tensor | None = None  # a loss of its own to be added in training
     suggestions: list[tuple[str, float] | None] | None = None
     """[N] what may belong there instead, if it was asked for, and the probability that it does."""
@@ -47,6 +47,11 @@ class NumeralClassifier(nn.Module, ABC):
 
     kind: str  # what a run folder calls it
 
+    @property
+    def tokens_at_once(self) -> int:
+        """Of the texts of a document that are read together, before it is told how far it is."""
+        return 16_000
+
     @abstractmethod
     def prepare(self, articles: Sequence[Article]) -> Prepared:
         """Whatever does not depend on errors."""
@@ -58,15 +63,15 @@ class NumeralClassifier(nn.Module, ABC):
         rows: Sequence[int],
         errors: Sequence[Errors] | None = None,
         *,
-        cells: bool = True,
+        selections: Sequence[Selection] | None = None,
         generator: np.random.Generator | None = None,
     ) -> Any:
         """What one pass needs of the articles `rows`, with the errors of each if there are any:
         what stands in the places of numerals is then what the errors say.
 
-        It touches no device and no weight, so that it may be done in another process. Without
-        `cells`, only numerals of texts are places; with a `generator`, in training, it may choose
-        of which tables the numbers are.
+        It touches no device and no weight, so that it may be done in another process. The
+        `selections` say which texts and tables of each are scored, by default all; the others are
+        known of all the same. With a `generator`, in training, it may choose the tables itself.
         """
 
     @abstractmethod

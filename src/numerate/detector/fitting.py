@@ -13,9 +13,9 @@ from torch import Tensor
 
 from numerate.batching import bucketed_batches
 from numerate.corpus.rules import ReadingRules
-from numerate.detector.articles import Article, Errors, labels, numerals_of
+from numerate.detector.articles import NOTHING, Article, Errors, Selection, labels, numerals_of
 from numerate.detector.beside import made_beside
-from numerate.detector.channel import TRAINED, Channel
+from numerate.detector.channel import TRAINED, Channel, Place
 from numerate.detector.classifier import NumeralClassifier, Prepared
 from numerate.errors import NumerateError
 
@@ -101,38 +101,55 @@ def score(
     errors: Sequence[Errors] | None = None,
     batch_size: int = 12,
     *,
-    cells: bool = True,
+    selections: Sequence[Selection] | None = None,
     processes: int = 0,
 ) -> NumeralLogits:
-    """Every numeral of all articles, in their order; without `cells`, those of texts alone."""
-    count = len(prepared.articles)
-    texts: list[np.ndarray] = [np.zeros(0)] * count
-    of_cells: list[np.ndarray] = [np.zeros(0)] * count
-    sees_cells = cells
-    batches = bucketed_batches(prepared.sizes, batch_size)
+    """Every numeral of all articles, in their order; nan of those that are not selected."""
+    articles = prepared.articles
+    chosen = selections if selections is not None else [Selection()] * len(articles)
+    texts = [np.full(article.count, np.nan) for article in articles]
+    cells = [np.full(sum(map(len, article.cell_places)), np.nan) for article in articles]
+    sees_cells = True
+    rows = np.array([row for row, one in enumerate(chosen) if one != NOTHING], dtype=np.int64)
+    batches = [rows[some] for some in bucketed_batches(prepared.sizes[rows], batch_size)]
 
     def gather(batch: int) -> Any:
         rows = batches[batch].tolist()
-        some = None if errors is None else [errors[row] for row in rows]
-        return classifier.gather(prepared, rows, some, cells=cells)
+        wrong = None if errors is None else [errors[row] for row in rows]
+        some = None if selections is None else [chosen[row] for row in rows]
+        return classifier.gather(prepared, rows, wrong, selections=some)
 
     classifier.eval()
     with torch.inference_mode():
         made = made_beside(gather, len(batches), processes)
-        for rows, gathered in zip(batches, made, strict=True):
+        for batch, gathered in zip(batches, made, strict=True):
             found = classifier.logits(gathered)
-            chosen = [prepared.articles[row] for row in rows]
-            sizes = np.cumsum([article.count for article in chosen])[:-1]
-            for row, part in zip(rows, np.split(_array(found.texts), sizes), strict=True):
-                texts[row] = part
-            if found.cells is None or not cells:
+            at = [_selected(articles[row].places, chosen[row].texts) for row in batch]
+            _put(found.texts, texts, batch, at)
+            if found.cells is None:
                 sees_cells = False
                 continue
-            sizes = np.cumsum([sum(map(len, article.cell_places)) for article in chosen])[:-1]
-            for row, part in zip(rows, np.split(_array(found.cells), sizes), strict=True):
-                of_cells[row] = part
+            at = [_selected(articles[row].cell_places, chosen[row].tables) for row in batch]
+            _put(found.cells, cells, batch, at)
     of_texts = np.concatenate([np.zeros(0), *texts])
-    return NumeralLogits(of_texts, np.concatenate([np.zeros(0), *of_cells]) if sees_cells else None)
+    return NumeralLogits(of_texts, np.concatenate([np.zeros(0), *cells]) if sees_cells else None)
+
+
+def _selected(places: Sequence[Sequence[Place]], chosen: Sequence[int] | None) -> np.ndarray:
+    """Of the places of some texts, or tables, which are among all of them."""
+    ends = np.cumsum([0, *map(len, places)])
+    if chosen is None:
+        return np.arange(ends[-1])
+    parts = [np.arange(ends[one], ends[one + 1]) for one in chosen]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _put(
+    logits: Tensor, into: list[np.ndarray], rows: np.ndarray, at: Sequence[np.ndarray]
+) -> None:
+    cuts = np.cumsum([len(places) for places in at])[:-1]
+    for row, places, part in zip(rows, at, np.split(_array(logits), cuts), strict=True):
+        into[row][places] = part
 
 
 def _array(tensor: Tensor) -> np.ndarray:

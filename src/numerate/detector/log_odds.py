@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from numerate.detector.logistic import fit_logistic
+from numerate.detector.scored import PRIOR
 from numerate.errors import NumerateError
 
-PRIOR = 1 / 200
-"""Of numerals that are wrong, in texts as people write them."""
 MOST_POINTS = 5_000
 
 
@@ -28,7 +28,7 @@ class LogOdds:
             raise NumerateError("calibration: expected right and wrong numerals in the dev split")
         slope, offset = fit_line(logits, is_wrong)
         rate = is_wrong.mean()
-        shift = np.log(PRIOR / (1 - PRIOR)) - np.log(rate / (1 - rate))
+        shift = PRIOR - np.log(rate / (1 - rate))
         return cls(float(slope), float(offset + shift), tuple(_thinned(np.sort(right)).tolist()))
 
     def of(self, logits: np.ndarray) -> np.ndarray:
@@ -63,8 +63,8 @@ def _thinned(ascending: np.ndarray) -> np.ndarray:
     return chosen
 
 
-def fit_line(logits: np.ndarray, is_wrong: np.ndarray, steps: int = 100) -> tuple[float, float]:
-    """Slope and offset of the most likely logistic line, by Newton's method.
+def fit_line(logits: np.ndarray, is_wrong: np.ndarray) -> tuple[float, float]:
+    """Slope and offset of the most likely logistic line.
 
     Targets are drawn in a little, as by one more right and one more wrong numeral (Platt, 1999).
     """
@@ -72,14 +72,5 @@ def fit_line(logits: np.ndarray, is_wrong: np.ndarray, steps: int = 100) -> tupl
     positives, negatives = wrong.sum(), (1 - wrong).sum()
     target = np.where(is_wrong, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     inputs = np.stack([logits, np.ones_like(logits)], axis=1)  # [N, 2]
-    line = np.array([1.0, 0.0])
-    for _ in range(steps):
-        chance = 1 / (1 + np.exp(-np.clip(inputs @ line, -500, 500)))
-        gradient = inputs.T @ (chance - target)
-        curvature = (inputs * (chance * (1 - chance))[:, None]).T @ inputs + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, gradient)
-        scale = min(1.0, 5.0 / (np.abs(step).max() + 1e-12))  # no leap
-        line = line - scale * step
-        if np.abs(step).max() < 1e-10:
-            break
-    return float(line[0]), float(line[1])
+    slope, offset = fit_logistic(inputs, target, start=np.array([1.0, 0.0]))
+    return float(slope), float(offset)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import sdpa_kernel
 
-from numerate.detector.articles import Article, Errors
+from numerate.detector.articles import Article, Errors, Selection
 from numerate.detector.channel import apply, apply_to_table
 from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
 from numerate.detector.evidence import Evidence
@@ -30,6 +30,7 @@ from numerate.vocabulary import Vocabulary
 TABLE_ROOM = 1536  # tokens of tables before a paragraph, at most
 AT_ONCE = {"cpu": 4096, "cuda": 32768}  # tokens that are read together
 PADDING = {"cpu": 512, "cuda": 4096}
+TOGETHER = {"cpu": 1000, "cuda": 8000}  # tokens of texts, as we count them, between two reports
 RATE = 0.05  # of the small detector's learning rate: 1e-4 unless told
 JUDGED = 256  # size of what is made of a state
 BETWEEN = "\n\n"  # the two readings
@@ -48,8 +49,9 @@ class Gathered:
     """Some articles as they are read once."""
 
     small: Evidence
-    sequences: list[list[int]]  # of each text: tables, the text, and the text again
+    sequences: list[list[int]]  # of each text that is scored: tables, the text, the text again
     places: list[np.ndarray]  # in each of them, the last token of each numeral
+    scored: np.ndarray  # bool [N] whether a numeral is of one of these texts
 
 
 class PretrainedPrepared(Prepared):
@@ -143,11 +145,12 @@ class PretrainedClassifier(NumeralClassifier):
         rows: Sequence[int],
         errors: Sequence[Errors] | None = None,
         *,
-        cells: bool = True,
+        selections: Sequence[Selection] | None = None,
         generator: np.random.Generator | None = None,
     ) -> Gathered:
         sequences: list[list[int]] = []
         places: list[np.ndarray] = []
+        scored: list[np.ndarray] = [np.zeros(0, dtype=np.bool_)]
         window = self._opened.window
         for index, row in enumerate(rows):
             article = prepared.articles[row]
@@ -155,16 +158,23 @@ class PretrainedClassifier(NumeralClassifier):
             writer = self._writer(article)
             written = self._with_errors(article, prepared.tables[row], wrong)
             texts = self._texts_with_errors(article, prepared.texts[row], wrong)
-            for text, views, lines in zip(texts, article.views, prepared.lines[row], strict=True):
-                prefix = writer.prefix([written[view] for view in views], lines)
+            selection = Selection() if selections is None else selections[index]
+            for at in range(len(texts)) if selection.texts is None else selection.texts:
+                scored.append(np.full(len(texts[at].last), selection.scores_texts))
+                if not selection.scores_texts:
+                    continue
+                text, lines = texts[at], prepared.lines[row][at]
+                prefix = writer.prefix([written[view] for view in article.views[at]], lines)
                 before = [self._start] if prefix is None else [*prefix.tokens.tolist(), prefix.last]
                 again = len(before) + len(text.ids) + len(self._between)
                 tokens = [*before, *text.ids, *self._between, *text.ids]
                 beyond = max(0, len(tokens) - window)  # what comes first is left out
                 sequences.append(tokens[beyond:])
                 places.append(np.array(text.last, dtype=np.int64) + again - beyond)
-        small = self.small.gather(prepared.small, rows, errors, cells=cells, generator=generator)
-        return Gathered(small, sequences, places)
+        small = self.small.gather(
+            prepared.small, rows, errors, selections=selections, generator=generator
+        )
+        return Gathered(small, sequences, places, np.concatenate(scored))
 
     def logits(self, gathered: Gathered, *, suggest: bool = False) -> Logits:
         found = self.small.logits(gathered.small, suggest=suggest)
@@ -174,7 +184,12 @@ class PretrainedClassifier(NumeralClassifier):
         # Of what did not fit the window it says nothing.
         read = np.concatenate([np.zeros(0, dtype=np.bool_), *(at >= 0 for at in gathered.places)])
         judged = judged * move(read, self.device)
-        return replace(found, texts=found.texts.float() + judged)
+        at = move(np.flatnonzero(gathered.scored), self.device)
+        return replace(found, texts=found.texts.float().index_add(0, at, judged))
+
+    @property
+    def tokens_at_once(self) -> int:
+        return TOGETHER.get(self.device.type, TOGETHER["cpu"])
 
     def _read(self, sequences: list[list[int]], places: list[np.ndarray]) -> Tensor:  # [N, S]
         """The states after numerals."""

@@ -18,17 +18,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from numerate.detector.articles import Article, Errors
+from numerate.detector.articles import Article, Errors, Selection
 from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
-from numerate.detector.evidence import (
-    CELL_FIGURES,
-    EVIDENCE,
-    LOCATION,
-    SCALE,
-    TEXT_FIGURES,
-    Evidence,
-    KnownArticles,
-)
+from numerate.detector.evidence import EVIDENCE, Evidence, evidence_of
+from numerate.detector.known import KnownArticles
+from numerate.detector.locations import LOCATION, SCALE
+from numerate.detector.numeral_figures import CELL_FIGURES, TEXT_FIGURES
 from numerate.detector.relations import RELATIONS, SAME, SLIPS_APART, NumeralColumns
 from numerate.errors import NumerateError, RunError, check_choice
 from numerate.runs.folder import RunFolder
@@ -215,15 +210,13 @@ class SmallClassifier(NumeralClassifier):
         rows: Sequence[int],
         errors: Sequence[Errors] | None = None,
         *,
-        cells: bool = True,
+        selections: Sequence[Selection] | None = None,
         generator: np.random.Generator | None = None,
     ) -> Evidence:
-        scored: list[list[int]] | None = None
-        if not cells:
-            scored = [[] for _ in rows]
-        elif generator is not None and errors is not None:  # where something is to be learnt
-            scored = [[at for at, wrong in enumerate(one.tables) if wrong] for one in errors]
-        return prepared.known.evidence(rows, errors, cells=scored)
+        if generator is not None and errors is not None:  # where something is to be learnt
+            wrong = [[at for at, some in enumerate(one.tables) if some] for one in errors]
+            selections = [Selection(tables=tables) for tables in wrong]
+        return evidence_of(prepared.known, rows, errors, selections)
 
     def logits(self, gathered: Evidence, *, suggest: bool = False) -> Logits:
         return self(gathered, suggest=suggest)  # type: ignore[no-any-return]

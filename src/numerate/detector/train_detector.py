@@ -11,7 +11,7 @@ import torch
 import numerate
 from numerate.atomic import new_folder, write_file
 from numerate.corpus.dataset import Dataset
-from numerate.detector.articles import Article, articles_of, labels, numerals_of
+from numerate.detector.articles import TEXTS_ALONE, Article, articles_of, labels, numerals_of
 from numerate.detector.classifier import NumeralClassifier
 from numerate.detector.fitting import (
     DEV_SEED,
@@ -135,7 +135,9 @@ def calibrate(
     prepared = classifier.prepare(dev)
     errors = draw_errors(dev, dev[0].rules, [DEV_SEED, 1], elsewhere)
     of_texts, _ = labels(dev, errors)
-    found, right = score(classifier, prepared, errors, cells=False), score(classifier, prepared)
+    texts_alone = [TEXTS_ALONE] * len(dev)
+    found = score(classifier, prepared, errors, selections=texts_alone)
+    right = score(classifier, prepared)
     texts = LogOdds.fit(found.texts, of_texts, right.texts)
     errors = draw_errors(dev, dev[0].rules, [DEV_SEED, 2], elsewhere, spoilt=1.0)
     _, of_tables = labels(dev, errors)

@@ -11,11 +11,13 @@ from torch import Tensor
 from numerate.checking.finding import Suggestion
 from numerate.checking.where import Where
 from numerate.corpus.rules import ReadingRules
-from numerate.detector.articles import Article, article_of
+from numerate.detector.articles import Article, Selection, article_of
 from numerate.detector.channel import Habits
-from numerate.detector.classifier import Logits, NumeralClassifier
+from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
+from numerate.detector.known import GROUP
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.pretrained import PretrainedClassifier, open_classifier
+from numerate.detector.scored import Scored, Told
 from numerate.detector.small import SmallClassifier, stored_options
 from numerate.documents.document import Document, Table
 from numerate.errors import RunError
@@ -27,6 +29,7 @@ from numerate.tensor_file import load_tensors, save_tensors
 
 FORMAT, VERSION = "numerate detector", 1
 PAIRS_AT_ONCE = 500_000  # of numerals and numbers they are compared with, that are read together
+PAIRS_OF_CELL = 2 * GROUP
 TEXTS_OF_TABLE = 64  # that a table's numbers are compared with, the first ones
 
 
@@ -68,17 +71,6 @@ def _pretrained(config: DetectorConfig, folder: Path) -> NumeralClassifier:
 MAKERS: dict[str, Maker] = {SmallClassifier.kind: _small, PretrainedClassifier.kind: _pretrained}
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """What is said of one numeral."""
-
-    where: Where
-    written: str
-    log_odds: float  # that it is an error, calibrated for one wrong numeral in 200
-    alarm: float  # share of right numerals that are at least as suspicious
-    suggestion: Suggestion | None = None  # what was meant, written as it would be
-
-
 class Detector:
     def __init__(
         self,
@@ -94,88 +86,125 @@ class Detector:
     def finest_alarms(self) -> float:
         return self.calibrations.texts.finest
 
-    def log_odds(self, document: Document, tables: Sequence[Table] = ()) -> list[Scored]:
+    def log_odds(
+        self, document: Document, tables: Sequence[Table] = (), told: Told | None = None
+    ) -> list[Scored]:
         """Of every numeral of a document's paragraphs, and of every number of its tables and of
-        those given beside them: as it reads them, in their order."""
+        those given beside them: as it reads them, in their order. It is read group by group, and
+        `told` how many paragraphs have been."""
         article = article_of(document, tables, self.rules)
         if not article.count and not any(article.numbers):
             return []
-        groups = list(_groups(article))
-        if len(groups) == 1:
-            wanted = self.calibrations.cells is not None
-            found = self._read(article, cells=wanted)
-            scored = list(self._of_texts(article, found))
-            if wanted and found.cells is not None:
-                scored += self._of_cells(article, found.cells)
-            return scored
-        scored = []
-        for texts in groups:
-            part = article.part(texts)
-            scored += self._of_texts(part, self._read(part, cells=False))
-        if self.calibrations.cells is not None:
-            for index in range(len(article.tables)):
-                viewing = [text for text, views in enumerate(article.views) if index in views]
-                part = article.part(viewing[:TEXTS_OF_TABLE], [index])
-                cells = self._read(part, cells=True).cells
-                scored += [] if cells is None else self._of_cells(part, cells, index)
-        return scored
+        prepared = self.classifier.prepare([article])
+        texts: list[Scored] = []
+        cells: dict[int, list[Scored]] = {}
+        for selection in self._groups(article):
+            found = self._read(prepared, selection)
+            if selection.scores_texts:
+                texts += self._of_texts(article, selection.texts or (), found)
+                if told is not None and selection.texts:
+                    told(article.origins[selection.texts[-1]][0] + 1)
+            if selection.tables and found.cells is not None:
+                cells |= self._of_cells(article, selection.tables, found.cells)
+        if told is not None:
+            told(len(document.paragraphs))
+        return [*texts, *(one for _, some in sorted(cells.items()) for one in some)]
 
-    def _read(self, article: Article, *, cells: bool) -> Logits:
+    def _groups(self, article: Article) -> list[Selection]:
+        """So that memory does not grow with the document: texts, with the tables that only they
+        view; then tables that others view as well, or none does."""
+        groups = list(_grouped_texts(article, self.classifier.tokens_at_once))
+        if self.calibrations.cells is None:
+            return [Selection(texts, ()) for texts in groups]
+        viewing: list[list[int]] = [[] for _ in article.tables]
+        for text, views in enumerate(article.views):
+            for table in views:
+                viewing[table].append(text)
+        group_of = {text: index for index, texts in enumerate(groups) for text in texts}
+        tables: list[list[int]] = [[] for _ in groups]
+        shared, alone = [], []
+        for table, texts in enumerate(viewing):
+            of = {group_of[text] for text in texts}
+            if len(of) == 1:
+                tables[of.pop()].append(table)
+            elif of:
+                shared.append(Selection(texts[:TEXTS_OF_TABLE], [table], scores_texts=False))
+            else:
+                alone.append(table)
+        sizes = [PAIRS_OF_CELL * len(article.numbers[table]) for table in alone]
+        unseen = [[alone[at] for at in some] for some in _filled(sizes, PAIRS_AT_ONCE)]
+        return [
+            *(Selection(texts, some) for texts, some in zip(groups, tables, strict=True)),
+            *shared,
+            *(Selection((), some, scores_texts=False) for some in unseen),
+        ]
+
+    def _read(self, prepared: Prepared, selection: Selection) -> Logits:
         self.classifier.eval()
         with torch.inference_mode():
-            gathered = self.classifier.gather(self.classifier.prepare([article]), [0], cells=cells)
-            return self.classifier.logits(gathered, suggest=True)
+            gathered = self.classifier.gather(prepared, [0], selections=[selection])
+            return self.classifier.logits(gathered, suggest=selection.scores_texts)
 
-    def _of_texts(self, article: Article, found: Logits) -> Iterator[Scored]:
+    def _of_texts(self, article: Article, chosen: Sequence[int], found: Logits) -> Iterator[Scored]:
         logits = found.texts.double().cpu().numpy()
         calibration = self.calibrations.texts
         odds, alarms = calibration.of(logits), calibration.alarms(logits)
         meant = found.suggestions or [None] * len(logits)
         at = 0
-        for whole, tokens, (paragraph, first) in zip(
-            article.texts, article.tokens, article.origins, strict=True
-        ):
-            numerals = [token for token in tokens if token.is_numeral]
+        for text in chosen:
+            whole, (paragraph, first) = article.texts[text], article.origins[text]
+            numerals = [token for token in article.tokens[text] if token.is_numeral]
             written = [whole[token.start : token.end] for token in numerals]
             habits = Habits.of(written, self.rules.decimal)
             for token, one in zip(numerals, written, strict=True):
                 where = Where(first + token.start, first + token.end, paragraph)
                 instead, suggestion = meant[at], None
                 if instead is not None:
-                    text, chance = instead
-                    suggestion = Suggestion(habits.written_like(text, one), chance)
+                    meant_text, chance = instead
+                    suggestion = Suggestion(habits.written_like(meant_text, one), chance)
                 yield Scored(where, one, float(odds[at]), float(alarms[at]), suggestion)
                 at += 1
 
-    def _of_cells(self, article: Article, cells: Tensor, first: int = 0) -> Iterator[Scored]:
-        """Of all numbers of its tables, the first of which is called `first`."""
+    def _of_cells(
+        self, article: Article, tables: Sequence[int], cells: Tensor
+    ) -> dict[int, list[Scored]]:
+        """Of all numbers of some tables."""
         calibration = self.calibrations.cells
         assert calibration is not None
         logits = cells.double().cpu().numpy()
-        numbers = [(table, one) for table, some in enumerate(article.numbers) for one in some]
+        numbers = [(table, one) for table in tables for one in article.numbers[table]]
         odds, alarms = calibration.of(logits), calibration.alarms(logits)
+        found: dict[int, list[Scored]] = {table: [] for table in tables}
         for (table, number), log_odds, alarm in zip(numbers, odds, alarms, strict=True):
             of = article.tables[table]
             row = of.body if number.row >= 0 else of.header
             written = row[number.row][number.column][number.start : number.end]
-            place = (first + table, number.row, number.column)
-            where = Where(number.start, number.end, None, *place)
-            yield Scored(where, written, float(log_odds), float(alarm))
+            where = Where(number.start, number.end, None, table, number.row, number.column)
+            found[table].append(Scored(where, written, float(log_odds), float(alarm)))
+        return found
 
 
-def _groups(article: Article) -> Iterator[list[int]]:
-    """Texts that are read together, so that memory does not grow with their number."""
-    group: list[int] = []
-    total = 0
-    for text, (places, views) in enumerate(zip(article.places, article.views, strict=True)):
+def _grouped_texts(article: Article, tokens: int) -> Iterator[list[int]]:
+    """Texts that are read together, with so many tokens and pairs at most, unless one has more."""
+    sizes = []
+    for places, words, views in zip(article.places, article.tokens, article.views, strict=True):
         seen = sum(len(article.numbers[view]) for view in views)
         pairs = len(places) * (len(places) + seen)
-        if group and total + pairs > PAIRS_AT_ONCE:
+        sizes.append(max(pairs / PAIRS_AT_ONCE, len(words) / tokens))
+    return _filled(sizes, 1.0)
+
+
+def _filled(sizes: Sequence[float], room: float) -> Iterator[list[int]]:
+    """Neighbours, of which no more than fit are together."""
+    group: list[int] = []
+    total = 0.0
+    for index, size in enumerate(sizes):
+        if group and total + size > room:
             yield group
-            group, total = [], 0
-        group.append(text)
-        total += pairs
-    if group or not article.texts:
+            group, total = [], 0.0
+        group.append(index)
+        total += size
+    if group:
         yield group
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from numerate.corpus.dataset import Dataset
 from numerate.detector.channel import HELD_OUT
+from numerate.detector.scored import ERROR_RATE
 from numerate.detector.trained import Detector
 from numerate.evaluation.bootstrap import Interval, bootstrap_mean
 from numerate.evaluation.detection import FALSE_ALARMS, Pool, Quality, precision_of_first, quality
@@ -19,7 +20,6 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import say
 from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (
-    ERROR_RATE,
     UNFITTED,
     Features,
     Joining,

@@ -16,7 +16,7 @@ from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import (
     ALARMS,
-    Detector,
+    DetectorLike,
     LanguageModel,
     Model,
     looked_for,
@@ -80,7 +80,7 @@ def check(
 def _document(what: str | Path | Document) -> Document:
     if isinstance(what, Document):
         return what
-    if isinstance(what, Detector | LanguageModel):
+    if isinstance(what, DetectorLike | LanguageModel):
         raise NumerateError(
             "check: got a model first, as in earlier versions; expected numerate.check(text, model)"
         )
@@ -133,6 +133,6 @@ def _model(one: Any) -> Model:
         from numerate.proofreading.opened_models import open_model_or_detector
 
         return open_model_or_detector(str(one))
-    if isinstance(one, Detector | LanguageModel):
+    if isinstance(one, DetectorLike | LanguageModel):
         return one
     raise NumerateError(f"model: got {type(one).__name__}, expected a run, hf:PATH or a model")

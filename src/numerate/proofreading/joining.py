@@ -19,10 +19,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from numerate.detector.scored import PRIOR
 from numerate.errors import NumerateError, RunError
 from numerate.records import Shape, misfit, read_record, typed
 
-ERROR_RATE = 1 / 200  # numerals that are wrong, as published texts have them
 MOST_CERTAIN = 0.999  # nothing is surer, whatever was measured on some hundred findings
 
 
@@ -31,16 +31,13 @@ def logit(probability: float) -> float:
     return math.log(bounded / (1 - bounded))
 
 
-PRIOR = math.log(ERROR_RATE / (1 - ERROR_RATE))
-
-
 @dataclass(frozen=True, slots=True)
 class Features:
     """What is known of one numeral; None: nobody says anything of it."""
 
     pointed: float | None = None  # precision of the rule that points to it
     involved: float | None = None  # precision of a rule that takes it for one of several
-    detected: float | None = None  # the detector's log odds, at a prior of `ERROR_RATE`
+    detected: float | None = None  # the detector's log odds, at that prior
     plausibility: float | None = None  # by the language model: share of right ones as odd
 
     def vector(self) -> tuple[float, float, float, float]:

@@ -14,9 +14,9 @@ from numerate.backbones.tables_in_view import named_columns
 from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import recompute
 from numerate.checking.where import Where
-from numerate.detector.articles import Article
+from numerate.detector.articles import Article, Errors, Selection
 from numerate.detector.beside import made_beside
-from numerate.detector.fitting import score
+from numerate.detector.fitting import NumeralLogits, score
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.trained import Detector
 from numerate.errors import NumerateError
@@ -141,19 +141,38 @@ def by_detector(detector: Detector, trial: Trial, processes: int = 0) -> Judgeme
     classifier, calibrations = detector.classifier, detector.calibrations
     prepared = classifier.prepare(trial.articles)
     clean = score(classifier, prepared, processes=processes)
+
+    def passed(injected: Injected) -> NumeralLogits:
+        """With these errors, where there are any."""
+        pairs = zip(trial.articles, injected.errors, strict=True)
+        selections = [_with_errors(article, errors) for article, errors in pairs]
+        return score(
+            classifier, prepared, injected.errors, selections=selections, processes=processes
+        )
+
     wrong = {}
     for name, injected in trial.in_texts.rows.items():
-        found = score(classifier, prepared, injected.errors, cells=False, processes=processes)
+        found = passed(injected)
         wrong[name] = found.texts[injected.places]
     texts = _calibrated(calibrations.texts, clean.texts, wrong)
     if clean.cells is None or calibrations.cells is None:
         return Judgement(texts)
     wrong = {}
     for name, injected in trial.in_tables.rows.items():
-        found = score(classifier, prepared, injected.errors, processes=processes)
+        found = passed(injected)
         assert found.cells is not None
         wrong[name] = found.cells[injected.places]
     return Judgement(texts, _calibrated(calibrations.cells, clean.cells, wrong))
+
+
+def _with_errors(article: Article, errors: Errors) -> Selection:
+    """Texts with errors, or tables with errors and the texts that they are compared with."""
+    texts = [text for text, edits in enumerate(errors.texts) if edits]
+    tables = {table for table, edits in enumerate(errors.tables) if edits}
+    if not tables:
+        return Selection(texts, ())
+    viewing = [text for text, views in enumerate(article.views) if tables.intersection(views)]
+    return Selection(viewing, sorted(tables), scores_texts=False)
 
 
 def _calibrated(calibration: LogOdds, right: np.ndarray, wrong: dict[str, np.ndarray]) -> Oddness:

@@ -9,11 +9,12 @@ from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import Coverage, Failure, recompute
 from numerate.checking.where import Where
+from numerate.detector.scored import Told
 from numerate.documents.document import Document, Table
 from numerate.proofreading.heard import Heard, Key, precision_of
 from numerate.proofreading.joining import UNFITTED, Joining, probability
 from numerate.proofreading.selection import chosen_codes
-from numerate.proofreading.witnesses import ALARMS, Model, Suspicion, Testimony, Told, hear
+from numerate.proofreading.witnesses import ALARMS, Model, Suspicion, Testimony, hear
 
 if TYPE_CHECKING:
     from numerate.plausibility.domain import Fit

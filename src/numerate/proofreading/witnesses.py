@@ -1,7 +1,7 @@
 """What models say of the numerals of a document, in one form for all kinds of them."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -9,6 +9,7 @@ from numerate.checking.finding import DETECTED, UNLIKELY, Evidence, Suggestion
 from numerate.checking.numbers import numbers_in
 from numerate.checking.reading import ReadDocument
 from numerate.checking.where import Where
+from numerate.detector.scored import Scored, Told
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
 from numerate.proofreading.model_rules import DETECTED_CODE, MODEL_RULES, UNLIKELY_CODE
@@ -19,32 +20,20 @@ if TYPE_CHECKING:
     from numerate.sight.view import SeenNumber, Source
 
 ALARMS = 0.01  # share of right numerals that models may flag
-Told = Callable[[int], None]  # how many paragraphs of the document have been read
-
-
-class Scored(Protocol):
-    @property
-    def where(self) -> Where: ...
-    @property
-    def written(self) -> str: ...
-    @property
-    def log_odds(self) -> float: ...  # of an error
-    @property
-    def alarm(self) -> float: ...  # share of right numerals that are at least as suspicious
-    @property
-    def suggestion(self) -> Suggestion | None: ...
 
 
 @runtime_checkable
-class Detector(Protocol):
-    """A classifier of numerals; `numerate.detector` has them."""
+class DetectorLike(Protocol):
+    """What says of numerals how likely they are errors, as `detector.trained.Detector` does."""
 
     name: str
 
     @property
     def finest_alarms(self) -> float: ...  # the smallest share at which it flags anything
 
-    def log_odds(self, document: Document, tables: Sequence[Table]) -> Sequence[Scored]: ...
+    def log_odds(
+        self, document: Document, tables: Sequence[Table], told: Told | None = None
+    ) -> Sequence[Scored]: ...
 
 
 @runtime_checkable
@@ -59,7 +48,7 @@ class LanguageModel(Protocol):
     def sees_tables(self) -> bool: ...
 
 
-Model = Detector | LanguageModel
+Model = DetectorLike | LanguageModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +75,15 @@ class Testimony:
 
 def looked_for(codes: Iterable[str], models: Iterable[Model]) -> frozenset[str]:
     """Those of the codes that can be found: that of a kind of model only if one is asked."""
-    asked = {DETECTED_CODE if isinstance(model, Detector) else UNLIKELY_CODE for model in models}
+    asked = {
+        DETECTED_CODE if isinstance(model, DetectorLike) else UNLIKELY_CODE for model in models
+    }
     return frozenset(code for code in codes if code not in MODEL_RULES or code in asked)
 
 
 def check_alarms(model: Model, alarms: float) -> None:
     """Raises where the model could flag nothing, which would look as if all were right."""
-    if not isinstance(model, Detector):
+    if not isinstance(model, DetectorLike):
         model.checker.calibration.check_alarms(alarms)
     elif alarms < model.finest_alarms:
         finest = f"{model.finest_alarms:.2g}"
@@ -104,7 +95,7 @@ def check_alarms(model: Model, alarms: float) -> None:
 
 def usual_alarms(model: Model) -> float:
     """For those who name none: what was calibrated on few numerals allows no finer."""
-    if isinstance(model, Detector):
+    if isinstance(model, DetectorLike):
         return max(ALARMS, model.finest_alarms)
     usual: float = model.checker.usual_alarms
     return usual
@@ -118,15 +109,17 @@ def hear(
     force_domain: bool = False,
     told: Told | None = None,
 ) -> Testimony:
-    if isinstance(model, Detector):
-        return _detected(model, read, alarms)
+    if isinstance(model, DetectorLike):
+        return _detected(model, read, alarms, told)
     return _unlikely(model, read, alarms, force_domain, told)
 
 
-def _detected(model: Detector, read: ReadDocument, alarms: float) -> Testimony:
+def _detected(
+    model: DetectorLike, read: ReadDocument, alarms: float, told: Told | None
+) -> Testimony:
     check_alarms(model, alarms)
     found = []
-    for scored in model.log_odds(read.document, read.given):
+    for scored in model.log_odds(read.document, read.given, told):
         meant = scored.suggestion
         instead = f"; {meant.text} would" if meant else ""
         odds = _odds(scored.log_odds)

@@ -27,7 +27,7 @@ from numerate.proofreading.proofread_report import (
 )
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import Detector, hear, testimony_of, usual_alarms
+from numerate.proofreading.witnesses import DetectorLike, hear, testimony_of, usual_alarms
 from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars
 
@@ -37,7 +37,7 @@ def checked(
     asked: messages.CheckRequest,
     tables: Sequence[Table] = (),
     *,
-    detectors: Sequence[Detector] = (),
+    detectors: Sequence[DetectorLike] = (),
     joining: Joining = UNFITTED,
     force_domain: bool = False,
 ) -> messages.CheckAnswer:

@@ -13,7 +13,7 @@ from numerate.corpus.tokenizer import iter_tokens
 from numerate.documents.document import Table
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.joining import UNFITTED, Joining
-from numerate.proofreading.witnesses import Detector
+from numerate.proofreading.witnesses import DetectorLike
 from numerate.server import messages
 from numerate.server.answers import checked, predicted, ranked
 from numerate.server.asked_tables import AskedTables
@@ -34,7 +34,7 @@ def create_app(
     model: NumeralLM | None,
     *,
     name: str | None = None,
-    detectors: Sequence[Detector] = (),
+    detectors: Sequence[DetectorLike] = (),
     examples: Sequence[str] = (),
     tables: Sequence[Table] = (),
     limits: Limits | None = None,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numerate.documents.document import Table
     from numerate.model.numeral_lm import NumeralLM
     from numerate.proofreading.joining import Joining
-    from numerate.proofreading.witnesses import Detector
+    from numerate.proofreading.witnesses import DetectorLike
     from numerate.server.guard import Access
     from numerate.server.limits import Limits
 
@@ -150,17 +150,17 @@ def _serve(
 
 def _open(
     sources: "Sequence[ModelSource]", tables: "list[Table]"
-) -> "tuple[tuple[NumeralLM, ModelSource] | None, list[Detector]]":
+) -> "tuple[tuple[NumeralLM, ModelSource] | None, list[DetectorLike]]":
     """The language model, with where it is from, and the detectors."""
     from numerate.plausibility.given_tables import check_given
     from numerate.proofreading.opened_models import open_model_or_detector
-    from numerate.proofreading.witnesses import Detector
+    from numerate.proofreading.witnesses import DetectorLike
 
     found: list[tuple[NumeralLM, ModelSource]] = []
-    detectors: list[Detector] = []
+    detectors: list[DetectorLike] = []
     for source in sources:
         opened = open_model_or_detector(source.run, source, with_tables=bool(tables))
-        if isinstance(opened, Detector):
+        if isinstance(opened, DetectorLike):
             detectors.append(opened)
         else:
             found.append((cast("NumeralLM", opened), source))
