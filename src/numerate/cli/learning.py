@@ -200,7 +200,6 @@ def train_detector(
     learning_rate: Annotated[float, typer.Option(help="Of AdamW, at its highest.")] = 0.0015,
     clip: Clip = USUAL.clip,
     seed: Annotated[int, typer.Option(help="Of weights, errors and the order of batches.")] = 1,
-    mixed_precision: Annotated[str, typer.Option(help="no or bf16.", metavar="KIND")] = "no",
     processes: Annotated[
         int, typer.Option(help="That make batches, beside the one that learns.")
     ] = 0,
@@ -228,7 +227,6 @@ def train_detector(
             learning_rate=learning_rate,
             clip=clip,
             seed=seed,
-            mixed_precision=mixed_precision,
             processes=processes,
         ),
         device=device,

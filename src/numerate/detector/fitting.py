@@ -40,7 +40,6 @@ class FittingOptions:
     weight_decay: float = 0.01
     clip: float = 1.0
     seed: int = 1
-    mixed_precision: str = "no"  # or bf16
     processes: int = 0  # that make batches beside the one that learns
 
     def __post_init__(self) -> None:
@@ -51,10 +50,6 @@ class FittingOptions:
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):
                 raise NumerateError(f"{name}: got {value}, expected more than 0")
-        if self.mixed_precision not in {"no", "bf16"}:
-            raise NumerateError(
-                f"mixed_precision: got {self.mixed_precision!r}, expected no or bf16"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,15 +236,14 @@ def _train_epoch(
         return of_texts, of_tables, gathered
 
     classifier.train()
-    device = classifier.device
-    total = count = 0.0
+    total = torch.zeros((), dtype=torch.float64, device=classifier.device)
+    count = 0
     for of_texts, of_tables, gathered in made_beside(make, len(batches), options.processes):
-        with torch.autocast(device.type, torch.bfloat16, options.mixed_precision == "bf16"):
-            found = classifier.logits(gathered)
+        found = classifier.logits(gathered)
         if not len(found.texts):
             continue
         loss = _loss(found.texts, of_texts)
-        total += float(loss.detach()) * len(of_texts)
+        total += loss.detach().double() * len(of_texts)
         count += len(of_texts)
         if found.cells is not None and len(found.cells):
             chosen = of_tables if found.cell_places is None else of_tables[found.cell_places]
@@ -261,7 +255,7 @@ def _train_epoch(
         torch.nn.utils.clip_grad_norm_(classifier.parameters(), options.clip)
         optimizer.step()
         schedule.step()
-    return total / max(count, 1.0)
+    return float(total) / max(count, 1)
 
 
 def _loss(logits: Tensor, is_wrong: np.ndarray) -> Tensor:
