@@ -296,6 +296,42 @@ def test_html_shows_a_paragraph_with_a_table_once() -> None:
     assert page.count("years old") == 1
 
 
+def test_html_has_the_shape_of_the_document() -> None:
+    """Headings and items as such, and tables where they stand."""
+    text = (
+        f"# One\nFirst.\n\n{TABLE}\n\n- Item *a*\n  goes on: {WRONG}\n- Item b\n2. Third\n\n"
+        "```\n# code\n```\n\n### Two 42 of 120 (53%)\n\nLast."
+    )
+    page = as_html(Report([proofread(read_text(text, "a.md"))]))
+    order = ["<h3>One</h3>", "<p>First.</p>", "<table>", '<p class="item">Item *a* goes on: The']
+    order += ['<p class="item">Item b</p>', '<p class="numbered">2. Third</p>']
+    order += ['<p class="code">``` # code ```</p>', "<h5>Two", "<p>Last.</p>"]
+    places = [page.index(part) for part in order]
+    assert places == sorted(places)
+    document = article()
+    document.tables[0].line, document.paragraphs[0].line = 2, 1
+    document.paragraphs[-1].line = 3
+    page = as_html(Report([proofread(document)]))
+    assert page.index("<table>") < page.index(document.paragraphs[-1].text[:9])
+
+
+def test_html_is_printed_whole(browser: Browser, report: Report, tmp_path: Path) -> None:
+    """On paper nothing can be chosen or scrolled: numerals and findings are numbered."""
+    path = tmp_path / "report.html"
+    path.write_text(as_html(report), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1200, "height": 200}, color_scheme="dark")
+    page.emulate_media(media="print")
+    page.goto(path.as_uri())
+    style = "element => getComputedStyle(element, '::after').content"
+    assert page.locator("#place_2").evaluate(style) == '" [2]"'
+    expect(page.locator("#finding_2 .head b")).to_have_text("2")
+    findings = page.locator(".findings")
+    assert findings.evaluate("one => one.scrollHeight <= one.clientHeight")
+    ink = "rgb(0, 0, 0)"
+    assert page.locator("body").evaluate("one => getComputedStyle(one).color") == ink
+    page.close()
+
+
 def test_html_in_a_browser(browser: Browser, report: Report, tmp_path: Path) -> None:
     """Choosing a finding lights its numeral and its evidence, and the other way round."""
     path = tmp_path / "report.html"

@@ -3,13 +3,17 @@
 A finding and its numeral lead to each other; choosing one also shows the places of its evidence.
 """
 
+import math
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape as escaped
 from importlib.resources import files
 
 from numerate.checking.finding import Finding
 from numerate.checking.where import Where
+from numerate.documents.markdown_code import stretch_at
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
     Report,
@@ -22,6 +26,10 @@ from numerate.proofreading.proofread_report import (
 from numerate.report.page import Section, escape, page
 
 MOST_TEXT = 400_000  # characters that are shown whole; of a longer text, where findings are
+
+_LINE = re.compile(r"^[ \t]*(\S[^\n]*)", re.MULTILINE)
+_MARK = re.compile(r"[ \t]*(#{1,6}|[-*+]|[0-9]{1,3}[.)])[ \t]+(?=\S)")  # of a heading or an item
+_HEADINGS = {"#" * level for level in range(1, 7)}
 
 Texts = dict[tuple[int | None, int | None, int | None, int | None, bool], list["_Mark"]]
 
@@ -85,7 +93,8 @@ def _card(proofread: ProofreadDocument, finding: Finding, number: int) -> str:
     sure = escape(sureness(proofread, finding))
     return (
         f'<li id="finding_{number}" class="card" data-number="{number}">'
-        f'<p class="head"><a href="#place_{number}"><code>{escape(finding.code)}</code> '
+        f'<p class="head"><a href="#place_{number}"><b>{number}</b> '
+        f"<code>{escape(finding.code)}</code> "
         f"{escape(_short(proofread, finding))}</a> <small>{sure}</small></p>"
         f'<p id="reason_{number}">{escape(finding.message)}</p>'
         f"<ul>{evidence}</ul>{fix}</li>\n"
@@ -135,21 +144,46 @@ def _within(marks: Texts, place: Where) -> list[_Mark]:
 
 
 def _texts(proofread: ProofreadDocument, marks: Texts) -> str:
+    """Text and tables in the order in which they stand; of a long text, where findings are."""
     read = proofread.read
-    places = _shown([piece.place for piece in read.paragraphs], proofread, marks)
-    blocks = [f"<p>{_marked(read.text(place), place, marks)}</p>\n" for place in places]
-    whole = sum(map(_length, (piece.place for piece in read.paragraphs))) <= MOST_TEXT
+    paragraphs = [piece.place for piece in read.paragraphs]
+    whole = sum(map(_length, paragraphs)) <= MOST_TEXT
+    blocks = [
+        (_stands_at(proofread, place), _block(proofread, kind, place, marks))
+        for kind, place in _kinds(proofread, _shown(paragraphs, proofread, marks))
+        if whole or _within(marks, place)
+    ]
     in_marks = {key[1] for key in marks if key[1] is not None}
-    shown = [index for index in range(len(read.tables)) if whole or index in in_marks]
-    return "".join([*blocks, *(_table(proofread, index, marks) for index in shown)])
+    for index in range(len(read.tables)):
+        table = Where(0, 0, table=index)
+        if index in in_marks or (whole and not read.is_beside(table)):
+            blocks.append((_stands_at(proofread, table), _table(proofread, index, marks)))
+    return "".join(block for _, block in sorted(blocks, key=lambda pair: pair[0]))
+
+
+def _stands_at(proofread: ProofreadDocument, place: Where) -> float:
+    """Where in its document: an offset or a line; what has none comes last, as it is counted."""
+    read = proofread.read
+    if place.table is not None:
+        table = read.tables[place.table]
+        if read.is_beside(place):
+            return math.inf
+        if table.source is not None:
+            return table.source.stretches[0][0]
+        return math.inf if table.line is None else table.line
+    index = place.paragraph or 0
+    if read.document.given is not None:
+        return read.document.span(read.document.paragraphs[index], place.start, place.end)[0]
+    # A paragraph whose line is not known stands after the last one whose line is.
+    before = (one.line for one in read.document.paragraphs[index::-1])
+    return next((line for line in before if line is not None), 0)
 
 
 def _shown(
     paragraphs: Sequence[Where], proofread: ProofreadDocument, marks: Texts
 ) -> Iterable[Where]:
-    """All pieces of the text, or of a long one those with marks; where a model marks a table of
-    Markdown in the text itself, all of its paragraph as it is written, instead of its pieces."""
-    long = sum(map(_length, paragraphs)) > MOST_TEXT
+    """All pieces of the text; where a model marks a table of Markdown in the text itself, all of
+    its paragraph as it is written, instead of its pieces."""
     covered = {id(mark) for place in paragraphs for mark in _within(marks, place)}
     whole = {
         key[0]: len(proofread.document.paragraphs[key[0]].text)
@@ -157,7 +191,7 @@ def _shown(
         if key[0] is not None and any(id(mark) not in covered for mark in some)
     }
     for place in paragraphs:
-        if place.paragraph not in whole and (not long or _within(marks, place)):
+        if place.paragraph not in whole:
             yield place
     for index, length in sorted(whole.items()):
         yield Where(0, length, paragraph=index)
@@ -165,6 +199,45 @@ def _shown(
 
 def _length(place: Where) -> int:
     return place.end - place.start
+
+
+def _kinds(proofread: ProofreadDocument, places: Iterable[Where]) -> Iterator[tuple[str, Where]]:
+    """Paragraphs of Markdown cut where a line begins a heading or an item, which they are."""
+    document = proofread.document
+    for place in places:
+        if document.given is None:
+            yield "", place
+            continue
+        start, end = proofread.read.span(place) or (0, 0)
+        at = document.paragraphs[place.paragraph or 0].start
+        if stretch_at(document.code, start) is not None:
+            yield "code", place
+            continue
+        kind, begin = "", place.start
+        for line in _LINE.finditer(document.given, start, end):
+            mark = _MARK.match(document.given, *line.span())
+            if mark is None and kind not in _HEADINGS:
+                continue
+            here = document.source.read_at(line.start(1)) - at
+            if here > begin:
+                yield kind, replace(place, start=begin, end=here - 1)
+            kind, begin = "", here
+            if mark is not None:
+                kind = mark[1] if mark[1] in _HEADINGS else "item"
+                if mark[1][0].isdigit():
+                    kind = "numbered"
+                else:  # what the mark says is shown otherwise
+                    begin = document.source.read_at(mark.end(1) - 1) + 2 - at
+        if begin < place.end:
+            yield kind, replace(place, start=begin, end=place.end)
+
+
+def _block(proofread: ProofreadDocument, kind: str, place: Where, marks: Texts) -> str:
+    shown = _marked(proofread.read.text(place), place, marks)
+    if kind in _HEADINGS:
+        level = min(len(kind) + 2, 6)  # under the name of the file
+        return f"<h{level}>{shown}</h{level}>\n"
+    return f'<p class="{kind}">{shown}</p>\n' if kind else f"<p>{shown}</p>\n"
 
 
 def _marked(text: str, place: Where, marks: Texts) -> str:

@@ -87,7 +87,7 @@ def as_json(report: Report) -> str:
         "unneeded_suppressions": list(report.unneeded),
         "findings": [finding_record(proofread, finding) for proofread, finding in report],
     }
-    return json.dumps(record, indent=2, ensure_ascii=False)
+    return json.dumps(record, indent=1, ensure_ascii=False)
 
 
 def as_csv(report: Report) -> str:

@@ -204,8 +204,14 @@ def place_record(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
     }
 
 
+def _known(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
+    """The same, without what there is nothing to say of: there are many."""
+    record = place_record(proofread, where)
+    return {name: value for name, value in record.items() if value is not None}
+
+
 def evidence_record(proofread: ProofreadDocument, evidence: Evidence) -> dict[str, Any]:
-    places = [place_record(proofread, where) for where in evidence.places]
+    places = [_known(proofread, where) for where in evidence.places]
     return {"kind": evidence.kind, "said": evidence.said, "places": places}
 
 
@@ -222,7 +228,7 @@ def finding_record(proofread: ProofreadDocument, finding: Finding) -> dict[str, 
         "kinds": list(finding.kinds),
         **place_record(proofread, finding.where),
         "evidence": [evidence_record(proofread, one) for one in finding.evidence],
-        "involved": [place_record(proofread, where) for where in finding.involved],
+        "involved": [_known(proofread, where) for where in finding.involved],
         "suggestion": suggestion
         and {"text": suggestion.text, "probability": suggestion.probability},
         "fingerprint": fingerprint(proofread, finding),
