@@ -306,6 +306,26 @@ def test_a_table_within_a_cell_is_text_of_the_cell() -> None:
     assert table.nested == 1
 
 
+def test_several_tables_under_one_heading_have_headers_of_their_own() -> None:
+    costs = "<table><thead><tr><th>Item</th><th>Cost</th></tr></thead><tr><td>a</td><td>5</td></tr>"
+    more = "<table><tbody><tr><td>b</td><td>7</td></tr></tbody></table>"  # of the first
+    groups = "<table><thead><tr><th>Group</th></tr></thead><tr><td rowspan='9'>8</td></tr></table>"
+    above = "<label>Table 3</label><caption><p>Costs of 9</p></caption>"
+    below = "<table-wrap-foot><p>In euros of 2010.</p></table-wrap-foot>"
+    document = read(
+        f'<p><xref ref-type="table" rid="T3">3</xref></p><table-wrap id="T3">{above}'
+        f"{costs}</table>{more}{groups}{below}</table-wrap>"
+    )
+    first, second = document.tables
+    assert first.header == [["Item", "Cost"]]
+    assert first.body == [["a", "5"], ["b", "7"]]
+    assert (second.header, second.body) == ([["Group"]], [["8"]])
+    assert [table.label for table in document.tables] == ["Table 3"] * 2
+    assert [table.caption for table in document.tables] == ["Costs of 9", ""]
+    assert [table.notes for table in document.tables] == ["", "In euros of 2010."]
+    assert document.tables_of(document.paragraphs[0]) == [first, second]
+
+
 def test_a_table_that_is_a_picture_is_told_from_an_empty_one() -> None:
     wraps = "<table-wrap><graphic/></table-wrap><table-wrap><table/></table-wrap>"
     assert [table.is_picture for table in read(f"<p>No.</p>{wraps}").tables] == [True, False]

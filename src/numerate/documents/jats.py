@@ -54,7 +54,9 @@ class JatsReader(Reader):
             for element in _paragraph_elements(part)
         ]
         tables = [
-            _table(wrap, number) for number, wrap in enumerate(article.iter("{*}table-wrap"), 1)
+            table
+            for number, wrap in enumerate(article.iter("{*}table-wrap"), 1)
+            for table in _tables(wrap, number)
         ]
         yield Document(unit.name, paragraphs, tables, id=_article_id(article))
 
@@ -181,24 +183,44 @@ def _tex_text(element: Element) -> str:
     return f" {_TEX_NOISE.sub(' ', body or source)} "
 
 
-def _table(wrap: Element, number: int) -> Table:
+def _tables(wrap: Element, number: int) -> list[Table]:
+    """One; or several under one heading, each with a header of its own. What stands above them is
+    said with the first, what stands below with the last, so that everything is said once."""
     label = wrap.find("{*}label")
     caption = wrap.find("{*}caption")
-    header: list[list[SpanningCell]] = []
-    body: list[list[SpanningCell]] = []
+    tables = [
+        Table(
+            wrap.get("id") or f"#{number}",  # nothing refers to one without a name
+            "" if label is None else _plain(label),
+            "",
+            *cell_grid(header, body),
+            line=line_of(wrap),
+        )
+        for header, body in _headers_and_bodies(wrap)
+    ]
+    first, last = tables[0], tables[-1]
+    first.caption = "" if caption is None else _caption_text(caption)
+    first.nested = sum(1 for table in wrap.iter("{*}table") if _is_in_cell(table))
+    is_empty = not (first.header or first.body)
+    first.is_picture = is_empty and wrap.find(".//{*}graphic") is not None
+    last.notes = _notes_text(wrap)
+    return tables
+
+
+_Rows = list[list[SpanningCell]]
+
+
+def _headers_and_bodies(wrap: Element) -> list[tuple[_Rows, _Rows]]:
+    """A header below a body is that of another table."""
+    parts: list[tuple[_Rows, _Rows]] = [([], [])]
     for row in _rows(wrap):
         cells = [_cell(cell) for cell in row if local_name(cell) in {"td", "th"}]
-        (header if _in_header(row) else body).append(cells)
-    return Table(
-        wrap.get("id") or f"#{number}",  # nothing refers to one without a name
-        "" if label is None else _plain(label),
-        "" if caption is None else _caption_text(caption),
-        *cell_grid(header, body),
-        nested=sum(1 for table in wrap.iter("{*}table") if _is_in_cell(table)),
-        is_picture=not (header or body) and wrap.find(".//{*}graphic") is not None,
-        notes=_notes_text(wrap),
-        line=line_of(wrap),
-    )
+        is_header = _in_header(row)
+        if is_header and parts[-1][1]:
+            parts.append(([], []))
+        header, body = parts[-1]
+        (header if is_header else body).append(cells)
+    return parts
 
 
 def _rows(parent: Element) -> Iterator[Element]:
