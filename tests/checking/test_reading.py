@@ -1,10 +1,12 @@
 """Documents as rules read them: everything once, and every place found again."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from numerate.checking.reading import ReadDocument
 from numerate.checking.where import Where
+from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.pipe_tables import _plain, _plain_with_places
 from numerate.documents.text import read_text
@@ -104,3 +106,28 @@ def test_every_number_is_read_once_wherever_tables_stand(lines: list[str]) -> No
     labels = {at for at, _ in digits if text[:at].endswith("Table ")}
     assert sorted(set(found)) == sorted(found)
     assert {at for at, _ in digits} - labels <= {at for at, _ in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "quantities"),
+    [
+        ("See 10.1186/s13031-018-0142-4 for 12 of 40.", ["12", "40"]),
+        ("See (doi: 10.1186/s13031-018) and 3.5.", ["3.5"]),
+        ("At https://a.org/2.5/7 or www.b.org/8.1, 9 more.", ["9"]),
+        ("Stra6 (NM_0010029924.1) of 3 rats.", ["3"]),
+        ("In 24 hours, p < 2E-09, then p = 4.21e−15.", ["24"]),
+        ("From 10.1186 to 5 e.g. 7, 10/12, _ref_ 3.", ["10.1186", "5", "7", "10", "12", "3"]),
+    ],
+)
+def test_digits_of_addresses_names_and_exponents_are_no_quantities(
+    text: str, quantities: list[str]
+) -> None:
+    read = ReadDocument(Document("d", [Paragraph(text)], [Table("t", "", "", [], [[text]])]))
+    tokens = [token for token in tokenize(text) if token.is_numeral]
+    for place in ({"paragraph": 0}, {"table": 0, "row": 0, "column": 0}):
+        kept = [
+            text[token.start : token.end]
+            for token in tokens
+            if read.is_quantity(Where(token.start, token.end, **place))
+        ]
+        assert kept == quantities

@@ -114,6 +114,12 @@ def test_what_only_a_detector_finds_is_its_own_finding() -> None:
     assert not proofread(read_text(text), models=[FakeDetector(_61=1.0)], ignore=["NUM8"])
 
 
+def test_a_detector_is_not_heard_on_digits_of_an_address() -> None:
+    document = read_text("The article (10.1186/s13031-018) is about 12 of 40 patients.")
+    found = proofread(document, models=[FakeDetector(_10_1186=3.0, _12=3.0)])
+    assert [finding.written for finding in found] == ["12"]
+
+
 def test_fewer_alarms_than_a_detector_was_calibrated_for_are_refused() -> None:
     detector = FakeDetector(_0_36=2.0)
     said = "alarms: got 0.0004, expected at least 0.0005: the detector fake was calibrated on 1999"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from numerate.checking.names_of_digits import NamesOfDigits
 from numerate.checking.numbers import Number, numbers_in
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Paragraph, Table
@@ -182,6 +183,17 @@ class ReadDocument:
         start, _ = self.span(where) or (0, 0)
         both = (self.document.code, self.document.comments)
         return all(stretch_at(stretches, start) is None for stretches in both)
+
+    def is_quantity(self, where: Where) -> bool:
+        """Whether the numeral there is no part of an address, a name or a number with exponent."""
+        known = self._names_of_digits
+        if where.text_of not in known:
+            known[where.text_of] = NamesOfDigits(self.whole(where))
+        return not known[where.text_of].hold(where.start)
+
+    @cached_property
+    def _names_of_digits(self) -> dict[tuple[object, ...], NamesOfDigits]:
+        return {}
 
     def _span(self, where: Where) -> tuple[int, int] | None:
         """Offsets into the text of the file that it stands in."""

@@ -174,7 +174,9 @@ def joined(
 
     def wanted(one: Suspicion) -> bool:
         is_own = beside or not read.is_beside(one.where)
-        return one.code in codes and is_own and read.is_text(one.where)
+        if one.code not in codes or not is_own:
+            return False
+        return read.is_text(one.where) and read.is_quantity(one.where)
 
     suspicions = [one for some in heard for one in some.suspicions if wanted(one)]
     unusual = [one for some in heard for one in some.unusual if wanted(one)]
