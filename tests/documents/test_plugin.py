@@ -88,7 +88,7 @@ def test_commands_name_it(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("prepare", "check"):
         call = [sys.executable, "-m", "numerate", command, "--help"]  # formats are found once
         shown = subprocess.run(call, capture_output=True, text=True, check=True).stdout
-        assert "auto, text, jsonl, jats, latexml, minutes or tei." in shown
+        assert "auto, text, jsonl, jats, page, latexml, minutes or tei." in shown
 
 
 @pytest.mark.usefixtures("site")

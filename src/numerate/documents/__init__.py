@@ -146,7 +146,8 @@ def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
             yield piece
             continue
         is_markup = piece.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-        alike = _formats_of("stdin.xml") if unit.format == AUTO and is_markup else []
+        markup = {*_formats_of("stdin.xml"), *_formats_of("stdin.html")} if is_markup else set()
+        alike = [name for name in names(READERS) if name in markup and unit.format == AUTO]
         stream = BytesIO(piece.data)
         yield from _look_inside(stream, unit, alike) if alike else units(stream, unit)
 

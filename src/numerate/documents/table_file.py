@@ -273,12 +273,12 @@ def _html_tables(data: bytes, name: str) -> list[Table]:
     if sum(1 for _ in root.iter("{*}td", "{*}th")) > MAX_AREA:
         raise DocumentError(name, f"too large: expected at most {MAX_AREA:,} cells")
     try:
-        return [_html_table(table, number) for number, table in enumerate(root.iter("{*}table"), 1)]
+        return [html_table(table, number) for number, table in enumerate(root.iter("{*}table"), 1)]
     except RecursionError:
         raise DocumentError(name, "elements nested too deeply") from None
 
 
-def _html_table(table: Element, number: int) -> Table:
+def html_table(table: Element, number: int) -> Table:
     header: list[list[SpanningCell]] = []
     body: list[list[SpanningCell]] = []
     for row in _html_rows(table):

@@ -1,0 +1,120 @@
+"""Ordinary pages in HTML: their running text, without what is around it, and their tables."""
+
+import re
+from collections.abc import Iterator
+
+from numerate.documents.cell_grid import MAX_AREA
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.flow import Flow
+from numerate.documents.mathml import mathml_text
+from numerate.documents.pipe_tables import tables_named
+from numerate.documents.reader import Reader, Unit
+from numerate.documents.table_file import html_table
+from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_html
+from numerate.errors import DocumentError
+
+_PAGE = re.compile(rb"<(?:!doctype\s+)?html[\s>]", re.IGNORECASE)
+_LATEXML = re.compile(rb"ltx_|LaTeXML")
+# Neither running text nor numbers that somebody states.
+_ASIDE = {
+    "aside", "button", "code", "footer", "form", "head", "iframe", "kbd", "nav", "noscript",
+    "object", "option", "pre", "samp", "script", "select", "style", "svg", "template", "textarea",
+    "title", "var",
+}  # fmt: skip
+_INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font",
+    "i", "img", "input", "ins", "label", "mark", "meter", "output", "q", "rp", "rt", "ruby", "s",
+    "small", "span", "strike", "strong", "time", "tt", "u", "wbr",
+}  # fmt: skip
+
+
+class WebPageReader(Reader):
+    """One document a page; other elements than these of HTML are taken for blocks."""
+
+    suffixes = (".html", ".htm", ".xhtml")
+
+    def recognises(self, beginning: bytes) -> bool:
+        plain = beginning.replace(b"\0", b"")  # UTF-16 has one beside every ASCII character
+        return bool(_PAGE.search(plain)) and not _LATEXML.search(plain)
+
+    def read(self, unit: Unit) -> Iterator[Document]:
+        root = parse_html(unit.data, unit.name)
+        if sum(1 for _ in root.iter("{*}td", "{*}th")) > MAX_AREA:
+            raise DocumentError(unit.name, f"too large: expected at most {MAX_AREA:,} cells")
+        page = _Page()
+        page.write(_content(root))
+        page.end_paragraph()
+        for paragraph, written in zip(page.paragraphs, page.written, strict=True):
+            paragraph.tables = tables_named(written, page.tables)
+        yield Document(unit.name, page.paragraphs, page.tables)
+
+
+def _content(root: Element) -> Element:
+    """Of a page that says so, its only article or its main part."""
+    for name in ("main", "article", "body"):
+        found = list(root.iter(f"{{*}}{name}"))
+        if len(found) == 1:
+            return found[0]
+    return root
+
+
+class _Page:
+    def __init__(self) -> None:
+        self.paragraphs: list[Paragraph] = []
+        self.written: list[str] = []  # as each stands there: with the numbers of tables it names
+        self.tables: list[Table] = []
+        self._flow = Flow()
+        self._texts: list[str] = []
+        self._line: int | None = None
+
+    def write(self, element: Element) -> None:
+        self._text(element.text, element)
+        for child in element:
+            name = local_name(child)
+            if name == "&":
+                self._text(entity_text(child), element)
+            elif name in _ASIDE or child.get("hidden") is not None:
+                self._flow.space()
+            elif name == "math":
+                self._flow.text(mathml_text(child))
+            elif name == "br":
+                self._flow.space()
+            elif name == "sup":
+                self._flow.superscript(_inside(child))
+            elif name == "sub":
+                self._flow.subscript(_inside(child))
+            elif name == "table" and _holds_data(child):
+                self.end_paragraph()
+                self.tables.append(html_table(child, len(self.tables) + 1))
+            elif name in _INLINE:
+                self.write(child)
+            else:
+                self.end_paragraph()
+                self.write(child)
+                self.end_paragraph()
+            self._text(child.tail, child)
+
+    def _text(self, text: str | None, element: Element) -> None:
+        if self._line is None and text and not text.isspace():
+            self._line = line_of(element)
+        self._texts.append(text or "")
+        self._flow.text(text)
+
+    def end_paragraph(self) -> None:
+        if text := self._flow.finish():
+            self.paragraphs.append(Paragraph(text, line=self._line))
+            self.written.append("".join(self._texts))
+        self._flow, self._texts, self._line = Flow(), [], None
+
+
+def _inside(element: Element) -> str:
+    page = _Page()
+    page.write(element)
+    page.end_paragraph()
+    return " ".join(paragraph.as_given for paragraph in page.paragraphs)
+
+
+def _holds_data(table: Element) -> bool:
+    """Other tables only say where on the page something stands."""
+    nested = sum(1 for _ in table.iter("{*}table")) > 1
+    return not nested and table.get("role") not in ("presentation", "none")
