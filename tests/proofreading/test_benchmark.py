@@ -192,7 +192,15 @@ def test_a_detector_finds_what_stands_otherwise_in_the_table(
     trials: Path, detector: Detector
 ) -> None:
     opened = Dataset.open(trials / "data")
-    result = run_benchmark(opened, detectors=[detector], split="test")
+    told: list[tuple[str, int, int]] = []
+    result = run_benchmark(
+        opened, detectors=[detector], split="test", told=lambda *step: told.append(step)
+    )
+    assert {what for what, _, _ in told} == {"recomputing", detector.name}
+    assert [done for what, done, _ in told if what == detector.name] == [
+        *range(len(FIGURES) + 3)
+    ] * 2
+    assert all(done <= total for _, done, total in told)
     some = [run_benchmark(opened, detectors=[detector], limit=4) for _ in range(2)]
     assert some[0].record() == some[1].record()
     assert list(result.judges) == ["rules", "detector", "all together"]

@@ -196,6 +196,9 @@ def test_who_waits_for_several_models_is_told_how_far_it_is(models: dict[str, Nu
     proofread(document, models=[models["mog"], models["combination"]], told=told.append)
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, 4)
+    told.clear()
+    proofread(document, models=[FakeDetector(), FakeDetector()], told=told.append)
+    assert told == [2, 4]
 
 
 def test_a_kind_that_was_never_seen_counts_as_if_nothing_was_fitted() -> None:

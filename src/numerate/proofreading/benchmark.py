@@ -30,11 +30,13 @@ from numerate.proofreading.judges import (
     Distance,
     Judgement,
     Oddness,
+    Told,
     at_first_sight,
     by_detector,
     by_model,
     by_rules,
     by_surprisal,
+    nobody,
 )
 from numerate.proofreading.trial import Region, Trial
 
@@ -52,14 +54,15 @@ class Hearing:
         models: Sequence[NumeralLM],
         detectors: Sequence[Detector],
         processes: int = 0,
+        told: Told = nobody,
     ) -> None:
         self.trial = trial
-        self.rules = by_rules(trial, processes)
+        self.rules = by_rules(trial, processes, told)
         self.judged: dict[str, Judgement] = {RULES_ALONE: self.rules.judgement()}
         self.detected: list[Judgement] = []
         self.plausible: list[Oddness] = []  # share of right numerals as odd
         for detector in detectors:
-            found = by_detector(detector, trial, processes)
+            found = by_detector(detector, trial, processes, told)
             self.judged[_named(DETECTOR_ALONE, detector.name, len(detectors))] = found
             self.detected.append(found)
         for model in models:
@@ -174,6 +177,7 @@ def run_benchmark(
     seed: int = 1,
     limit: int | None = None,
     processes: int = 0,
+    told: Told = nobody,
 ) -> BenchmarkResult:
     """Everybody on a split; `softmax` is a plain softmax's, for its surprisal.
 
@@ -182,7 +186,7 @@ def run_benchmark(
     they were independent: what is fitted to a text says little of how good it is on it.
     """
     trial = Trial(dataset, split, seed=seed, limit=limit)
-    hearing = Hearing(trial, models, detectors, processes)
+    hearing = Hearing(trial, models, detectors, processes, told)
     judged = dict(hearing.judged)
     joining = UNFITTED
     if models or detectors:
@@ -190,7 +194,7 @@ def run_benchmark(
             say("all together: joined as if independent, since joining is fitted on the dev split")
         else:
             dev = Trial(dataset, "dev", seed=seed + 1, limit=limit)
-            joining = joining_of(Hearing(dev, models, detectors, processes))
+            joining = joining_of(Hearing(dev, models, detectors, processes, told))
         judged[TOGETHER] = together(hearing, joining)
     if models:
         distance = Distance(models[0].reference.median)

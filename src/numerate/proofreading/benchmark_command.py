@@ -14,6 +14,7 @@ from numerate.evaluation.detection import FALSE_ALARMS, FIRST
 from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import say
 from numerate.plausibility.source import ModelSource
+from numerate.progress import PassProgress
 from numerate.proofreading.benchmark import BOTH, CELLS, TEXTS, BenchmarkResult, run_benchmark
 from numerate.proofreading.opened_models import open_model_or_detector
 from numerate.proofreading.trial import FIGURES, TABLE_CELL
@@ -53,16 +54,18 @@ def benchmark_checking(
     baseline = replace(source, run=softmax).load() if softmax else None
     if baseline is None:
         say("no --softmax RUN given, so no baseline of surprisal")
-    result = run_benchmark(
-        opened,
-        models=models,
-        detectors=detectors,
-        softmax=baseline,
-        split=split,
-        seed=seed,
-        limit=limit,
-        processes=processes,
-    )
+    with PassProgress("steps") as progress:
+        result = run_benchmark(
+            opened,
+            models=models,
+            detectors=detectors,
+            softmax=baseline,
+            split=split,
+            seed=seed,
+            limit=limit,
+            processes=processes,
+            told=progress,
+        )
     if write_joining is not None:
         write_record(write_joining, result.joining)
         say(f"{write_joining}: for numerate check --joining")

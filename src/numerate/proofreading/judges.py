@@ -28,6 +28,13 @@ from numerate.plausibility.passages import read_texts
 from numerate.proofreading.heard import Heard
 from numerate.proofreading.trial import Injected, Trial, cell_places, document_of, text_places
 
+Told = Callable[[str, int, int], None]
+"""What is being done, how many steps of it are done, and how many there are."""
+
+
+def nobody(what: str, done: int, total: int) -> None:
+    """Who need not be told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Oddness:
@@ -97,7 +104,7 @@ class RuledTrial:
         return Judgement(self.texts.oddness(), self.cells.oddness())
 
 
-def by_rules(trial: Trial, processes: int = 0) -> RuledTrial:
+def by_rules(trial: Trial, processes: int = 0, told: Told = nobody) -> RuledTrial:
     """Article by article, in so many processes."""
     regions = ((trial.in_texts, text_places), (trial.in_tables, cell_places))
 
@@ -119,7 +126,10 @@ def by_rules(trial: Trial, processes: int = 0) -> RuledTrial:
             found.append(known)
         return found
 
-    parts = list(made_beside(rule, len(trial.articles), processes))
+    parts, total = [], len(trial.articles)
+    for part in made_beside(rule, total, processes):
+        parts.append(part)
+        told("recomputing", len(parts), total)
     ruled = []
     for which, (region, _) in enumerate(regions):
         right = Ruled.joined([part[which][None] for part in parts])
@@ -136,32 +146,34 @@ def rules_heard(article: Article) -> Heard:
 # Detectors
 
 
-def by_detector(detector: Detector, trial: Trial, processes: int = 0) -> Judgement:
-    """Calibrated log-odds."""
+def by_detector(
+    detector: Detector, trial: Trial, processes: int = 0, told: Told = nobody
+) -> Judgement:
+    """Calibrated log-odds, of one pass over the articles as they are, and one with each kind of
+    error, over what has any."""
     classifier, calibrations = detector.classifier, detector.calibrations
+    rows = {**trial.in_texts.rows, **trial.in_tables.rows}
+    told(detector.name, 0, 1 + len(rows))
     prepared = classifier.prepare(trial.articles)
     clean = score(classifier, prepared, processes=processes)
-
-    def passed(injected: Injected) -> NumeralLogits:
-        """With these errors, where there are any."""
+    found: dict[str, NumeralLogits] = {}
+    for name, injected in rows.items():
+        told(detector.name, 1 + len(found), 1 + len(rows))
         pairs = zip(trial.articles, injected.errors, strict=True)
         selections = [_with_errors(article, errors) for article, errors in pairs]
-        return score(
+        found[name] = score(
             classifier, prepared, injected.errors, selections=selections, processes=processes
         )
-
-    wrong = {}
-    for name, injected in trial.in_texts.rows.items():
-        found = passed(injected)
-        wrong[name] = found.texts[injected.places]
+    told(detector.name, 1 + len(rows), 1 + len(rows))
+    wrong = {name: found[name].texts[one.places] for name, one in trial.in_texts.rows.items()}
     texts = _calibrated(calibrations.texts, clean.texts, wrong)
     if clean.cells is None or calibrations.cells is None:
         return Judgement(texts)
     wrong = {}
-    for name, injected in trial.in_tables.rows.items():
-        found = passed(injected)
-        assert found.cells is not None
-        wrong[name] = found.cells[injected.places]
+    for name, one in trial.in_tables.rows.items():
+        cells = found[name].cells
+        assert cells is not None
+        wrong[name] = cells[one.places]
     return Judgement(texts, _calibrated(calibrations.cells, clean.cells, wrong))
 
 
