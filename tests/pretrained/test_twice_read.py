@@ -8,7 +8,7 @@ import torch
 from tests.trials import TABLE, TEXT
 
 from numerate.corpus.dataset import Dataset
-from numerate.detector.articles import Article, article_of, articles_of, numerals_of
+from numerate.detector.articles import Article, Selection, article_of, articles_of, numerals_of
 from numerate.detector.channel import KINDS
 from numerate.detector.fitting import FittingOptions, draw_errors, score
 from numerate.detector.pretrained import PretrainedClassifier
@@ -84,6 +84,24 @@ def test_errors_as_edits_are_errors_as_written(
     written = [article.with_errors(wrong) for article, wrong in zip(some, errors, strict=True)]
     read = score(classifier, classifier.prepare(written), batch_size=6)
     np.testing.assert_allclose(edited.texts, read.texts, atol=1e-4)
+
+
+def test_of_what_is_selected_the_same_is_said_and_nothing_else_is_read(
+    articles: list[Article], classifier: PretrainedClassifier
+) -> None:
+    some = articles[:2]
+    prepared = classifier.prepare(some)
+    whole = score(classifier, prepared)
+    selections = [Selection([1], ()), Selection([0, 1], [0], scores_texts=False)]
+    gathered = classifier.gather(prepared, [0, 1], selections=selections)
+    assert len(gathered.sequences) == 1  # for cells, the language model is not asked
+    parts = score(classifier, prepared, selections=selections)
+    first, count = len(some[0].places[0]), some[0].count
+    np.testing.assert_allclose(parts.texts[first:count], whole.texts[first:count], atol=1e-4)
+    assert whole.cells is not None
+    assert parts.cells is not None
+    cells = slice(len(some[0].cell_places[0]), None)
+    np.testing.assert_allclose(parts.cells[cells], whole.cells[cells], atol=1e-4)
 
 
 def test_of_numerals_beyond_the_window_the_small_detector_decides(
