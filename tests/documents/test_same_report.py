@@ -1,0 +1,25 @@
+"""One report, saved in every format: the same findings, but for their places."""
+
+from pathlib import Path
+
+import pytest
+
+import numerate
+
+REPORT = Path(__file__).parents[1] / "data" / "report"  # `save.sh` there makes all of report.md
+ERRORS = [("NUM101", "53", "63"), ("NUM103", "26.5", "20.5"), ("NUM301", "0.099", "0.010")]
+CELL = "Table 1, row Current smokers, column Usual care (n = 122), %"
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("report.html", ["paragraph 7", CELL, "paragraph 8"]),
+    ],
+)
+def test_the_three_errors_are_found(name: str, places: list[str]) -> None:
+    found = numerate.check(REPORT / name)
+    told = [(one.code, one.written, one.suggestion and one.suggestion.text) for one in found]
+    assert sorted(told) == ERRORS
+    words = {one.code: found.read.describe(one.where) for one in found}
+    assert [words[code] for code, _, _ in ERRORS] == places
