@@ -82,6 +82,13 @@ def test_no_page_breaks_it(text: str) -> None:
     assert list(documents(Unit("a.html", "page", f"<html><body>{text}".encode())))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<html><body><p>Naïve – 5</p></body></html>", encoding=encoding)
+    assert read_file(str(path))[0].text == "Naïve – 5"
+
+
 def test_deep_pages_are_one_line() -> None:
     (error,) = documents(Unit("a.html", "page", b"<div>" * 3000))
     assert isinstance(error, DocumentError)

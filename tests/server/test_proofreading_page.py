@@ -12,6 +12,7 @@ from tests.server.test_api import ask
 
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.joining import Joining
+from numerate.server.serve_command import EXAMPLE
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +146,12 @@ def test_findings_fit_a_phone(browser: Browser, rules: httpx.Client) -> None:
     expect(page.locator(".finding")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.close()
+
+
+def test_the_example_has_an_error_that_is_found(rules: httpx.Client) -> None:
+    (found,) = ask(rules, "check", text=EXAMPLE)["findings"]
+    assert (found["code"], found["written"], found["suggestion"]["text"]) == (
+        "NUM101",
+        "52.2",
+        "25.2",
+    )

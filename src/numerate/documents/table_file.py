@@ -57,8 +57,7 @@ def read_tables(path: str | Path) -> list[Table]:
 def read_table_file(path: str | Path) -> Document:
     """The same as a document without text; a table of separated values, or of Markdown, knows
     where its cells stand in the file."""
-    path = Path(path)
-    name = str(path)
+    name, path = str(path), Path(path)
     bare = _bare(path)
     kind = _KINDS.get(bare.suffix.lower())
     data = _bytes(path)

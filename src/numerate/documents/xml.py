@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from lxml import etree
 
+from numerate.documents.reader import UTF_16
 from numerate.errors import DocumentError
 
 Element = etree._Element
@@ -34,7 +35,7 @@ def parse_xml(data: bytes, name: str) -> Element:
 def parse_html(data: bytes, name: str) -> Element:
     _refuse_entities(data, name)
     # HTML without a declared encoding is UTF-8 today; libxml2 would assume Latin-1.
-    declared = b"charset" in data[:1024].lower()
+    declared = b"charset" in data[:1024].lower() or data.startswith(UTF_16)
     parser = etree.HTMLParser(
         no_network=True,
         huge_tree=False,

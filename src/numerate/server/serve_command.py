@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 EXTRA = ("fastapi", "uvicorn")
 EXAMPLE = (
     "In 2016, 412 patients (mean age 63.5 years, 48 % women) were followed for 12 months. "
-    "Of the 206 in the treatment group, 31 (15.0 %) had an event, against 52 of 206 (25.2 %)."
-)
+    "Of the 206 in the treatment group, 31 (15.0 %) had an event, against 52 of 206 (52.2 %)."
+)  # with a slip, so that there is something to see
 MOST_HEADER_BYTES = 16 * 1024
 
 
