@@ -14,7 +14,7 @@ from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.prepare import prepare
 from numerate.documents import read_file
 from numerate.errors import NumerateError
-from numerate.plugins import READERS
+from numerate.plugins import READERS, own_names
 
 SOURCE = Path(package.__file__).parents[1]
 MINUTES = """
@@ -30,6 +30,14 @@ class MinutesReader(Reader):
         yield Document(unit.name, [Paragraph(item) for item in items])
 
 
+class PackedReader(Reader):
+    suffixes = (".packed",)
+    binary = True
+
+    def read(self, unit):
+        yield Document(unit.name, [Paragraph(f"{len(unit.data)} bytes")])
+
+
 class TeiReader(MinutesReader):
     suffixes = (".xml",)
 
@@ -40,7 +48,11 @@ class TeiReader(MinutesReader):
 class Unfinished(Reader):
     suffixes = (".txt",)
 """
-ENTRIES = {"minutes": "minutes_package:MinutesReader", "tei": "minutes_package:TeiReader"}
+ENTRIES = {
+    "minutes": "minutes_package:MinutesReader",
+    "tei": "minutes_package:TeiReader",
+    "packed": "minutes_package:PackedReader",
+}
 
 
 @pytest.fixture
@@ -76,6 +88,16 @@ def test_it_is_prepared(
 
 
 @pytest.mark.usefixtures("site")
+def test_what_is_no_text_may_begin_like_an_archive(tmp_path: Path) -> None:
+    for name in ("a.packed", "a.minutes"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+    (document,) = read_file(str(tmp_path / "a.packed"))
+    assert document.text == "4 bytes"
+    with pytest.raises(NumerateError, match="a ZIP archive"):
+        read_file(str(tmp_path / "a.minutes"))
+
+
+@pytest.mark.usefixtures("site")
 def test_it_is_checked_and_counted(folder: Path) -> None:
     (document,) = read_file(str(folder / "0.minutes"))
     assert document.text == "We were 20, of 30.\n\nDues are 0.5 a month."
@@ -88,7 +110,8 @@ def test_commands_name_it(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("prepare", "check"):
         call = [sys.executable, "-m", "numerate", command, "--help"]  # formats are found once
         shown = subprocess.run(call, capture_output=True, text=True, check=True).stdout
-        assert "auto, text, jsonl, jats, page, latexml, minutes or tei." in shown
+        shown = " ".join(shown.replace("│", " ").split())  # of a list of several lines
+        assert f"auto, {', '.join(own_names(READERS))}, minutes, tei or packed." in shown
 
 
 @pytest.mark.usefixtures("site")

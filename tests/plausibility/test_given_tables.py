@@ -96,7 +96,7 @@ def test_tables_of_an_article_are_seen_without_being_given(
     [
         (None, "no such file"),
         (b"", "empty, expected a table"),
-        (b"PK\x03\x04", "got a ZIP archive, a workbook or a Word"),
+        (b"PK\x03\x04", "got a ZIP archive, or a document"),
         (b"a,b\n1,2,3", "got 3 cells, expected 2 as in the first row"),
     ],
 )

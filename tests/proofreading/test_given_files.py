@@ -137,15 +137,15 @@ def test_in_a_folder_a_file_that_cannot_be_read_costs_nothing_else(
 
 @pytest.mark.parametrize(
     ("data", "kind"),
-    [(b"%PDF-1.7 \xe9", "a PDF"), (b"PK\x03\x04\xff", "a ZIP archive, a workbook or a Word docum")],
+    [(b"%PDF-1.7 \xe9", "a PDF"), (b"PK\x03\x04\xff", "a ZIP archive, or a document that is one")],
 )
-def test_what_is_not_read_yet_is_told(
+def test_what_is_no_text_is_told(
     capsys: pytest.CaptureFixture[str], data: bytes, kind: str
 ) -> None:
-    Path("paper.pdf").write_bytes(data)
-    status, out, err = numerate(capsys, "check", "paper.pdf")
+    Path("paper.txt").write_bytes(data)
+    status, out, err = numerate(capsys, "check", "paper.txt")
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"numerate: paper.pdf: got {kind}")
+    assert err.startswith(f"numerate: paper.txt: got {kind}, expected text")
 
 
 @pytest.mark.parametrize(

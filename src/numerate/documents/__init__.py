@@ -48,6 +48,12 @@ def suits(name: str, format: str = AUTO) -> bool:
     return bool(_formats_of(name)) if format == AUTO else _has_suffix(name, format)
 
 
+def is_binary(name: str, format: str = AUTO) -> bool:
+    """Whether a file of this name is read by a reader of what is no text."""
+    formats = _formats_of(name) if format == AUTO else [format]
+    return any(reader_of(format).binary for format in formats)
+
+
 def _formats_of(name: str) -> list[str]:
     return [format for format in _working(tuple(sys.path)) if _has_suffix(name, format)]
 
@@ -134,7 +140,7 @@ def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Docume
     if path == STANDARD_INPUT:
         pieces = _units_of_input(Unit("stdin", format, field=field))
         return [document for piece in pieces for document in _read_all(piece)]
-    with opened_file(path) as stream:
+    with opened_file(path, binary=is_binary(path, format)) as stream:
         pieces = units(stream, Unit(path, format, field=field))
         return [document for piece in pieces for document in _read_all(piece)]
 

@@ -10,27 +10,27 @@ from typing import BinaryIO, cast
 from numerate.errors import DocumentError, SourceError, one_line
 
 _GZIP = b"\x1f\x8b"
-_NOT_READ = {
-    b"PK\x03\x04": "a ZIP archive, a workbook or a Word document",
+_NO_TEXT = {
+    b"PK\x03\x04": "a ZIP archive, or a document that is one",
     b"%PDF": "a PDF",
-    b"\xd0\xcf\x11\xe0": "an old document of Office",
+    b"\xd0\xcf\x11\xe0": "an old document of Office, or one with a password",
     b"{\\rtf": "an RTF document",
 }
-EXPECTED = "text, Markdown, HTML, CSV, or an article as XML"
 
 
 @contextmanager
-def opened_file(path: str | Path) -> Iterator[BinaryIO]:
-    """Raises one line for what is no file, and for what is broken while it is read."""
+def opened_file(path: str | Path, *, binary: bool = False) -> Iterator[BinaryIO]:
+    """Raises one line for what is no file, for what is broken while it is read, and, unless it may
+    be `binary`, for what is no text."""
     if Path(path).is_dir():
         raise SourceError(f"{path}: a folder, expected a file")
     try:
         with Path(path).open("rb") as stream:
             beginning = stream.peek(8)  # a pipe cannot be read twice
-            for sign, kind in _NOT_READ.items():
-                if beginning.startswith(sign):
+            for sign, kind in _NO_TEXT.items():
+                if beginning.startswith(sign) and not binary:
                     raise DocumentError(
-                        str(path), f"got {kind}, which is not read yet; expected {EXPECTED}"
+                        str(path), f"got {kind}, expected text or a suffix that says what it is"
                     )
             if beginning.startswith(_GZIP):
                 with gzip.GzipFile(fileobj=stream) as inside:

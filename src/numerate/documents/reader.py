@@ -43,6 +43,8 @@ class Reader(ABC):
     suffixes: ClassVar[tuple[str, ...]] = ()  # of file names, in lower case, with the point
     articles: ClassVar[bool] = False
     """Whether its documents are: usually, paragraphs that refer to no table are left out then."""
+    binary: ClassVar[bool] = False
+    """Whether its files are no text, and may begin as archives and the like do."""
 
     def recognises(self, beginning: bytes) -> bool:
         """Whether a file is of this format, asked where another format has the same suffix."""

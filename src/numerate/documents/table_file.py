@@ -8,7 +8,7 @@ from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
-from numerate.documents import read_file
+from numerate.documents import is_binary, read_file
 from numerate.documents.cell_grid import MAX_AREA, SpanningCell, cell_grid
 from numerate.documents.document import Document, Table
 from numerate.documents.flow import Flow
@@ -60,12 +60,12 @@ def read_table_file(path: str | Path) -> Document:
     name, path = str(path), Path(path)
     bare = _bare(path)
     kind = _KINDS.get(bare.suffix.lower())
-    data = _bytes(path)
     given = None
-    if kind == "article":
-        articles = read_file(name)
-        found = _filled([table for article in articles for table in article.tables], name)
+    if kind == "article" or is_binary(name):
+        documents = read_file(name)
+        found = _filled([table for one in documents for table in one.tables], name)
     else:
+        data = _bytes(path)
         found = _tables(data, name, kind, bare.stem)
         given = None if _is_html(data, kind) else _text(data, name)
     document = Document(name, [], found, given=given)
