@@ -5,13 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import StringIO
-from itertools import pairwise
 from pathlib import Path
 
 from numerate.documents import is_binary, read_file
 from numerate.documents.cell_grid import MAX_AREA, SpanningCell, cell_grid
 from numerate.documents.document import Document, Table
 from numerate.documents.flow import Flow
+from numerate.documents.header_rows import header_rows, with_header
 from numerate.documents.opened_file import opened_file
 from numerate.documents.pipe_tables import label_and_caption, pipe_tables
 from numerate.documents.reader import MAX_DOCUMENT, UTF_16
@@ -21,7 +21,6 @@ from numerate.errors import DocumentError
 
 DELIMITERS = "\t;,|"
 SAMPLE = 50  # rows by which a delimiter is found
-MAX_HEADER = 3  # rows
 
 _KINDS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".md": "markdown", ".markdown": "markdown",
@@ -34,7 +33,6 @@ _THOUSANDS = re.compile(r"[+−-]?[1-9][0-9]{0,2},[0-9]{3} ?%?")
 _POINT = re.compile(
     r"[+−-]?(?:[0-9]+\.(?:[0-9]{1,2}|[0-9]{4,})|[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+) ?%?"
 )
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 
 def read_tables(path: str | Path) -> list[Table]:
@@ -174,7 +172,7 @@ def _separated(text: str, name: str, delimiter: str | None, title: str) -> Table
     if delimiter == ";" and _has_decimal_commas(rows):
         rows = [[_with_point(cell) for cell in row] for row in rows]
         source.drops = _COMMA
-    height = source.height = _header_rows(rows)
+    height = source.height = header_rows(rows)
     return Table("#1", title, "", rows[:height], rows[height:], source=source)
 
 
@@ -226,34 +224,6 @@ def _delimiter(text: str) -> str | None:
     return best
 
 
-def _header_rows(rows: list[list[str]]) -> int:
-    """How many rows at the top say what the columns are, and leave others below them.
-
-    The first does unless most of its cells begin with a digit and its corner is filled; those after
-    it do while they have no number and stand under cells that span: empty ones, equal neighbours.
-    """
-    if len(rows) < 2 or not _is_heading(rows[0]):
-        return 0
-    height = 1
-    while height < min(MAX_HEADER, len(rows) - 1):
-        above, row = rows[height - 1][1:], rows[height]
-        spans = "" in above or any(a == b for a, b in pairwise(above))
-        has_number = any(character.isdigit() for cell in row for character in cell)
-        if has_number or not spans or not any(row[1:]):
-            break
-        height += 1
-    return height
-
-
-def _is_heading(row: list[str]) -> bool:
-    beginnings = [next(filter(str.isalnum, cell), "") for cell in row]
-    digits = sum(map(str.isdigit, beginnings))
-    letters = sum(map(str.isalpha, beginnings))
-    if row[1:] and all(map(_YEAR.fullmatch, row[1:])) and not beginnings[0].isdigit():
-        return row[1:] == sorted(set(row[1:]))
-    return letters > digits or (bool(letters) and not row[0])
-
-
 def _refuse_long_rows(tables: Iterable[Table], name: str) -> None:
     for table in tables:
         width = max(map(len, table.header), default=0)
@@ -291,11 +261,7 @@ def html_table(table: Element, number: int) -> Table:
             for cell in cells
         ]
         (header if is_header else body).append(spanning)
-    grid = cell_grid(header, body)
-    if not header:
-        height = _header_rows(grid.body)
-        repeated = frozenset((row - height, column) for row, column in grid.repeated)
-        grid = grid._replace(header=grid.body[:height], body=grid.body[height:], repeated=repeated)
+    grid = with_header(cell_grid(header, body))
     caption = next((child for child in table if local_name(child) == "caption"), None)
     told = "" if caption is None else " ".join("".join(map(str, caption.itertext())).split())
     label, words = label_and_caption(told)
