@@ -64,15 +64,6 @@ def test_the_tree_names_every_part() -> None:
     assert {name for name in shown - parts if name.endswith(".py")} == set(), "no such file"
 
 
-@pytest.mark.parametrize("package", ["documents", "corpus"])
-def test_the_tree_names_every_file_of_what_it_opens(package: str) -> None:
-    tree = README[README.index("\nsrc/numerate/\n") :]
-    lines = tree[tree.index(f"\n  {package}/ ") :].splitlines()[2:]
-    shown = [line.split()[0].rstrip("/") for line in takewhile(lambda x: x[:4] == " " * 4, lines)]
-    files = (ROOT / "src" / "numerate" / package).iterdir()
-    assert sorted(shown) == sorted(path.name for path in files if not path.name.startswith("_"))
-
-
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(document: Path) -> None:
     text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
