@@ -14,6 +14,8 @@ WORKERS ?= 2
 
 # A small vocabulary leaves a third of the numerals unknown: the case the models differ in.
 demo: $(VENV)/.installed
+	@echo "An invented article with seven errors planted in it, and what is found:"
+	$(BIN)/numerate check examples/article.md || test $$? -eq 1
 	$(BIN)/numerate prepare cardiac --documents 2000 --seed 1 --out $(DEMO)/cardiac --force
 	$(BIN)/numerate reproduce $(DEMO)/cardiac --out $(DEMO) \
 		--vocabulary 500 --batch-size 20 --epochs 12

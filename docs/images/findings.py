@@ -1,6 +1,6 @@
 """Draws `findings.png`: the report of `check` in HTML, with a finding that was chosen.
 
-numerate check examples/trial.md --format html > findings.html
+numerate check examples/article.md --format html > findings.html
 python docs/images/findings.py findings.html
 """
 

@@ -402,10 +402,28 @@ def test_the_readme_shows_what_is_printed(
     root = Path(__file__).parents[2]
     monkeypatch.chdir(root)
     monkeypatch.setenv("COLUMNS", "80")
-    status, out, _ = numerate(capsys, "check", "examples/trial.md")
+    status, out, _ = numerate(capsys, "check", "examples/article.md")
     assert status == 1
-    lines = "\n".join(line.rstrip() for line in out.splitlines())
-    assert f"```\n{lines}\n```" in (root / "README.md").read_text(encoding="utf-8")
+    printed = "\n".join(line.rstrip() for line in out.splitlines())
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```\n")[2].partition("\n```")[0]
+    first, last = shown.split("…\n")
+    assert printed.startswith(first)
+    assert printed.endswith(f"\n{last}")
+
+
+def test_all_errors_of_the_sample_article_are_found() -> None:
+    planted = {
+        "30": "NUM507",
+        "21": "NUM113",
+        "53.0": "NUM101",
+        "36.0": "NUM103",
+        "0.29": "NUM301",
+        "48.9": "NUM604",
+        "0.46": "NUM201",
+    }
+    found = package.check(Path(__file__).parents[2] / "examples" / "article.md")
+    assert {finding.written: finding.code for finding in found} == planted
 
 
 def test_the_page_of_the_documentation_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
