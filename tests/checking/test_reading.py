@@ -83,6 +83,13 @@ def test_an_article_has_no_lines() -> None:
     assert read.place(Where(3, 4, paragraph=1)).start == 3
 
 
+def test_paragraphs_before_the_abstract_are_counted() -> None:
+    paragraphs = [Paragraph("A title"), Paragraph("We.", in_abstract=True)]
+    read = ReadDocument(Document("a.docx", [*paragraphs, Paragraph("All."), Paragraph("Most.")]))
+    words = [read.describe(Where(0, 1, paragraph=index)) for index in range(4)]
+    assert words == ["paragraph 1", "abstract", "paragraph 2", "paragraph 3"]
+
+
 MARKDOWN = st.text(st.sampled_from("|12 3.\n-:\\*`_~[]()<>bsup/ Ta"), max_size=80)
 
 

@@ -15,6 +15,8 @@ CELL = "Table 1, row Current smokers, column Usual care (n = 122), %"
     ("name", "places"),
     [
         ("report.html", ["paragraph 7", CELL, "paragraph 8"]),
+        ("report.docx", ["paragraph 7", CELL, "paragraph 8"]),
+        ("report-libreoffice.docx", ["paragraph 7", CELL, "paragraph 8"]),
     ],
 )
 def test_the_three_errors_are_found(name: str, places: list[str]) -> None:

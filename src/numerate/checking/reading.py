@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from numerate.checking.names_of_digits import NamesOfDigits
@@ -218,9 +219,9 @@ class ReadDocument:
         return place
 
     @cached_property
-    def _abstract(self) -> int:
-        """How many paragraphs it has, which come first."""
-        return sum(paragraph.in_abstract for paragraph in self.document.paragraphs)
+    def _outside_abstract(self) -> list[int]:
+        """How many paragraphs up to each are not of the abstract."""
+        return list(accumulate(int(not one.in_abstract) for one in self.document.paragraphs))
 
     def describe(self, where: Where) -> str:
         """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line."""
@@ -230,7 +231,7 @@ class ReadDocument:
                 return f"line {self.place(where).line}"
             if paragraph.in_abstract:
                 return "abstract"
-            return f"paragraph {(where.paragraph or 0) + 1 - self._abstract}"
+            return f"paragraph {self._outside_abstract[where.paragraph or 0]}"
         table = self.tables[where.table]
         name = table.label or f"Table {where.table + 1}"
         if where.row is None or where.column is None:

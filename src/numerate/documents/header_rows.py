@@ -12,9 +12,11 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 def with_header(grid: Grid) -> Grid:
     """The same with its header told from its body, if nothing told it before."""
-    if grid.header:
-        return grid
-    height = header_rows(grid.body)
+    return grid if grid.header else split_at(grid, header_rows(grid.body))
+
+
+def split_at(grid: Grid, height: int) -> Grid:
+    """The same, all of it a body until now, with so many rows of it as its header."""
     repeated = frozenset((row - height, column) for row, column in grid.repeated)
     return Grid(grid.body[:height], grid.body[height:], repeated)
 

@@ -1,0 +1,212 @@
+"""Word documents: what stands in them once all tracked changes are accepted.
+
+Footnotes and endnotes come after the text, text boxes after the paragraph that they hang on. What a
+program makes of the rest is no text: tables of contents, lists of references, headers and footers.
+"""
+
+import re
+from collections.abc import Iterator
+
+from numerate.documents.captions import Block, with_captions
+from numerate.documents.cell_grid import MAX_AREA
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.docx_line import Field, Line, choices, shows_placeholder
+from numerate.documents.docx_styles import Styles, child, outline_level, value
+from numerate.documents.docx_table import cells_of, rows_of, word_grid
+from numerate.documents.office_package import OfficePackage
+from numerate.documents.pipe_tables import tables_named
+from numerate.documents.reader import Reader, Unit
+from numerate.documents.xml import Element, local_name
+from numerate.errors import DocumentError
+
+KIND = "a Word document (.docx)"
+
+_WITHIN = {"sdtContent", "customXml", "ins", "moveTo", "smartTag"}
+_GALLERIES = {"Table of Contents", "Bibliographies"}
+_ABSTRACT = re.compile(r"(?:abstract|summary)\s*[.:]?", re.IGNORECASE)
+_REFERENCES = re.compile(
+    r"(?:references|bibliography|literature cited|works cited|reference list)\s*[.:]?",
+    re.IGNORECASE,
+)
+_HEADING_WORDS = 5  # of a heading without a style
+
+
+class DocxReader(Reader):
+    """One document a file; macros are parts that are never read."""
+
+    suffixes = (".docx", ".docm", ".dotx", ".dotm")
+    binary = True
+
+    def recognises(self, beginning: bytes) -> bool:
+        return beginning.startswith(b"PK") and b"word/" in beginning
+
+    def read(self, unit: Unit) -> Iterator[Document]:
+        package = OfficePackage(unit.data, unit.name, KIND)
+        main = package.main_part()
+        root = package.xml(main)
+        body = child(root, "body")
+        if local_name(root) != "document" or body is None:
+            raise DocumentError(unit.name, f"not {KIND}: got root <{local_name(root)}> of {main}")
+        if sum(1 for _ in body.iter("{*}tc")) > MAX_AREA:
+            raise DocumentError(unit.name, f"too large: expected at most {MAX_AREA:,} cells")
+        styles = [package.xml(part) for part in package.related(main, "styles")[:1]]
+        story = _Story(Styles(styles[0] if styles else None))
+        story.write(body)
+        _write_notes(story, package, main)
+        blocks = with_captions(story.blocks)
+        tables = [block.table for block in blocks if block.table is not None]
+        yield Document(unit.name, list(_paragraphs(blocks, tables)), tables)
+
+
+def _write_notes(story: "_Story", package: OfficePackage, main: str) -> None:
+    """In the order in which the text refers to them; the notes of notes are among them."""
+    known: dict[tuple[str, str], Element] = {}
+    for kind in ("footnote", "endnote"):
+        for part in package.related(main, f"{kind}s"):
+            for note in package.xml(part).iterfind(f"{{*}}{kind}"):
+                known[kind, value(note, "id")] = note
+    while story.notes:
+        found = known.pop(story.notes.pop(0), None)
+        if found is not None:
+            story.end()
+            story.write(found)
+
+
+def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]:
+    """Without the list of references; with those of the abstract told from the others."""
+    part, level = "", 0  # that we are in, and that of its heading; 0 of one without style
+    for block in blocks:
+        if block.table is not None:
+            continue
+        is_heading = block.level is not None or _looks_like_heading(block.text)
+        if (
+            is_heading
+            and part
+            and (not level or (block.level is not None and block.level <= level))
+        ):
+            part = ""
+        if _REFERENCES.fullmatch(block.text):
+            part, level = "references", block.level or 0
+        elif _ABSTRACT.fullmatch(block.text) and not part:
+            part, level = "abstract", block.level or 0
+        elif part == "references":
+            continue
+        yield Paragraph(
+            block.text, tables_named(block.written, tables), in_abstract=part == "abstract"
+        )
+
+
+def _looks_like_heading(text: str) -> bool:
+    has_sign = any(character.isdigit() or character in ".,;:" for character in text.rstrip(":"))
+    return not has_sign and len(text.split()) <= _HEADING_WORDS
+
+
+class _Story:
+    """The blocks of a text as they are met."""
+
+    def __init__(self, styles: Styles) -> None:
+        self.styles = styles
+        self.blocks: list[Block] = []
+        self.notes: list[tuple[str, str]] = []  # that were referred to: kind and id
+        self._fields: list[Field] = []
+        self._line: Line | None = None  # that goes on: the end of its paragraph was deleted
+
+    def write(self, parent: Element) -> None:
+        for element in parent:
+            name = local_name(element)
+            if name == "p":
+                self._paragraph(element)
+            elif name == "tbl":
+                self._table(element)
+            elif name == "sdt":
+                if not shows_placeholder(element) and _gallery(element) not in _GALLERIES:
+                    self.write(element)
+            elif name == "AlternateContent":
+                for chosen in choices(element):
+                    self.write(chosen)
+            elif name in _WITHIN:
+                self.write(element)
+
+    def end(self) -> None:
+        """Here nothing goes on."""
+        self._fields, self._line = [], None
+
+    def _paragraph(self, element: Element) -> None:
+        properties = child(element, "pPr")
+        line = self._line or Line(self.styles, self._fields)
+        line.style = style = self.styles.of(properties, "pStyle")
+        line.write(element)
+        line.end_paragraph()
+        self._line = line if _mark_is_deleted(properties) else None
+        if self._line is not None:
+            return
+        text = line.finish()
+        self.notes += line.notes
+        if text and not style.is_aside and not style.is_bibliography:
+            level = outline_level(properties) or style.level
+            self.blocks.append(Block(text, line.written, style.is_caption, level))
+        self._boxes(line)
+
+    def _boxes(self, line: Line) -> None:
+        fields = self._fields
+        for box in line.boxes:
+            self.end()
+            self.write(box)
+        self._fields = fields
+
+    def _table(self, element: Element) -> None:
+        """One that only says where on the page something stands is read cell by cell."""
+        fields = self._fields
+        if _is_layout(element):
+            for row in rows_of(element):
+                for cell in cells_of(row):
+                    self.end()
+                    self.write(cell)
+        else:
+            beside: list[Line] = []
+            grid = word_grid(element, lambda cell: self._cell_text(cell, beside))
+            if any(map(any, [*grid.header, *grid.body])):
+                number = sum(block.table is not None for block in self.blocks) + 1
+                self.blocks.append(Block(table=Table(f"#{number}", "", "", *grid)))
+            for line in beside:
+                self._boxes(line)
+        self._fields, self._line = fields, None
+
+    def _cell_text(self, cell: Element, beside: list[Line]) -> str:
+        line = Line(self.styles, [])
+        for paragraph in cell.iter("{*}p"):
+            if _is_of_cell(paragraph, cell):
+                line.space()
+                line.style = self.styles.of(child(paragraph, "pPr"), "pStyle")
+                line.write(paragraph)
+                line.end_paragraph()
+        self.notes += line.notes
+        beside.append(line)
+        return line.finish()
+
+
+def _is_layout(table: Element) -> bool:
+    """Whether it holds other tables, or nothing beside anything."""
+    is_nested = any(one is not table for one in table.iter("{*}tbl"))
+    return is_nested or all(sum(1 for _ in cells_of(row)) < 2 for row in rows_of(table))
+
+
+def _is_of_cell(paragraph: Element, cell: Element) -> bool:
+    """Whether nothing but wrappers stands between them: no text box, and no deletion."""
+    parent = paragraph.getparent()
+    while parent is not None and parent is not cell:
+        name = local_name(parent)
+        if name not in _WITHIN and (name != "sdt" or shows_placeholder(parent)):
+            return False
+        parent = parent.getparent()
+    return True
+
+
+def _mark_is_deleted(properties: Element | None) -> bool:
+    mark = None if properties is None else child(properties, "rPr")
+    return mark is not None and (child(mark, "del") is not None)
+
+
+def _gallery(control: Element) -> str:
+    found = control.find("{*}sdtPr/{*}docPartObj/{*}docPartGallery")
+    return "" if found is None else value(found)

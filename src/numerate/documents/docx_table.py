@@ -1,0 +1,117 @@
+"""Tables of Word: rows of cells that are merged by saying that they go on."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from numerate.documents.cell_grid import MAX_SPAN, Grid, SpanningCell, cell_grid
+from numerate.documents.docx_styles import child, switch, value
+from numerate.documents.header_rows import split_at, with_header
+from numerate.documents.xml import Element, local_name
+
+_WITHIN = {"sdt", "sdtContent", "customXml", "ins", "moveTo"}
+
+
+class _Cell(NamedTuple):
+    element: Element | None  # none where a row begins further to the right
+    first: int  # column
+    width: int
+    goes_on: bool  # it is a part of the one above
+
+
+def word_grid(table: Element, text_of: Callable[[Element], str]) -> Grid:
+    rows = [_cells(row) for row in rows_of(table)]
+    marked = 0  # rows at the top that are repeated on every page
+    for row in rows_of(table):
+        properties = child(row, "trPr")
+        if properties is None or not switch(properties, "tblHeader"):
+            break
+        marked += 1
+    heights = _heights(rows)
+    spanning = [
+        [
+            SpanningCell(
+                "" if cell.element is None else text_of(cell.element),
+                str(cell.width),
+                str(heights.get((number, cell.first), 1)),
+            )
+            for cell in row
+            if (number, cell.first) in heights
+        ]
+        for number, row in enumerate(rows)
+    ]
+    grid = cell_grid([], spanning)
+    if not marked:
+        return with_header(grid)
+    reach = max((row + height for (row, _), height in heights.items() if row < marked), default=0)
+    return split_at(grid, reach if reach < len(rows) else marked)
+
+
+def rows_of(table: Element) -> Iterator[Element]:
+    """Without those that a tracked change deletes."""
+    for row in _inside(table, "tr"):
+        properties = child(row, "trPr")
+        if properties is None or (
+            child(properties, "del") is None and not switch(properties, "hidden")
+        ):
+            yield row
+
+
+def cells_of(row: Element) -> Iterator[Element]:
+    for cell in _inside(row, "tc"):
+        properties = child(cell, "tcPr")
+        if properties is None or child(properties, "cellDel") is None:
+            yield cell
+
+
+def _inside(parent: Element, name: str) -> Iterator[Element]:
+    for one in parent:
+        if local_name(one) == name:
+            yield one
+        elif local_name(one) in _WITHIN:
+            yield from _inside(one, name)
+
+
+def _cells(row: Element) -> list[_Cell]:
+    properties = child(row, "trPr")
+    before = 0 if properties is None else _number(properties, "gridBefore", 0)
+    found = [_Cell(None, column, 1, False) for column in range(before)]
+    at = before
+    for element in cells_of(row):
+        properties = child(element, "tcPr")
+        width, goes_on = 1, False
+        if properties is not None:
+            width = _number(properties, "gridSpan", 1)
+            merged = child(properties, "vMerge")
+            goes_on = merged is not None and value(merged) != "restart"
+            beside = child(properties, "hMerge")
+            if beside is not None and value(beside) != "restart" and found:
+                found[-1] = found[-1]._replace(width=min(found[-1].width + width, MAX_SPAN))
+                at += width
+                continue
+        found.append(_Cell(element, at, width, goes_on))
+        at += width
+    return found
+
+
+def _number(properties: Element, name: str, usual: int) -> int:
+    found = child(properties, name)
+    written = "" if found is None else value(found)
+    return min(max(int(written), usual), MAX_SPAN) if written.isdecimal() else usual
+
+
+def _heights(rows: list[list[_Cell]]) -> dict[tuple[int, int], int]:
+    """Of each cell that is not a part of one above: by row and column, how many rows it spans."""
+    heights: dict[tuple[int, int], int] = {}
+    above: dict[int, tuple[int, int]] = {}  # by column: which cell reaches down to the last row
+    for number, row in enumerate(rows):
+        reaching: dict[int, tuple[int, int]] = {}
+        for cell in row:
+            origin = above.get(cell.first) if cell.goes_on else None
+            if origin is None or number - origin[0] >= MAX_SPAN:
+                origin = (number, cell.first)
+                heights[origin] = 1
+            else:
+                heights[origin] += 1
+            reaching[cell.first] = origin
+        above = reaching
+    return heights
