@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -28,7 +27,7 @@ class Fake:
     members = ()
     usual_alarms = 0.01
     tokens = staticmethod(tokenize)
-    config = SimpleNamespace(sight="none")
+    sees_tables = False
 
     def __init__(self, act: Callable[[str], Any] = lambda text: None) -> None:
         self.checker = self
@@ -42,6 +41,14 @@ class Fake:
 
 def check(client: httpx.Client, text: str = "7") -> httpx.Response:
     return client.post("/v1/check", json={"text": text})
+
+
+def wait_until(happened: Callable[[], object]) -> None:
+    """What never happens is a failure, and not a test that never ends."""
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_a_foreign_host_name_is_refused(client: httpx.Client) -> None:
@@ -144,8 +151,7 @@ def test_what_takes_too_long_is_given_up_but_keeps_its_place(serving: Any) -> No
         assert check(client).status_code == 429  # the thread is still at it
         assert client.get("/v1/health").json() == {"status": "ok", "busy": 1}
         go_on.set()
-        while client.get("/v1/health").json()["busy"]:
-            time.sleep(0.01)
+        wait_until(lambda: not client.get("/v1/health").json()["busy"])
         assert check(client).status_code == 200
 
 
@@ -160,8 +166,7 @@ def test_beyond_the_places_requests_are_turned_away_at_once(serving: Any) -> Non
     limits = Limits(threads=2, waiting=3)
     with serving(Fake(act), limits=limits) as client, ThreadPoolExecutor(12) as pool:
         answers = [pool.submit(check, client) for _ in range(12)]
-        while sum(answer.done() for answer in answers) < 7:
-            time.sleep(0.01)
+        wait_until(lambda: sum(answer.done() for answer in answers) >= 7)
         assert client.get("/v1/health").json()["busy"] == 5
         go_on.set()
         results = [answer.result() for answer in answers]
@@ -183,12 +188,10 @@ def test_what_nobody_waits_for_is_not_begun(serving: Any) -> None:
         ThreadPoolExecutor(1) as pool,
     ):
         first = pool.submit(check, client, "first")
-        while not seen:
-            time.sleep(0.01)
+        wait_until(lambda: seen)
         with pytest.raises(httpx.ReadTimeout):
             client.post("/v1/check", json={"text": "left"}, timeout=0.2)
-        while client.get("/v1/health").json()["busy"] > 1:
-            time.sleep(0.01)
+        wait_until(lambda: client.get("/v1/health").json()["busy"] <= 1)
         go_on.set()
         assert first.result().status_code == 200
         assert check(client, "last").status_code == 200
