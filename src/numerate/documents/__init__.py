@@ -146,16 +146,23 @@ def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Docume
 
 
 def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
-    """Its name says nothing: markup is told by its first sign."""
+    """Its name says nothing: markup is told by its first sign, what is no text by a look inside."""
     for piece in whole(sys.stdin.buffer, unit):
         if isinstance(piece, DocumentError):
             yield piece
             continue
-        is_markup = piece.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-        markup = {*_formats_of("stdin.xml"), *_formats_of("stdin.html")} if is_markup else set()
-        alike = [name for name in names(READERS) if name in markup and unit.format == AUTO]
+        alike = _formats_like(piece.data) if unit.format == AUTO else []
         stream = BytesIO(piece.data)
         yield from _look_inside(stream, unit, alike) if alike else units(stream, unit)
+
+
+def _formats_like(data: bytes) -> list[str]:
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        markup = {*_formats_of("stdin.xml"), *_formats_of("stdin.html")}
+        return [name for name in names(READERS) if name in markup]
+    readers = {name: reader_of(name) for name in _working(tuple(sys.path))}
+    beginning = data[:BEGINNING]
+    return [name for name, one in readers.items() if one.binary and one.recognises(beginning)]
 
 
 def _read_all(unit: Unit | DocumentError) -> Iterator[Document]:

@@ -20,8 +20,8 @@ _SPACES = {"tab", "ptab", "br", "cr"}
 _CITED = re.compile(r"CITATION\b|ADDIN (?:ZOTERO_ITEM|EN\.CITE|CSL_CITATION|Mendeley Citation)")
 # Their results are numbers of pages and notes, or lists that are made from the rest.
 _LEFT_OUT = re.compile(
-    r"TOC|INDEX|TOA|PAGE|PAGEREF|NUMPAGES|NOTEREF|BIBLIOGRAPHY"
-    r"|ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|CSL_BIBLIOGRAPHY|Mendeley Bibliography)"
+    r"(?:TOC|INDEX|TOA|PAGE|PAGEREF|NUMPAGES|NOTEREF|BIBLIOGRAPHY"
+    r"|ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|CSL_BIBLIOGRAPHY|Mendeley Bibliography))\b"
 )
 
 
@@ -38,8 +38,7 @@ class Field:
 
     @property
     def is_left_out(self) -> bool:
-        found = _LEFT_OUT.match(self.code.strip())
-        return found is not None and not self.code.strip()[found.end() :][:1].isalnum()
+        return _LEFT_OUT.match(self.code.strip()) is not None
 
 
 class Line:
