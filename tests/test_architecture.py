@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
         "tables",
         "threads",
     },
-    {"report"},
+    {"report", "shipped"},
     {"documents"},
     {"corpus.rules", "corpus.tokenizer"},
     {"sight.columns", "sight.table_numbers"},
@@ -51,7 +51,7 @@ LAYERS: list[set[str]] = [
     {"training", "evaluation"},
     {"detector"},
     {"analysis", "plausibility"},
-    {"proofreading"},
+    {"proofreading", "shipped.pack"},
     {"reproduce"},
     {"console", "server", "cli", "__main__"},
 ]

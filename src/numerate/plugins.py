@@ -1,8 +1,9 @@
-"""What packages bring, ours among them: heads and readers, found by the entry points they declare.
+"""What packages bring, ours among them: heads, readers, models, found by entry points they declare.
 
 Names are known without importing anything; a plugin is imported when it is asked for by name.
 """
 
+import importlib.util
 import sys
 import tomllib
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any
 
 from numerate.errors import NumerateError, check_choice, one_line
 
-HEADS, READERS = "numerate.heads", "numerate.readers"
+HEADS, READERS, MODELS = "numerate.heads", "numerate.readers", "numerate.models"
 _OWN = "numerate"
 _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -32,16 +33,38 @@ def load(group: str, name: str, base: type) -> Any:
     return _load(group, name, base, tuple(sys.path))
 
 
-@cache
-def _load(group: str, name: str, base: type, path: tuple[str, ...]) -> Any:
-    kind = group.rpartition(".")[2].removesuffix("s")
+def folder_of(group: str, name: str) -> Path:
+    """Where the package lies that an entry point names: of what is made of files, not of code."""
+    package, entry = _only(group, name, tuple(sys.path))
+    plugin = f"{_kind(group)} {name!r} of {package}"
+    try:
+        spec = importlib.util.find_spec(entry.value)
+    except (ImportError, ValueError) as error:
+        raise NumerateError(f"{plugin}: cannot be found: {one_line(error)}") from None
+    if spec is None or not spec.submodule_search_locations:
+        raise NumerateError(f"{plugin}: got {entry.value}, expected a package with its files")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _kind(group: str) -> str:
+    return group.rpartition(".")[2].removesuffix("s")
+
+
+def _only(group: str, name: str, path: tuple[str, ...]) -> tuple[str, EntryPoint]:
+    """The one of that name, and its package."""
+    kind = _kind(group)
     check_choice(kind, name, names(group))
     found = [(package, entry) for package, entry in _declared(group, path) if entry.name == name]
     if len(found) > 1:
         packages = " and ".join(sorted(package for package, _ in found))
         raise NumerateError(f"{kind} {name!r}: {packages} bring one each, expected one of them")
-    ((package, entry),) = found
-    plugin = f"{kind} {name!r} of {package}"
+    return found[0]
+
+
+@cache
+def _load(group: str, name: str, base: type, path: tuple[str, ...]) -> Any:
+    package, entry = _only(group, name, path)
+    plugin = f"{_kind(group)} {name!r} of {package}"
     try:
         loaded = entry.load()
     except (Exception, SystemExit) as error:  # a plugin may fail in any way

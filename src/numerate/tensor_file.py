@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -28,9 +29,7 @@ def load_tensors(path: Path, format: str) -> tuple[dict[str, Tensor], dict[str, 
     try:
         data = path.read_bytes()
         tensors = load(data)
-        (length,) = struct.unpack("<Q", data[:8])
-        header = json.loads(data[8 : 8 + length])
-        about = json.loads(header.get("__metadata__", {}).get("numerate", "{}"))
+        about = _about(data)
     except FileNotFoundError:
         raise RunError(f"{path.parent}: {path.name} is missing") from None
     except (OSError, SafetensorError, ValueError, struct.error) as error:
@@ -41,6 +40,21 @@ def load_tensors(path: Path, format: str) -> tuple[dict[str, Tensor], dict[str, 
     if about.get("digest") != _digest(tensors):
         raise RunError(f"{path}: broken: its content does not match its digest")
     return tensors, about
+
+
+def rewrite_tensors(source: Path, target: Path, change: Callable[[Tensor], Tensor]) -> None:
+    """The same file with other tensors, which belong to the same things."""
+    about = _about(source.read_bytes())
+    tensors, about = load_tensors(source, about.get("format", ""))
+    changed = {name: change(tensor) for name, tensor in tensors.items()}
+    save_tensors(target, about["format"], changed, about)
+
+
+def _about(data: bytes) -> dict[str, str]:
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    found: dict[str, str] = json.loads(header.get("__metadata__", {}).get("numerate", "{}"))
+    return found
 
 
 def _digest(tensors: dict[str, Tensor]) -> str:

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from numerate.configuration import OWN_FILE, PRETRAINED, Configuration, find_configuration
 from numerate.errors import NumerateError
+from numerate.shipped.installed import is_shipped
 
 Value = TypeVar("Value")
 
@@ -20,8 +21,9 @@ def run_and_rest(
 ) -> tuple[str, list[str], Configuration]:
     """The run, what it is used on, and the configuration for the first of that.
 
-    A folder or hf:PATH in the first place is the run. Without one the configured run is taken;
-    where none is configured, the first argument must have been meant as one.
+    A folder, hf:PATH or an installed model in the first place is the run. Without one the
+    configured run is taken; where none is configured, the first argument must have been meant as
+    one.
     """
     first, *rest = arguments
     if not is_run(first):
@@ -38,7 +40,7 @@ def run_and_rest(
 
 
 def is_run(argument: str) -> bool:
-    return argument.startswith(PRETRAINED) or Path(argument).is_dir()
+    return argument.startswith(PRETRAINED) or Path(argument).is_dir() or is_shipped(argument)
 
 
 def first_given(*values: Value | None) -> Value:

@@ -253,6 +253,19 @@ def rule(
 
 
 @command
+def models(
+    name: Annotated[
+        str | None, typer.Argument(help="Of one of them: its figures.", show_default="all")
+    ] = None,
+    format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
+) -> None:
+    """List the models that are installed, or show what one says of itself."""
+    from numerate.shipped.listing import show_models
+
+    show_models(name, format)
+
+
+@command
 def check_benchmark(
     dataset: DatasetFolder,
     model: Models = None,

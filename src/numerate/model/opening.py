@@ -25,6 +25,7 @@ from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.store import Progress, remembered_cache
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
+from numerate.shipped.installed import is_shipped, language_model_of
 from numerate.vocabulary import Vocabulary
 
 VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the candidates
@@ -106,14 +107,18 @@ def open_model(
     settings: Settings | None = None,
     beside: Sequence[Opened] = (),
 ) -> Opened:
-    """`hf:PATH`, a run or `RUN:MEMBER`. Models `beside` it over the same frozen one share it."""
+    """`hf:PATH`, a run, `RUN:MEMBER`, or an installed model. Models `beside` it over the same
+    frozen one share it."""
     settings = settings or Settings()
     target = device if isinstance(device, torch.device) else usable_device(device)
     path = parse_reference(str(reference))
     if path is not None:
         model = _bare(path, target, settings)
         return Opened(model, f"{PREFIX}{path}", None, None, settings, beside)
-    folder, member = split_reference(reference)
+    if is_shipped(reference):
+        folder, member = Path(language_model_of(reference)), None
+    else:
+        folder, member = split_reference(reference)
     run = RunFolder.open(folder)
     record = run.trained()
     model = open_stored(folder, target, settings, beside)

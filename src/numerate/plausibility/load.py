@@ -33,6 +33,7 @@ from numerate.runs.folder import (
     calibration_file,
     digest_of_tables,
 )
+from numerate.shipped.installed import is_shipped
 from numerate.sight.columns import check_level, sees_tables
 
 START = "start.json"
@@ -58,7 +59,7 @@ def load(
     sight: str | None = None,
     say: Say = notices.say,
 ) -> NumeralLM:
-    """Open a trained run, or `hf:PATH`, a pretrained language model.
+    """Open a trained run, a pretrained language model (`hf:PATH`), or an installed model by name.
 
     What a run must know of its dataset is found out once and kept in it; `dataset` is where the
     dataset is now, if it has moved. A pretrained model has none of its own: without `dataset`
@@ -77,6 +78,10 @@ def load(
         check_level(sight)
         if parse_reference(str(path)) is None:
             raise NumerateError(f"sight: got {sight} for {path}, which sees as it was trained to")
+    if dataset is not None and is_shipped(path):
+        raise NumerateError(
+            f"dataset: got {dataset} for {path}, which comes calibrated; expected none"
+        )
     settings = Settings(Path(cache) if cache else None, None, trust_remote_code, sight=sight)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()

@@ -16,7 +16,7 @@ from numerate.notices import say
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
 from numerate.proofreading.benchmark import BOTH, CELLS, TEXTS, BenchmarkResult, run_benchmark
-from numerate.proofreading.opened_models import open_model_or_detector
+from numerate.proofreading.opened_models import open_models
 from numerate.proofreading.trial import FIGURES, TABLE_CELL
 from numerate.records import write_record
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
@@ -45,12 +45,12 @@ def benchmark_checking(
     detectors: list[Detector] = []
     models: list[NumeralLM] = []
     for reference in references:
-        model = open_model_or_detector(reference, source)
-        if isinstance(model, Detector):
-            detectors.append(model)
-        else:
-            assert isinstance(model, NumeralLM)
-            models.append(model)
+        for model in open_models(reference, source):
+            if isinstance(model, Detector):
+                detectors.append(model)
+            else:
+                assert isinstance(model, NumeralLM)
+                models.append(model)
     baseline = replace(source, run=softmax).load() if softmax else None
     if baseline is None:
         say("no --softmax RUN given, so no baseline of surprisal")

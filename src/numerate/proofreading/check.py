@@ -125,14 +125,15 @@ def _models(model: Any) -> list[Model]:
         return []
     if not isinstance(model, list | tuple):
         model = [model]
-    return [_model(one) for one in model]
+    return [opened for one in model for opened in _opened(one)]
 
 
-def _model(one: Any) -> Model:
+def _opened(one: Any) -> list[Model]:
     if isinstance(one, str | Path):
-        from numerate.proofreading.opened_models import open_model_or_detector
+        from numerate.proofreading.opened_models import open_models
 
-        return open_model_or_detector(str(one))
+        return open_models(str(one))
     if isinstance(one, DetectorLike | LanguageModel):
-        return one
-    raise NumerateError(f"model: got {type(one).__name__}, expected a run, hf:PATH or a model")
+        return [one]
+    expected = "a run, hf:PATH, the name of an installed model, or a model"
+    raise NumerateError(f"model: got {type(one).__name__}, expected {expected}")

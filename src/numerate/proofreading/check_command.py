@@ -1,6 +1,8 @@
 """`numerate check`: read, proofread, leave out what is known, report, mend what is asked for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from numerate.checking.finding import Finding
@@ -20,10 +22,16 @@ from numerate.notices import plain_console, say, warn
 from numerate.numeral import normalise
 from numerate.progress import PassProgress
 from numerate.proofreading import fixing
+from numerate.proofreading.asked_models import (
+    Asked,
+    first_that_fits,
+    installed_models,
+    make_ready,
+    named_models,
+)
 from numerate.proofreading.baseline import read_baseline, without_known, write_baseline
 from numerate.proofreading.given_files import all_files, read_document
 from numerate.proofreading.html_report import as_html
-from numerate.proofreading.joining import UNFITTED, read_joining
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.printed_report import as_csv, as_json, print_report
 from numerate.proofreading.proofread import ProofreadDocument, proofread
@@ -31,7 +39,7 @@ from numerate.proofreading.proofread_report import Report, coverage_in_words, is
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import ALARMS, Model, check_alarms, looked_for
+from numerate.proofreading.witnesses import ALARMS, Model, looked_for
 
 CONFIG = "config.json"  # what a folder has that is a run
 NONE = "none"  # switches off a baseline, a joining or models that are configured
@@ -43,6 +51,7 @@ class Wanted:
     """What was said on the command line, and in the configuration where nothing was said."""
 
     models: tuple[str, ...] = ()
+    chooses: bool = True  # where no models are named, the best that is installed
     tables: tuple[Path, ...] = ()
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -75,7 +84,7 @@ class Wanted:
         off = [name for name, value in given.items() if value in (Path(NONE), (NONE,))]
         given |= dict.fromkeys(off)
         if "models" in off:
-            given["models"] = ()
+            given |= {"models": (), "chooses": False}
         usual = {name: value for name, value in chosen.items() if value not in (None, ())}
         return replace(self, **{**usual, **given})  # type: ignore[arg-type]
 
@@ -89,7 +98,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     documents, projects, unread = _read(files, wanted)
     beside = [read_table_file(file) for file in dict.fromkeys(wanted.tables)]
     given = [table for file in beside for table in file.tables]
-    models = _open(wanted, codes, open_model, documents, given)
+    asked = _asked(wanted, codes, open_model, documents, given)
     in_view = [(document, _without(given, document)) for document in documents]
     # What is wrong with tables by themselves is told once, of their own files.
     names = {_path(document) for document in documents}
@@ -100,13 +109,12 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
             in_view.append((file, list(seen)))
             projects.append(project)
         seen += file.tables
-    report = _proofread(in_view, models, wanted, codes)
+    report, sought = _proofread(in_view, asked, wanted, codes)
     report = _without_ignored(report, projects)
     if wanted.write_baseline:
         assert wanted.baseline is not None
         failed = {failure.code for proof in report.documents for failure in proof.failures}
-        sought = looked_for(codes, models) - failed
-        written = write_baseline(wanted.baseline, report.documents, sought)
+        written = write_baseline(wanted.baseline, report.documents, sought - failed)
         say(f"{wanted.baseline}: {written}")
         for line in report.failures:
             warn(line)
@@ -198,76 +206,82 @@ class Opening:
     ) -> None:
         self._options = dataset, cache, trust_remote_code, device
 
-    def __call__(self, reference: str, *, with_tables: bool) -> Model:
+    def __call__(self, reference: str, *, with_tables: bool) -> list[Model]:
         from numerate.plausibility.source import ModelSource
-        from numerate.proofreading.opened_models import open_model_or_detector
+        from numerate.proofreading.opened_models import open_models
 
         source = ModelSource(reference, *self._options)
-        return open_model_or_detector(reference, source, with_tables=with_tables)
+        return open_models(reference, source, with_tables=with_tables)
 
 
-def _open(
+def _asked(
     wanted: Wanted,
     codes: frozenset[str],
     open_model: Opening,
     documents: list[Document],
     given: list[Table],
-) -> list[Model]:
-    """None where nothing that a model could find is looked for."""
-    if not wanted.models or not codes & MODEL_RULES.keys():
+) -> list[Asked]:
+    """Nobody where nothing that a model could find is looked for."""
+    if not codes & MODEL_RULES.keys():
         return []
-    from numerate.model.numeral_lm import NumeralLM
-    from numerate.plausibility.given_tables import check_given, tell_if_none
 
-    models = [open_model(reference, with_tables=bool(given)) for reference in wanted.models]
-    for model in models:
-        if isinstance(model, NumeralLM):
-            if not given or model.sees_tables:
-                check_given(model, given)
-                tell_if_none(model, documents, given)
-            else:
-                say(f"{model.name} sees no tables: they are for the rules alone")
-        # A calibration that is not done yet is done now: it has its own progress.
-        check_alarms(model, wanted.alarms)
-    return models
+    def open(reference: str) -> list[Model]:
+        return open_model(reference, with_tables=bool(given))
+
+    def ready(models: Sequence[Model]) -> None:
+        make_ready(models, documents, given, wanted.alarms)
+
+    if wanted.models:
+        return [named_models(wanted.models, wanted.joining, open, ready)]
+    return installed_models(wanted.joining, open, ready) if wanted.chooses else []
 
 
 def _proofread(
     in_view: list[tuple[Document, list[Table]]],
-    models: list[Model],
+    asked: list[Asked],
     wanted: Wanted,
     codes: frozenset[str],
-) -> Report:
-    """Each document with the tables beside it."""
-    joining = UNFITTED if wanted.joining is None else read_joining(wanted.joining)
-    total = len(models) * sum(len(document.paragraphs) for document, _ in in_view)
+) -> tuple[Report, frozenset[str]]:
+    """Each document with the tables beside it; and the codes that were looked for."""
     found: list[ProofreadDocument] = []
     unneeded: list[str] = []
+    names: dict[str, None] = {}
+    sought = looked_for(codes, ())
+    whole = sum(len(document.paragraphs) for document, _ in in_view)
     before = 0  # paragraphs that have been read
     with PassProgress() as progress:
-        for document, tables in in_view:
 
-            def told(done: int, before: int = before) -> None:
-                progress("checking", before + done, total)
+        def proof_by(
+            document: Document, tables: list[Table], before: int, asked: Asked
+        ) -> ProofreadDocument:
+            count = len(asked.models)
 
-            proof = proofread(
+            def told(done: int) -> None:
+                progress("checking", count * before + done, count * whole)
+
+            return proofread(
                 document,
                 tables,
-                models,
+                asked.models,
                 select=codes,
                 alarms=wanted.alarms,
-                joining=joining,
+                joining=asked.joining,
                 force_domain=wanted.force_domain,
-                told=told if total else None,
+                told=told if count * whole else None,
                 beside=False,
             )
-            before += len(models) * len(document.paragraphs)
-            proof, lines = suppress(proof, looked_for(codes, models))
+
+        for document, tables in in_view:
+            proof, by = first_that_fits(asked, partial(proof_by, document, tables, before))
+            before += len(document.paragraphs)
+            looked = looked_for(codes, by.models)
+            sought |= looked
+            names |= dict.fromkeys(by.names)
+            proof, lines = suppress(proof, looked)
             found.append(proof)
             unneeded += lines
-    names = tuple(str(model.name) for model in models)
-    alarms = wanted.alarms if models else None
-    return Report(found, names, alarms, unneeded=tuple(unneeded))
+    alarms = wanted.alarms if names else None
+    return Report(found, tuple(names), alarms, unneeded=tuple(unneeded)), sought
 
 
 def _without_ignored(report: Report, projects: list[Configuration]) -> Report:

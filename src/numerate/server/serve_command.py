@@ -153,17 +153,17 @@ def _open(
 ) -> "tuple[tuple[NumeralLM, ModelSource] | None, list[DetectorLike]]":
     """The language model, with where it is from, and the detectors."""
     from numerate.plausibility.given_tables import check_given
-    from numerate.proofreading.opened_models import open_model_or_detector
+    from numerate.proofreading.opened_models import open_models
     from numerate.proofreading.witnesses import DetectorLike
 
     found: list[tuple[NumeralLM, ModelSource]] = []
     detectors: list[DetectorLike] = []
     for source in sources:
-        opened = open_model_or_detector(source.run, source, with_tables=bool(tables))
-        if isinstance(opened, DetectorLike):
-            detectors.append(opened)
-        else:
-            found.append((cast("NumeralLM", opened), source))
+        for opened in open_models(source.run, source, with_tables=bool(tables)):
+            if isinstance(opened, DetectorLike):
+                detectors.append(opened)
+            else:
+                found.append((cast("NumeralLM", opened), source))
     if len(found) > 1:
         names = ", ".join(source.run for _, source in found)
         raise NumerateError(f"serve: got {names}, expected one language model; detectors beside it")

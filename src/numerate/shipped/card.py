@@ -1,0 +1,128 @@
+"""What a model that comes with a package says of itself, and what its files must be."""
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from numerate.errors import NumerateError, RunError
+from numerate.records import read_record, typed, write_record
+
+CARD = "model.json"
+FORMAT, VERSION = "numerate shipped model", 1
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What it was trained on."""
+
+    name: str
+    documents: int
+    licence: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """How good it is: of what, and where that was measured."""
+
+    of: str
+    on: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """`model.json`"""
+
+    format: str
+    version: int
+    summary: str
+    languages: list[str]
+    licence: str
+    trained_on: list[Corpus]
+    figures: list[Figure]
+    numerate: str  # version that made it
+    rank: int = 0  # of those that are installed, the highest is asked first
+    language_model: str | None = None  # folders and files within its own
+    detector: str | None = None
+    joining: str | None = None
+    needs: str | None = None  # an importable package, and what to install for it
+    needs_install: str | None = None
+    files: dict[str, str] = field(default_factory=dict)  # SHA-256 of each
+
+
+@dataclass(frozen=True)
+class ShippedModel:
+    name: str
+    folder: Path
+
+    @cached_property
+    def card(self) -> Card:
+        path = self.folder / CARD
+        try:
+            about = read_record(path, {}, RunError)
+        except (FileNotFoundError, NotADirectoryError):
+            raise RunError(f"model {self.name!r}: {path} is missing") from None
+        if (about.get("format"), about.get("version")) != (FORMAT, VERSION):
+            got = f"{about.get('format', 'none')} {about.get('version', '')}".strip()
+            raise RunError(f"{path}: got format {got!r}, expected '{FORMAT} {VERSION}'")
+        return typed(Card, read_record(path, Card, RunError))
+
+    @property
+    def size(self) -> int:
+        """Bytes of its files."""
+        return sum((self.folder / name).stat().st_size for name in self.card.files)
+
+    @property
+    def lacking(self) -> str | None:
+        """What must be installed before it can be used."""
+        needed = self.card.needs
+        if needed is None or importlib.util.find_spec(needed) is not None:
+            return None
+        return self.card.needs_install or needed
+
+    @property
+    def language_model(self) -> Path | None:
+        return self._part(self.card.language_model)
+
+    @property
+    def detector(self) -> Path | None:
+        return self._part(self.card.detector)
+
+    @property
+    def joining(self) -> Path | None:
+        return self._part(self.card.joining)
+
+    def _part(self, name: str | None) -> Path | None:
+        return None if name is None else self.folder / name
+
+    def verify(self) -> None:
+        """Raises where it cannot be used: something is not installed, or a file has changed."""
+        if self.lacking is not None:
+            raise NumerateError(f"model {self.name!r}: needs pip install {self.lacking!r}")
+        for name, digest in self.card.files.items():
+            try:
+                found = hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+            except OSError as error:
+                reason = f"{name} cannot be read ({error.strerror}); install its package again"
+                raise RunError(f"model {self.name!r}: {reason}") from None
+            if found != digest:
+                raise RunError(
+                    f"model {self.name!r}: {name} is not the file that was shipped: got SHA-256 "
+                    f"{found[:12]}…, expected {digest[:12]}…; install its package again"
+                )
+
+
+def write_card(folder: Path, about: dict[str, Any]) -> None:
+    """Of all files in a folder, which must not change after that."""
+    files = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != CARD
+    }
+    write_record(folder / CARD, {"format": FORMAT, "version": VERSION, **about, "files": files})

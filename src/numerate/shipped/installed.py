@@ -1,0 +1,45 @@
+"""The models that packages have brought, by name."""
+
+import os
+
+from numerate.errors import NumerateError
+from numerate.notices import say
+from numerate.plugins import MODELS, folder_of, names
+from numerate.shipped.card import ShippedModel
+
+
+def installed() -> list[ShippedModel]:
+    """All, the best first; nothing but their cards is read. Those without one are left out."""
+    found = []
+    for name in names(MODELS):
+        try:
+            model = ShippedModel(name, folder_of(MODELS, name))
+            found.append((model.card.rank, model))
+        except NumerateError as error:
+            say(f"{error}; left out")
+    return [model for _, model in sorted(found, key=lambda pair: -pair[0])]
+
+
+def usable() -> list[ShippedModel]:
+    """Those for which all is installed, the best first."""
+    return [model for model in installed() if model.lacking is None]
+
+
+def is_shipped(reference: object) -> bool:
+    """Whether a model is named that is installed; a file or folder of that name goes before."""
+    return str(reference) in names(MODELS) and not os.path.exists(str(reference))
+
+
+def shipped(name: object) -> ShippedModel:
+    """The one of that name, with all its files as they were shipped."""
+    model = ShippedModel(str(name), folder_of(MODELS, str(name)))
+    model.verify()
+    return model
+
+
+def language_model_of(name: object) -> str:
+    """The folder of its language model."""
+    model = shipped(name)
+    if model.language_model is None:
+        raise NumerateError(f"model {model.name!r}: has no language model, expected one that has")
+    return str(model.language_model)

@@ -1,0 +1,90 @@
+"""From trained runs to a model that comes with a package: what its use needs, at half size."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import numerate
+from numerate.atomic import new_folder
+from numerate.errors import NumerateError
+from numerate.plausibility.load import load
+from numerate.records import write_record
+from numerate.runs.folder import CALIBRATION, CONFIG, DOCUMENTS, VOCABULARY, WEIGHTS, read_json
+from numerate.shipped.card import CARD, Corpus, Figure, write_card
+from numerate.tensor_file import rewrite_tensors
+
+LANGUAGE_MODEL, DETECTOR, JOINING = "language-model", "detector", "joining.json"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What its card shall say."""
+
+    summary: str
+    languages: Sequence[str]
+    licence: str
+    trained_on: Sequence[Corpus]
+    figures: Sequence[Figure] = ()
+    rank: int = 0
+
+
+def pack(
+    folder: str | Path,
+    about: About,
+    *,
+    language_model: str | Path | None = None,
+    detector: str | Path | None = None,
+    joining: str | Path | None = None,
+    dataset: str | Path | None = None,
+    force: bool = False,
+) -> None:
+    """Write the folder of a model that a package brings (entry points `numerate.models`).
+
+    Weights are stored as half precision floats. The language model is calibrated as it is then, on
+    its dataset or on `dataset`, where that is now; the calibration of a detector is kept.
+    """
+    if language_model is None and detector is None:
+        raise NumerateError("pack: got nothing to pack, expected a language model or a detector")
+    parts: dict[str, str] = {}
+    with new_folder(Path(folder), refusal=_why_not_replaceable, force=force) as place:
+        if language_model is not None:
+            parts["language_model"] = LANGUAGE_MODEL
+            where = dataset or read_json(Path(language_model) / CONFIG)["dataset"]["path"]
+            _copy(Path(language_model), place / LANGUAGE_MODEL, (VOCABULARY, DOCUMENTS))
+            _ = load(place / LANGUAGE_MODEL, where).checker.calibration
+        if detector is not None:
+            parts["detector"] = DETECTOR
+            _copy(Path(detector), place / DETECTOR, (VOCABULARY, CALIBRATION))
+        if joining is not None:
+            parts["joining"] = JOINING
+            shutil.copyfile(joining, place / JOINING)
+        write_card(place, {**asdict(about), **parts, "numerate": numerate.__version__})
+
+
+def _why_not_replaceable(folder: Path) -> str | None:
+    return None if (folder / CARD).is_file() else f"it has no {CARD}"
+
+
+def _copy(run: Path, place: Path, names: Sequence[str]) -> None:
+    """What the use of a run needs; paths of this machine stay here."""
+    place.mkdir()
+    for name in names:
+        shutil.copyfile(run / name, place / name)
+    rewrite_tensors(run / WEIGHTS, place / WEIGHTS, _halved)
+    record: dict[str, Any] = read_json(run / CONFIG)
+    dataset = record["dataset"]
+    record["dataset"] = {**dataset, "path": Path(dataset["path"]).name, "relative": None}
+    write_record(place / CONFIG, record)
+
+
+def _halved(tensor: Tensor) -> Tensor:
+    """What is a float of the usual size; values of the number line are larger and stay."""
+    if tensor.dtype != torch.float32:
+        return tensor
+    half = tensor.half()
+    return half if half.isfinite().all() else tensor
