@@ -34,6 +34,11 @@ READ = [
     ("a difference of −1.3 minutes (95% CI-21.4 to 18.9)", -1.3, -21.4, 18.9),
     ("deaths (relative risk, 95% CI 4.10, 1.32–12.75)", 4.10, 1.32, 12.75),
     ("levels (estimate, 95% CI 213 ng/mL, 176–259)", 213.0, 176.0, 259.0),
+    ("more deaths (HR; 95% CI: 1.21; 0.93–1.57)", 1.21, 0.93, 1.57),
+    ("a mean difference of −4.2 kg (95% CI −6.0 to-2.4)", -4.2, -6.0, -2.4),
+    ("a mean difference of −4.2 kg (95% CI −6.0/-2.4)", -4.2, -6.0, -2.4),
+    ("a mean difference of −£31 [95% CI = −£80, £18]", -31.0, -80.0, 18.0),
+    ("a difference of 5.2% (2-sided 90% CI +1.3 to +9.1%)", 5.2, 1.3, 9.1),
 ]
 WITHOUT_ESTIMATE = [
     "it fell from 12 to 8 (95% CI 1 to 7)",
@@ -42,6 +47,13 @@ WITHOUT_ESTIMATE = [
     "an incidence per 100 pyrs (95% CI 2.47–3.52)",
     "1000 bootstrap 95% CI [−0.62, −0.26]",
     "2.43 ± 0.10% (95% CI 2.22 to 2.63)",
+    "a fall by 8.1% (SD, 10.2%; 95% CI, 6.0% to 10.2%)",
+    "no inferiority (t _1154=3.812, P<.001, 95% CI –0.52 to 4.01)",
+    "greater height (301 v. 244 μm; 95% CI of difference 18–96 μm)",
+    "2.1% with zinc and 30.4% without (95% CI for difference −36 to −20%)",
+    "41% at home, 46% elsewhere (95% CI −6 to 16%, p = 0.40)",
+    "a response (drug: 52%, p = 0.004, 95% CI 1.31-5.12)",
+    "D = 0.06 and 25% immobile (95% CI 0.055–0.070 and 24–26%, respectively)",
 ]
 
 
@@ -96,6 +108,12 @@ def test_several_estimates_under_one_name() -> None:
         ("The odds ratio was 2.33 (95% CI 1.23 to 4.76).", []),  # by profile likelihood
         ("The odds ratio was 2.93 (95% CI 1.23 to 4.76).", ["NUM203"]),
         ("The mean was 29.92 (SEM = 1.29, 95% CI 24.37 to 35.46).", []),  # of three values
+        ("The proportion was 0.85 (95% CI 0.66 to 1).", []),
+        ("The geometric mean was 1.3 (95% CI 0.4 to 2.6).", []),  # of values with one added
+        ("The odds ratio was 8.4 (95% CI 0.9 to 200).", []),  # few counts, an exact interval
+        ("The mean ratio, %, was 101.3 (95% CI 95.5 to 107.3; p = 0.67).", []),
+        ("The odds ratio was 5.9 (95% CI 2.2 to 20.0; p = 0.0005).", []),  # by likelihood
+        ("The odds ratio was 1.28 (95% CI 1.02 to 1.24; p = 0.02).", ["NUM201"]),
     ],
 )
 def test_what_is_found(text: str, codes: list[str]) -> None:
@@ -154,6 +172,10 @@ def test_standard_errors_are_no_estimates(error: str) -> None:
         ),
         (["", "Mean", "Maximum", "95% CI"], ["Error", "0.11", "0.26", "0.00–0.24"], 0.11),
         (["", "Mean", "SD (95% CI)"], ["Change", "0.1", "1.2 (−0.2, 0.4)"], None),
+        (["", "Mean", "P value (95% CI)"], ["Pain", "1.7", "0.001* (1 to 2.4)"], None),
+        (["", "Mean", "S. E", "95% CI"], ["Period", "26.7", "0.04", "26.6–26.8"], 26.7),
+        (["", "β", "± se", "95% CI"], ["Age", "1.21", "0.09", "1.03, 1.39"], 1.21),
+        (["", "Diff", "Effect size", "95% CI"], ["Errors", "−2.8", "1.1", "1.5–4.1"], None),
     ],
 )
 def test_what_intervals_of_tables_are_of(
@@ -169,6 +191,43 @@ def test_standard_errors_of_coefficients_beside_intervals_of_ratios() -> None:
     row = ["Zinc", "−0.667", "0.486", "0.513", "[0.191, 1.324]"]
     document = Document("a", [], [Table("t1", "", "", [header], [row])])
     assert recompute(document, codes={"NUM205"}).findings == []
+
+
+def test_standard_errors_are_of_the_estimate_before_them() -> None:
+    header = ["", "Effect", "SE", "95% CI", "Cohen's d", "95% CI"]
+    row = ["Mood", "−0.51", "0.26", "−1.02 to 0.00", "−0.14", "−0.30 to 0.02"]
+    document = Document("a", [], [Table("t1", "", "", [header], [row])])
+    assert recompute(document, codes={"NUM205"}).findings == []
+
+
+def test_columns_under_different_headers_are_no_bounds() -> None:
+    header = [["", "% positive", "GMC"], ["", "(95% CI)", "(95% CI)"]]
+    document = Document("a", [], [Table("t1", "", "", header, [["Type 1", "100", "2.67"]])])
+    assert list(intervals_in_tables(ReadDocument(document))) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        (["", "OR (95% CI)", "RR (95% CI)", "p"], ["A", "3.3 (0.8–15)", "1.7 (1.04–2.83)", "0.2"]),
+        (["", "OR (95% CI)", "p"], ["A", "3.77 (2.37–5.99)", "1"]),  # the last digit of `<0.00|1`
+    ],
+)
+def test_p_values_that_are_not_of_one_interval(header: list[str], row: list[str]) -> None:
+    document = Document("a", [], [Table("t1", "", "", [header], [row])])
+    assert all(one.p is None for one in intervals_in_tables(ReadDocument(document)))
+
+
+def test_one_table_may_have_asymmetric_intervals() -> None:
+    asymmetric = [[f"R{i}", f"{10 + i}", f"{4 + i}–{13 + i}"] for i in range(4)]
+    symmetric = [[f"R{i}", f"{10 + i}", f"{7 + i}–{13 + i}"] for i in range(9)]
+    tables = [
+        Table(f"t{i}", "", "", [["", "Mean difference", "95% CI"]], rows)
+        for i, rows in enumerate((asymmetric, symmetric))
+    ]
+    assert recompute(Document("a", [], tables), codes={"NUM203"}).findings == []
+    tables[0].body[2:] = []
+    assert len(recompute(Document("a", [], tables), codes={"NUM203"}).findings) == 2
 
 
 def test_intervals_of_several_arms_are_no_bounds() -> None:

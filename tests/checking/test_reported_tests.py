@@ -43,6 +43,12 @@ HOLDS = [
     "F(2, 300) = 45.1, p = 7.5 × 10^−18",
     "F(139,1) = 4.2, p = .042",
     "p = .05 (F(2, 20) = 3.5)",
+    "z = 0.30, p = 0.770",  # a zero was appended
+    "t(21) = 1.77, p > 0.090",
+    "t(604) = 2.225, p = 0.027",  # rounded to 0.0265 before
+    "t(24) = 8.04, p = 0.001",  # or less
+    "F(8, 1080) = 457.84, p = 2.2e-16",  # the least that a program tells
+    "z = −6.8774, p = 6.097 e-12",
 ]
 CANNOT_HOLD = [
     ("t(28) = −2.05, p = .49", ".49"),
@@ -58,6 +64,9 @@ CANNOT_HOLD = [
     ("χ^2 = 0.5, p = 0.02", "0.02"),
     ("t(28) = 2.05, p = 49", "49"),
     ("r(48) = 31, p = .03", ".03"),
+    ("z = 0.30, p = 0.710", "0.710"),
+    ("t(21) = 2.10, p > 0.05", "0.05"),
+    ("t(24) = 2.04, p = 0.001", "0.001"),
 ]
 UNKNOWN = [
     ("t = 2.05, p = .049", "degrees of freedom"),
@@ -69,6 +78,7 @@ UNKNOWN = [
 ]
 NO_TESTS = [
     "at t = 2.05 h, 3 of 4",
+    "p < 0.05 from t = 0 hours",
     "Q1 = 1.0, Q3 = 4.0, p = 0.5",
     "F = 4.2",
     "Spearman r = .3, p = .9",
@@ -138,6 +148,13 @@ def test_p_values_may_be_corrected_for_sphericity() -> None:
         ("All were adults.", "the ratio of variances was F(22, 22) = 0.811, p = 0.63", 0),
         ("All were adults.", "T = 24 days, T&P = 11 days, p = 0.04", 0),
         ("All were adults.", "χ^2 > 50, p < 2 × 10^-12", 0),
+        ("A Bonferroni correction was applied to both.", "F(2, 8) = 11.70, p = 0.008", 0),
+        ("A Bonferroni correction was applied to both.", "F(2, 8) = 11.70, p = 0.006", 1),
+        ("We used Wilcoxon’s test.", "Z = −1.95, p = 0.065", 0),
+        ("We used Wilcoxon’s test.", "Z = −2.56, p = 0.07", 1),
+        ("We used t-tests.", "Z = −1.95, p = 0.065", 1),
+        ("A repeated-measures ANOVA was made.", "F(2, 26) = 0.93, p = 0.379", 0),
+        ("A one-way ANOVA was made.", "F(2, 26) = 0.93, p = 0.379", 1),
     ],
 )
 def test_what_else_may_explain_a_p_value(said: str, statement: str, count: int) -> None:
@@ -149,6 +166,30 @@ def test_effect_sizes_beside_an_f() -> None:
     header, row = ["", "F", "Z", "Pr(>F)"], ["Clade", "0.399", "−0.925", "0.82"]
     document = Document("a", [], [Table("t1", "", "", [header], [row])])
     assert recompute(document, codes={"NUM301"}).findings == []
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        (["", "T1", "T2", "T3", "P"], [["Balance", "82.1", "85.4", "81.5", "0.17"]]),
+        (["", "t", "p"], [["Balance", "82.17 (9.75)", "0.17"]]),  # a mean with its deviation
+        (
+            ["", "F", "Df", "P"],
+            [["Between Groups", "1.03", "2", "0.36"], ["Within Times", "14.29", "1", "0.0004"]],
+        ),
+    ],
+)
+def test_columns_that_only_look_like_tests(header: list[str], rows: list[list[str]]) -> None:
+    document = Document("a", [], [Table("t1", "", "", [header], rows)])
+    recomputed = recompute(document, codes={"NUM301"})
+    assert recomputed.findings == []
+    assert sum(one.recomputed for one in recomputed.coverage.values()) == 0
+
+
+def test_zeros_may_be_appended_to_a_statistic() -> None:
+    text = "Age mattered (β = −0.037, SE = 0.129, t(40) = 0.{}, p = .78)."
+    assert recompute(read_text(text.format("280")), codes={"NUM302"}).findings == []
+    assert recompute(read_text(text.format("270")), codes={"NUM302"}).findings != []
 
 
 def test_statistics_may_be_cut_off() -> None:

@@ -1,7 +1,7 @@
 """Numbers as statements are made of: with sign, power of ten and how finely they are written."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from numerate.checking.rounding import Interval
@@ -11,7 +11,7 @@ MINUS = "−–﹣－-"
 _NUMERAL = re.compile(rf"(?=[0-9.])(?<![\w.])(?:{written_numeral()})")
 _POWER = re.compile(
     r"\s?[×x·∙⋅*]\s?10(?:\s?\^\s?\(?([-−–+]?\s?[0-9]{1,3})\)?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3})|([−–-][0-9]{1,3}))"
-    r"|[eE]([-−–+]?[0-9]{1,3})(?![0-9A-Za-z])"
+    r"|(?:[eE]|\s[eE](?=[-−–]))([-−–+]?[0-9]{1,3})(?![0-9A-Za-z])"
 )
 _POWER_OF_TEN = re.compile(r"\s?\^\s?\(?([-−–+]?\s?[0-9]{1,3})\)?(?![0-9])|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3})")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--", " ")
@@ -19,6 +19,7 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+
 # one with a space after it only after these.
 _SIGNED_AFTER = set(" \t\n\u00a0\u2009\u202f([{=<>≤≥±~≈,;:/|€$£")
 _OPERATORS = set("=<>≤≥([:;")
+_CURRENCIES = set("€$£")
 # Decimals of the last digit of a number. With them all that rules compute, squares and powers too,
 # is finite; what is finer or coarser is no number of a statement.
 FINEST, COARSEST = 300, -100
@@ -39,6 +40,13 @@ class Number:
     def interval(self) -> Interval:
         """What it may have been before it was rounded."""
         return Interval.of(self.value, self.precision)
+
+    @property
+    def rounded(self) -> "Number":
+        """Without zeros that may have been appended to two decimals or more: `0.770` to `0.77`."""
+        decimals = self.written.partition(".")[2]
+        appended = len(decimals) - max(len(decimals.rstrip("0")), 2)
+        return replace(self, precision=self.precision - appended) if appended > 0 else self
 
     @property
     def is_whole(self) -> bool:
@@ -80,6 +88,8 @@ def _is_range(text: str, dash: int) -> bool:
 
 def _is_negative(text: str, start: int) -> bool:
     before = start - 1
+    if before >= 1 and text[before] in _CURRENCIES and text[before - 1] in MINUS:
+        before -= 1  # `−£97`
     if before >= 0 and text[before] in MINUS:
         return before == 0 or text[before - 1] in _SIGNED_AFTER or _is_range(text, before - 1)
     if before >= 1 and text[before] == " " and text[before - 1] in MINUS:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from numerate.checking.numbers import Number
 from numerate.checking.reading import Piece
@@ -12,6 +13,8 @@ from numerate.checking.table_columns import MARKS
 
 BELOW, EQUAL, ABOVE = "<", "=", ">"
 USUAL_LEVEL = 0.05
+_TWICE = 0.05  # of the last digit, by which a p-value that was rounded twice may be off
+_FINE = 3  # decimals of `p = 0.001`, which is written for all that is smaller too
 
 _LABEL = (
     r"[\s_-]?[({]?(?i:corr\w{0,7}|adj\w{0,5}|fdr\w{0,10}|fwer?|bonf\w{0,8}|holm|tukey|dunn\w{0,3}|perm\w{0,9}"
@@ -58,14 +61,17 @@ class PValue:
         """All that it may be, rounded or cut off; above 1 where it cannot be one."""
         if self.number is None:
             return Interval(USUAL_LEVEL, 1.0)
-        if self.relation == BELOW:  # `p < 0.000`, and `p < 3.4e-13`, are rounded too
-            digits = len(self.number.value.as_tuple().digits)
-            is_level = self.number.value and digits == 1
-            return Interval(0.0, float(self.number) if is_level else self.number.interval.high)
+        # `p < 0.05` is a level; `p < 0.000`, `p < 3.4e-13` and `p > 0.080` are rounded
+        is_level = self.number.value and len(self.number.value.as_tuple().digits) == 1
+        number, unit = self.number.rounded, 10.0**-self.number.rounded.precision
+        if self.relation == BELOW:
+            return Interval(0.0, float(number) if is_level else number.interval.high)
         if self.relation == ABOVE:
-            return Interval(float(self.number), max(float(self.number), 1.0))
-        cut_off = float(self.number) + 10.0**-self.number.precision
-        return Interval(max(self.number.interval.low, 0.0), cut_off)
+            low = float(number) if is_level else number.interval.low
+            return Interval(low, max(float(number), 1.0))
+        if number.precision >= _FINE and number.value == Decimal(1).scaleb(-number.precision):
+            return Interval(0.0, float(number) + unit)
+        return Interval(max(float(number) - (0.5 + _TWICE) * unit, 0.0), float(number) + unit)
 
     @property
     def is_corrected(self) -> bool:

@@ -37,7 +37,7 @@ class ReportedInterval:
 SIGN = rf"[+{MINUS}]?\s?"
 UNIT = (
     r"(?:\s?(?!to\b|and\b|through\b)"
-    r"(?:%|°C?|[A-Za-zµμΩ/·⋅-]{1,12}(?:\^[−–-]?#|/#)?(?:/[A-Za-z]{1,8})?))"
+    r"(?:%|°C?|[/-]?[A-Za-zµμΩ][A-Za-zµμΩ/·⋅-]{0,11}(?:\^[−–-]?#|/#)?(?:/[A-Za-z]{1,8})?))"
 )
 BETWEEN = rf"\s?(?:to|and|through|[,;:—/]|[{MINUS}])\s?"
 BOUNDS = (
@@ -55,9 +55,9 @@ _DIRECT = re.compile(
     rf"{_NAME}(?P<of>[)\]]?(?:[\s:=,;]|of|was|is|were|from|between|ranging|for|the|difference|in){{0,8}}+"
     rf"[(\[{{]?\s?){BOUNDS}(?P<unit>\s?%)?(?!\s?%?[,;]?\s?CI)"
 )
-# `relative risk, 95% CI 4.10, 1.32–12.75`
+# `relative risk, 95% CI 4.10, 1.32–12.75`, `(HR; 95% CI: 1.19; 0.94–1.50)`
 _ESTIMATE_FIRST = re.compile(
-    rf"{_NAME}[)\]]?[\s:=,;]{{0,3}}+(?P<estimate>{SIGN}\#){UNIT}{{0,2}},\s"
+    rf"{_NAME}[)\]]?[\s:=,;]{{0,3}}+(?P<estimate>{SIGN}\#){UNIT}{{0,2}}[,;]\s"
     rf"(?P<low>{SIGN}\#)(?P<between>\s?(?:to|[{MINUS}])\s?)(?P<high>{SIGN}\#)"
 )
 _WITH_ESTIMATE = re.compile(
@@ -67,14 +67,17 @@ _ANOTHER = re.compile(
     rf"[^#.;]{{0,30}}?(?P<estimate>{SIGN}\#){UNIT}{{0,2}}\s?[(\[]\s?{BOUNDS}\s?%?\s?[)\]]"
 )
 _BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|Wald|d\.?f\.?|median|range)"
-_BESIDE = rf"(?:{_BESIDE}|[tTzZF](?:\s?_?\s?[(\[]\s?\#(?:\s?,\s?\#)?\s?[)\]])?)"
+_DEGREES = r"\s?_?\s?(?:[(\[]\s?\#(?:\s?,\s?\#)?\s?[)\]]|[0-9.]{1,7}(?:,\s?[0-9.#]{1,7})?)"
+_BESIDE = rf"(?:{_BESIDE}|[tTzZF](?:{_DEGREES})?)"
+_SIDES = r"(?:(?:two|one|\#)[\s-]?(?:sided|tailed)\s?)?"
 _CLAUSE = (
     r"[\s,;:(\[]{1,3}[pP](?:[\s-]?[vV]alue)?\s?[=<>≤≥]{1,2}\s?\#"
     rf"|[\s,;:(\[]{{1,3}}{_BESIDE}\s?[=:]?\s?{SIGN}\#"
 )
+_CLAUSES = re.compile(_CLAUSE)
 _ESTIMATE = re.compile(
-    rf"(?P<estimate>{SIGN}\#)(?P<unit>{UNIT}{{0,3}})(?P<clauses>(?:{_CLAUSE}){{0,3}})"
-    r"[\s,;:]{0,2}[(\[]?\s?(?:with\s(?:a\s)?)?\Z"
+    rf"(?P<estimate>{SIGN}(?:[€$£]\s?)?\#)(?P<unit>{UNIT}{{0,3}})(?P<clauses>(?:{_CLAUSE}){{0,3}})"
+    rf"[\s,;:]{{0,2}}[(\[]?\s?(?:with\s(?:a\s)?)?{_SIDES}\Z"
 )
 _SUMMARY = re.compile(
     r"\b(?:of|patients|participants|subjects|women|men|children|cases|events|deaths|and|versus|vs"
@@ -82,14 +85,18 @@ _SUMMARY = re.compile(
     r"|resampl\w*)\b"
 )
 _DOUBTFUL = re.compile(
-    r"(?:\b(?:versus|vs\.?|from|to|than|between|or|range|per|at|after|within|over|during|arms?|groups?"
-    rf"|[Pp]|[Pp][- ]value|{_BESIDE})\s?[=:<>]?|[/±^{MINUS}]|#(?!\s?%)[^#]{{0,20}}\bof)\s?[€$£]?\Z"
+    r"(?:\b(?:versus|vs?\.?|from|to|than|between|or|range|per|at|after|within|over|during|arms?|groups?"
+    rf"|[Pp]|[Pp][- ]value|{_BESIDE}\s?,?)\s?[=:<>]?|[/±^{MINUS}]"
+    r"|#(?!\s?%)[^#]{0,20}\bof)\s?[€$£]?\Z"
 )
 _ERROR = re.compile(
     r"\b(?:SE|S\.E\.|SEM|s\.e\.|[Ss]tandard error)\s?(?:of|was|is|=|:)?\s?(?P<error>\#)"
 )
 _AFTER = re.compile(r"\s?%?[\s)\],;:(\[]{0,4}(?:[a-z -]{0,24}[\s,:])?")
 _NAMED = re.compile(IS_INTERVAL)
+_DIFFERENCE = re.compile(r"differen|change|reduc|increas|decreas|Δ|effect|minus", re.IGNORECASE)
+_SHARE = re.compile(rf"{SIGN}#\s?%")
+_SEVERAL = re.compile(r"[^.;]{0,60}\band\b[^.;]{0,60}\brespectively")
 REACH = 140
 LEVELS = (80, 90, 95, 99)
 
@@ -158,19 +165,21 @@ def _interval(
     name_start = max(0, begin - 90, text.rfind(". ", max(0, begin - 90), begin) + 1)
     before = text[name_start:begin]
     around = shape.sentence(begin, match.end())
+    between = text[begin : match.start("low")]
     placed = None
     if estimate is not None and not _DOUBTFUL.search(before):
         number = shape.number(estimate[1])
-        if said is not None or number.value not in LEVELS:  # `95 CI`
+        if (said is not None or number.value not in LEVELS) and not (  # `95 CI`
+            _is_of_another(before, between, match, low, high) or _SEVERAL.match(text, match.end())
+        ):
             placed = Stated(number, piece.of(number))
-    between = text[begin : match.start("low")]
     found = ReportedInterval(
         low,
         high,
         shape.where(begin, match.end()),
         placed,
         float(said) / 100 if said is not None and 50 <= said.value < 100 else 0.95,
-        scale_of(before, between, has_percent="%" in match[0][-8:]),
+        scale_of(before, between, has_percent="%" in _written_bounds(match)),
         around=around,
         name=f"{before[-45:]} {text[begin : match.end() + 2]}",
     )
@@ -184,11 +193,32 @@ def _interval(
     return found
 
 
+def _is_of_another(
+    before: str, between: str, match: re.Match[str], low: Stated, high: Stated
+) -> bool:
+    """Of two groups' difference, where the number before it is the second group's, or of an effect
+    that a percentage is only said beside."""
+    if _DIFFERENCE.search(before):
+        return False
+    if "differen" in between:
+        return True
+    if not _SHARE.match(between):
+        return False
+    is_bare = "%" not in _written_bounds(match) and _CLAUSES.search(between) is not None
+    return float(low) < 0 < float(high) or is_bare
+
+
+def _written_bounds(match: re.Match[str]) -> str:
+    return match[0][match.start("low") - match.start() :]
+
+
 def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Stated, Stated]:
-    """The second one is not negative for the dash between them: `0.5 -0.7`; the first one is for a
-    dash that joins it to the name: `CI-0.3 to 0.5`."""
+    """The second one is not negative for the dash between them: `0.5 -0.7`; both are for one that
+    joins them to a word: `CI-0.3 to-0.1`."""
     low, high = (shape.number(match.end(name) - 1) for name in ("low", "high"))
     if high.value < 0 and not {*match["high"]} & {*MINUS}:
+        high = replace(high, value=-high.value)
+    if high.value > 0 and match["between"].strip().isalpha() and match["high"][0] in MINUS:
         high = replace(high, value=-high.value)
     if low.value > 0 and match["low"][0] in MINUS and match["low"][1] == "#":
         low = replace(low, value=-low.value)

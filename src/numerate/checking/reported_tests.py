@@ -149,7 +149,10 @@ def _in_piece(piece: Piece) -> Iterator[ReportedTest]:
             taken = candidates[0].end
         if not candidates:
             continue
-        yield _test(shape, match, candidates, end)
+        test = _test(shape, match, candidates, end)
+        if test.kind == T and not test.degrees and test.statistic.is_whole:
+            continue  # a time: `from t = 0 hours`
+        yield test
 
 
 def _is_statistic(match: re.Match[str], shape: Shape) -> bool:

@@ -40,6 +40,9 @@ _SCALES = (
 )
 _WORDS = [(scale, re.compile(pattern)) for scale, pattern in _SCALES]
 _EXPONENTIAL = re.compile(r"\bexp\s?\(\s?(?:β|b|beta|coef[a-z]*|estimate)\s?\)", re.IGNORECASE)
+# Of a number, and not of the level of an interval.
+PERCENT = re.compile(r"%(?!\s?-?\s?(?:of )?(?:CI|C\.I|confidence))", re.IGNORECASE)
+_RATIO_IN_PERCENT = re.compile(r"ratios?[\s,(]{0,3}%|% ratio", re.IGNORECASE)
 NEAR = 45
 
 
@@ -48,8 +51,11 @@ def scale_of(before: str, between: str = "", *, has_percent: bool = False) -> Sc
     not tell, or where it tells two things."""
     near = _EXPONENTIAL.sub(" OR ", f"{before[-NEAR:]} {between}")
     found = {scale for scale, pattern in _WORDS if pattern.search(near)}
+    if RATIO in found and DIFFERENCE not in found:
+        in_percent = _RATIO_IN_PERCENT.search(near)
+        return LOG if in_percent else RATIO  # 100 % is no effect
     if RATIO in found:
-        return RATIO if DIFFERENCE not in found else None
+        return None
     if None in found or len(found) > 2:
         return None
     if DIFFERENCE in found and LOG not in found:

@@ -23,7 +23,7 @@ _NOTES = re.compile(
 # is how shapes have a `#` of the text. It never gives back what it took, so it takes linear time.
 MARKS = r"(?:[\s*∗†‡§¶♯]|\^\s?[(\[]?[\w*∗†‡§¶♯,]{1,5}+[)\]]?|_(?:ref|cite)_|[a-e](?!\w))*+"
 STANDARD_ERROR = re.compile(
-    r"\bS(?:E|EM|TE)\b|\bS\.E\.|[Ss]td?\.? ?[Ee]rr|[Ss]tandard\.? ?[Ee]rror"
+    r"\b(?:S(?:E|EM|TE)|se|sem)\b|\bS\. ?E\b|[Ss]td?\.? ?[Ee]rr|[Ss]tandard\.? ?[Ee]rror"
 )
 _ONE = re.compile(rf"(?P<number>[+{MINUS}]?\s?\#)\s?%?{MARKS}")
 MAX_CELLS = 200_000  # of a table; a larger one is data
@@ -48,7 +48,7 @@ def without_notes(text: str) -> str:
 @lru_cache(maxsize=1 << 14)  # several readers look at each table, and at its columns too
 def _cleaned(text: str) -> str:
     """Single letters keep their case: `t` is a statistic, `T` an amino acid."""
-    text = without_notes(text)
+    text = without_notes(text).removeprefix("±").lstrip()
     return text if len(text) == 1 else text.lower()
 
 

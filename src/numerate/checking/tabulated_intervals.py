@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from numerate.checking.p_values import P_HEADER, PValue, p_value_of_cell
 from numerate.checking.reading import Piece, ReadDocument
@@ -12,13 +13,17 @@ from numerate.checking.reported_intervals import (
     ReportedInterval,
     bounds_at,
 )
-from numerate.checking.scale import RATIO, scale_of
+from numerate.checking.scale import PERCENT, RATIO, scale_of
 from numerate.checking.shape import shape_of
 from numerate.checking.stated import Stated
 from numerate.checking.table_columns import MARKS, STANDARD_ERROR, Line, lines_of, single
 from numerate.checking.where import Where
 
-_OF_SPREAD = re.compile(r"(?:s\.?d\.?|s\.?e\.?m?\.?|standard (?:deviation|error))\s?[(\[,]")
+_NO_ESTIMATE_FIRST = re.compile(
+    r"(?:s\.?d\.?|s\.?e\.?m?\.?|standard (?:deviation|error)|p(?:[- ]?values?)?)\s?[(\[,]"
+)
+_EFFECT_SIZE = re.compile(r"(?:.* )?(?:(?:effect )?size|cohen.*|hedges.*|d|g|η.*)")
+_RAW_EFFECT = re.compile(r".*(?:diff|change|coef|estimate).*|[bBβ]")
 _STANDARDISED = {"β", "beta"}
 _RAW = {"b", "B"}
 _INTERVAL = re.compile(r"\bc\.?i\b\.?|confidence (?:interval|limit)", re.IGNORECASE)
@@ -36,7 +41,8 @@ _LOWER = re.compile(r"lower|\bll\b|\blcl\b|2\.5\s?%|minimum")
 _UPPER = re.compile(r"upper|\bul\b|\bucl\b|97\.5\s?%|maximum")
 _NOT_ESTIMATES = re.compile(
     r"n|N|d\.?f\.?|s\.?d\.?|(?:std\.?|standard) ?dev(?:iation)?s?\.?"
-    r"|(?:[a-z]+ )?(?:ste|s\.?e\.?m?\.?|(?:std?\.?|standard\.?) ?err(?:or)?s?\.?)(?: of .{1,20})?"
+    r"|(?:[a-z]+ )?(?:ste|s\.?\s?e\.?m?\.?|(?:std?\.?|standard\.?) ?err(?:or)?s?\.?)"
+    r"(?: of .{1,20})?"
     r"|min(?:imum|\.)?|max(?:imum|\.)?|median|range"
     r"|[tzF]|t[- ].{1,10}|z[- ].{1,10}|wald.{0,12}|n ?\(%\)|no\.?.{0,20}|events?|total|χ.{0,4}"
 )
@@ -80,71 +86,75 @@ def _at(
         number = shape.number(match.end("estimate") - 1)
         low, high = bounds_at(shape, match)
         name = f"{line.label} {line.above[column]}"
-        is_spread = _OF_SPREAD.match(line.headers[column])
-        estimate = None if is_spread else Stated(number, piece.of(number))
-        return _interval(line, column, estimate, low, high, name, 1, below), 1
+        is_other = _NO_ESTIMATE_FIRST.match(line.headers[column])
+        found = _Estimate(None if is_other else Stated(number, piece.of(number)), name, column)
+        return _interval(line, column, found, low, high, 1, below), 1
     if match := _BOUNDS.fullmatch(text):
         low, high = bounds_at(shape, match)
-        estimate, name = _estimate(line, column)
-        return _interval(line, column, estimate, low, high, name, 1, below), 1
+        return _interval(line, column, _estimate(line, column), low, high, 1, below), 1
     following = line.cells[column + 1] if column + 1 < len(line.cells) else None
     if following is None:
         return None, 1
     one, other = line.headers[column], line.headers[column + 1]
-    are_two = (
-        _BARE.fullmatch(one) and one == other and one not in line.headers[column + 2 : column + 3]
-    )
-    are_bounds = (are_two and one not in line.headers[max(column - 1, 0) : column]) or (
-        _LOWER.search(one) and _UPPER.search(other)
-    )
+    around = [*line.above[max(column - 1, 0) : column], *line.above[column + 2 : column + 3]]
+    is_pair = line.above[column] == line.above[column + 1] and line.above[column] not in around
+    are_bounds = (_BARE.fullmatch(one) and is_pair) or (_LOWER.search(one) and _UPPER.search(other))
     lower, upper = single(piece), single(following)
     if not are_bounds or lower is None or upper is None:
         return None, 1
-    estimate, name = _estimate(line, column)
-    return _interval(line, column, estimate, lower, upper, name, 2, below), 2
+    return _interval(line, column, _estimate(line, column), lower, upper, 2, below), 2
 
 
-def _estimate(line: Line, column: int) -> tuple[Stated | None, str]:
+class _Estimate(NamedTuple):
+    number: Stated | None
+    name: str
+    column: int
+
+
+def _estimate(line: Line, column: int) -> _Estimate:
     """The nearest number to the left, and its name, if the column holds nothing but bounds."""
+    unknown = _Estimate(None, "", column)
     if not _BARE.fullmatch(line.headers[column]):
-        return None, ""
+        return unknown
     for left in range(column - 1, max(column - 7, 0), -1):
         header = line.headers[left]
         if P_HEADER.fullmatch(header) or _NOT_ESTIMATES.fullmatch(header):
             continue
         if header in _STANDARDISED and line.headers[left - 1] in _RAW:
             continue
-        found = single(line.cells[left])
-        return found, f"{line.label} {line.above[left]}"
-    return None, ""
+        others = map(_RAW_EFFECT.fullmatch, line.headers[:left])
+        if header == "effect" or (_EFFECT_SIZE.fullmatch(header) and any(others)):
+            return unknown  # of which scale the interval is
+        return _Estimate(single(line.cells[left]), f"{line.label} {line.above[left]}", left)
+    return unknown
 
 
 def _interval(
     line: Line,
     column: int,
-    estimate: Stated | None,
+    estimate: _Estimate,
     low: Stated,
     high: Stated,
-    name: str,
     width: int,
     below: Line | None,
 ) -> ReportedInterval:
+    number, name, first = estimate
     around = f"{line.caption} {line.notes} {name} {line.above[column]}"
     said = _LEVEL.search(line.above[column]) or _LEVEL.search(line.label)
     p, p_at = _p_of(line, column, width, below)
     errors = [
         found
-        for left in range(max(column - 6, 0), column)
+        for left in range(first + 1, column)
         if STANDARD_ERROR.search(line.above[left]) and (found := single(line.cells[left]))
     ]
-    scale = scale_of(name, has_percent="%" in name.replace("95%", ""))
+    scale = scale_of(name, has_percent=PERCENT.search(name) is not None)
     if scale is None and scale_of(line.above[column]) == RATIO:
         scale = RATIO
     return ReportedInterval(
         low,
         high,
-        low.where if estimate is None else estimate.where,
-        estimate,
+        low.where if number is None else number.where,
+        number,
         float(said[1]) / 100 if said else 0.95,
         scale,
         p,
@@ -159,7 +169,8 @@ def _p_of(
     line: Line, column: int, width: int, below: Line | None
 ) -> tuple[PValue | None, Where | None]:
     """From the column after the interval, or from the one before it, as the table begins; none if
-    the next interval has none of its own, since one of a variable is for all its categories."""
+    the next interval has none of its own, since one of a variable is for all its categories, and
+    none where it is of several intervals."""
     first = next(
         i
         for i, text in enumerate(line.headers)
@@ -175,7 +186,15 @@ def _p_of(
         and not _is_filled(below.cells[beside])
     ):
         return None, None
+    others = line.headers[:column] if beside > column else line.headers[column + width :]
+    for other in reversed(others) if beside > column else others:
+        if P_HEADER.fullmatch(other):
+            break
+        if _INTERVAL.search(other):
+            return None, None
     p = p_value_of_cell(cell)
+    if p is not None and p.number is not None and p.number.is_whole:
+        return None, None  # part of another cell, or not meant exactly
     return p, cell.of(p.number) if p is not None and p.number is not None else None
 
 

@@ -31,8 +31,8 @@ _KINDS = {
         r"(?:pearson |wald |lr )?(?:[χ𝜒𝛘ꭓ]|chi|x)[\s-]?(?:\^ ?2|2|²|squared?|sq)(?P<df>.{0,16})"
     ),
 }
-_HEADER_DF = re.compile(
-    r"\s?_?\s?[(\[{]?\s?(?:df\s?=?\s?)?(?P<a>[0-9]{1,5})(?:\s?,\s?(?P<b>[0-9]{1,5}))?\s?[)\]}]?"
+_HEADER_DF = re.compile(  # `T3` is a time
+    r"(?=\s?[_(\[{]|[0-9]{2}|[0-9]\s?,)\s?_?\s?[(\[{]?\s?(?:df\s?=?\s?)?(?P<a>[0-9]{1,5})(?:\s?,\s?(?P<b>[0-9]{1,5}))?\s?[)\]}]?"
 )
 _ASKS_DF = re.compile(r"\s?,?\s?[(\[]?\s?(?:d\.?f\.?|degrees of freedom)[^0-9]{0,8}[)\]]?|")
 _DF_HEADER = re.compile(
@@ -50,7 +50,7 @@ _BESIDE_T = re.compile(
 )
 _INTERVAL = re.compile(r"\bci\b|confidence interval")
 _OF_F = re.compile(r"pr ?\( ?> ?\|?f")
-_RESIDUAL = re.compile(r"resid|error|within", re.IGNORECASE)
+_RESIDUAL = re.compile(r"resid|error|within(?:[- ](?:groups?|cells?))?\s*\Z", re.IGNORECASE)
 _CELL = re.compile(
     rf"[-−–﹣－+]?\s?(?P<value>\#){MARKS}"
     rf"(?:\s?[(\[]\s?(?:df\s?=\s?)?(?P<a>\#)(?:\s?[,;]\s?(?P<b>\#))?\s?[)\]])?{MARKS}"
@@ -106,6 +106,8 @@ def _in_line(line: Line, residual: Line | None) -> Iterator[ReportedTest]:
         if p is None or found is None:
             continue
         degrees = [degrees_at(shape, found.span(name)) for name in "ab" if found[name]]
+        if any("." in one.written for one in degrees) and not in_header["df"]:
+            continue  # a mean with its deviation
         if not degrees and (said := _HEADER_DF.fullmatch(in_header["df"])):
             degrees = [
                 Degrees(text, Interval.exactly(float(text))) for text in said.groups() if text

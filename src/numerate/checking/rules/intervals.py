@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from numerate.checking.distributions import (
     normal_quantile,
@@ -17,7 +17,7 @@ from numerate.checking.reported_intervals import ReportedInterval, intervals_in_
 from numerate.checking.reported_means import reported_means
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
-from numerate.checking.scale import LINEAR, LOG, Scale
+from numerate.checking.scale import LINEAR, LOG, PERCENT, Scale
 from numerate.checking.stated import Stated
 from numerate.checking.tabulated_intervals import intervals_in_tables
 from numerate.checking.where import Where
@@ -31,7 +31,6 @@ _OTHER_METHOD = re.compile(
     r"|[Cc]redible interval|Bayesian|MCMC|[Pp]rofile.likelihood"
 )
 _COEFFICIENT = re.compile(r"\b[bB]\b|β|\b[Bb]eta\b|[Cc]oef|[Ee]stimate|[Ll]og")
-_PERCENT = re.compile(r"%(?!\s?-?\s?(?:CI|C\.I|confidence))", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:lower|less|fewer|smaller|shorter|reduc|decreas|declin|lost|loss|improv)")
 _OTHER_P = re.compile(r"interact|trend|heterogen|overall|group|time", re.IGNORECASE)
 _SYMMETRIC = "a symmetric method"
@@ -41,8 +40,11 @@ _MANY = 3  # asymmetric intervals of a document, from which on they may be of an
 _FEW = 5  # degrees of freedom that a small sample may have left to a t-based interval
 _FEWEST = 2  # that the mean of three values has
 _AGO = re.compile(r"\b(?:[MkG]ya|Ma|ka|BP|BCE|ago|divergen\w+)\b")
-_METHODS = 4.0  # by what factor p-values of different methods may differ
-_DECISIONS = 1.5  # where only one of them is significant
+# By what factor p-values of different methods may differ, where both are significant, where neither
+# is, and where one is.
+_SMALL, _LARGE, _DECISIONS = 10.0, 4.0, 2.0
+_WIDE = 50.0  # by what factor the bounds of a ratio differ where counts are so few that exact
+# intervals are usual, which lean
 
 
 def _intervals(read: ReadDocument) -> list[ReportedInterval]:
@@ -75,7 +77,7 @@ def _outside(read: ReadDocument) -> Iterator[Outcome]:
         if one.estimate is None:
             yield Outcome(one.where, missing="estimate")
             continue
-        low, high = sorted((one.low.interval, one.high.interval), key=lambda bound: bound.low)
+        low, high = (bound.interval for bound in sorted((one.low, one.high), key=float))
         estimate = one.estimate.interval
         within = Interval(low.low, high.high)
         if within.meets(estimate) or any(map(within.meets, _on_other_scales(one, estimate))):
@@ -100,7 +102,7 @@ def _on_other_scales(one: ReportedInterval, estimate: Interval) -> Iterator[Inte
         yield estimate.through(math.exp)
     if _LESS.search(one.around):
         yield -estimate
-    if len(_PERCENT.findall(one.name)) == 1:
+    if len(PERCENT.findall(one.name)) == 1:
         yield from (estimate * 100, estimate * 0.01)
 
 
@@ -138,38 +140,49 @@ def _centre_written(one: ReportedInterval) -> Suggestion | None:
 
 
 def _asymmetric(read: ReadDocument) -> Iterator[Outcome]:
-    found = [outcome for one in read.by(_intervals) if (outcome := _symmetry(one))]
-    wrong = sum(outcome.finding is not None for outcome in found)
-    right = sum(outcome.finding is None and outcome.missing is None for outcome in found)
-    is_method = wrong >= _MANY and wrong > right  # and not an error
-    if is_method or _document_says(read, _OTHER_METHOD):
-        yield from (Outcome(outcome.where, missing=_SYMMETRIC) for outcome in found)
-    else:
-        yield from found
+    found = [(one, outcome) for one in read.by(_intervals) if (outcome := _symmetry(one))]
+    other = _document_says(read, _OTHER_METHOD)
+    tables = {one.where.table for one, _ in found}
+    methods = {
+        table
+        for table in tables
+        if other or _are_of_another([o for one, o in found if one.where.table == table])
+    }
+    if _are_of_another([outcome for _, outcome in found]):
+        methods = tables
+    for one, outcome in found:
+        known = one.where.table in methods
+        yield Outcome(outcome.where, missing=_SYMMETRIC) if known else outcome
+
+
+def _are_of_another(outcomes: Sequence[Outcome]) -> bool:
+    """Whether so many are asymmetric that it is the method, and not an error."""
+    wrong = sum(outcome.finding is not None for outcome in outcomes)
+    right = sum(outcome.finding is None and outcome.missing is None for outcome in outcomes)
+    return wrong >= _MANY and wrong > right
 
 
 def _symmetry(one: ReportedInterval) -> Outcome | None:
     if one.estimate is None or one.scale is None or not _is_in_order(one):
         return None
     is_skewed = one.scale == LINEAR and 0 <= 2 * float(one.low) < float(one.high)
-    if is_skewed or _NOT_WALD.search(one.around):
+    is_wide = one.scale.is_log and 0 < _WIDE * float(one.low) < float(one.high)
+    if is_skewed or is_wide or _NOT_WALD.search(one.around):
         return Outcome(one.where, missing=_SYMMETRIC)
     centre = _centre(one, one.scale)
     if centre is None:
         return None
     estimate = one.estimate.interval
-    share = _LEANING if one.scale.is_log or _PERCENT.search(one.name) else _SLACK
+    share = _LEANING if one.scale.is_log or PERCENT.search(one.name) else _SLACK
     slack = share * (float(one.high) - float(one.low)) / 2
     if one.scale.is_log:
         slack = centre.high * share * math.log(one.high.interval.high / one.low.interval.high) / 2
-    if centre.widened(slack).meets(estimate) or not _contains(one):
+    allowed = centre.widened(slack)
+    if one.scale in (LINEAR, LOG) and (other := _centre(one, LOG)) is not None:
+        most = _centre(one, LINEAR) or centre  # back from logarithms, of values with one added
+        allowed = Interval(min(allowed.low, other.low - slack), max(allowed.high, most.high))
+    if allowed.meets(estimate) or not _contains(one):
         return Outcome(one.where)
-    if (
-        one.scale == LINEAR
-        and (other := _centre(one, LOG))
-        and other.widened(slack).meets(estimate)
-    ):
-        return Outcome(one.where)  # back from the logarithms
     middle = "geometric mean" if one.scale.is_log else "middle"
     value = f"{(centre.low + centre.high) / 2:.{max(one.estimate.number.precision, 0) + 1}f}"
     value = value.replace("-", "−")
@@ -211,7 +224,7 @@ def _against_p(read: ReadDocument) -> Iterator[Outcome]:
         excludes = not one.low.interval.low <= one.scale.null <= one.high.interval.high
         level = 1 - one.level
         agree = stated.low < level if excludes else stated.high >= level
-        factor = _METHODS if agree else _DECISIONS
+        factor = (_SMALL if excludes else _LARGE) if agree else _DECISIONS
         if stated.meets(Interval(implied.low / factor, implied.high * factor)):
             yield Outcome(one.where)
             continue
@@ -228,11 +241,14 @@ def _against_p(read: ReadDocument) -> Iterator[Outcome]:
 
 
 def _implied_p(one: ReportedInterval, scale: Scale) -> Interval | None:
-    """Of a Wald test, or of a t-test with few degrees of freedom or more."""
+    """Of a Wald test, or of a t-test with few degrees of freedom or more; by the estimate, or by
+    the middle of the interval if they differ."""
     low, high = one.low.interval, one.high.interval
-    centre = one.estimate.interval if one.estimate is not None else _centre(one, scale)
-    if centre is None or scale.null is None:
+    centres = [_centre(one, scale), one.estimate.interval if one.estimate is not None else None]
+    known = [centre for centre in centres if centre is not None]
+    if not known or scale.null is None:
         return None
+    centre = Interval(min(one.low for one in known), max(one.high for one in known))
     if scale.is_log:
         if min(low.low, high.low, centre.low) <= 0:
             return None

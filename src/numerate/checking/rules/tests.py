@@ -1,8 +1,7 @@
 """Test statistics against their p-values: t, F, χ², z, r and Q with degrees of freedom."""
 
 import math
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from numerate.checking.distributions import (
     chi_squared_upper,
@@ -11,6 +10,7 @@ from numerate.checking.distributions import (
     t_two_sided,
 )
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.methods_of_tests import MethodsOfTests
 from numerate.checking.numbers import Number
 from numerate.checking.p_values import (
     BELOW,
@@ -34,20 +34,12 @@ from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.tabulated_tests import tests_in_tables
 
-_ONE_SIDED = re.compile(r"\b(?:one|1|single)[\s‐–-](?:tail|side)", re.IGNORECASE)
-_RESAMPLED = re.compile(
-    r"(?:[Bb]ootstrap|[Pp]ermut|[Rr]andomi[sz]ation test)[^.]{0,120}"
-    r"\b(?:tests?|[tF]-values?|statistic)\b"
-)
-_SPHERICITY = re.compile(r"Greenhouse|Huynh|sphericity")
-_DISCOVERY = re.compile(r"Benjamini|Hochberg|\bFDR\b|[Ff]alse discover")
 _CORRECTION = 1.4  # by what factor p-values that are corrected for many are larger, at least
-_FOR_MANY = re.compile(
-    r"[pP][- ]?values?[^.]{0,120}(?:correct|adjust)|(?:correct|adjust)[^.]{0,60}[pP][- ]?values?"
-    r"|(?:correct|adjust)\w*[^.]{0,30} multiple (?:comparison|test|hypothes)"
-)
 _MANY = 3  # tests of a document that do not hold, from which on they may be of another method
 _MAX_DF = 1e9
+_TINY = 1e-10  # below which software gives its least number, or sums rounding errors
+_COMPARISONS = range(2, 11)  # that an analysis of variance may be corrected for by such a method
+_EXACT = 2.5  # by what factor exact p-values of ranks may differ from those of z
 
 
 def recomputed_p(test: ReportedTest, *, cut_off: bool = True) -> Interval | None:
@@ -85,7 +77,7 @@ def least_p(test: ReportedTest) -> float | None:
 
 
 def _magnitude(test: ReportedTest, *, cut_off: bool = True) -> Interval:
-    number = test.statistic
+    number = test.statistic.rounded
     if test.relation == EQUAL:
         rounded = Interval.of(abs(number.value), number.precision)
         high = float(abs(number.value)) + 10.0**-number.precision if cut_off else rounded.high
@@ -119,7 +111,7 @@ def _tail(kind: str, statistic: float, *degrees: float) -> float:
 def _holds(test: ReportedTest, p: PValue, recomputed: Interval, one_sided: bool) -> bool:
     """In some reading that a writer may have had in mind."""
     said = p.interval
-    if said.meets(recomputed):
+    if said.meets(recomputed) or max(said.high, recomputed.high) < _TINY:
         return True
     has_sides = test.kind in (T, Z, R) or test.degrees[0].interval.high == 1
     if one_sided and has_sides:
@@ -160,24 +152,12 @@ def _recompute(read: ReadDocument) -> Iterator[Outcome]:
     tests = read.by(_tests)
     if not tests:
         return
-    one_sided = any(_ONE_SIDED.search(piece.text) for piece in read.running())
-    spherical = not any(_SPHERICITY.search(piece.text) for piece in read.running())
-    corrected = any(
-        _FOR_MANY.search(piece.text)
-        for piece in read.running()
-        if "correct" in piece.text or "adjust" in piece.text
-    )
-    discovered = corrected and any(_DISCOVERY.search(piece.text) for piece in read.running())
-    is_one_of_many = _discovered if discovered else _compared if corrected else _never
-    found = [_outcome(test, one_sided, spherical, is_one_of_many) for test in tests]
+    methods = MethodsOfTests.of(read)
+    found = [_outcome(test, methods) for test in tests]
     wrong = sum(outcome.finding is not None for outcome in found)
     right = sum(outcome.finding is None and outcome.missing is None for outcome in found)
-    if (
-        wrong >= _MANY
-        and wrong > right / 2
-        and any(_RESAMPLED.search(piece.text) for piece in read.running())
-    ):  # then it is the method, and no error
-        for outcome in found:
+    if methods.resampled and wrong >= _MANY and wrong > right / 2:
+        for outcome in found:  # then it is the method, and no error
             missing = "a known distribution" if outcome.finding else outcome.missing
             yield Outcome(outcome.where, missing=missing)
     else:
@@ -197,51 +177,46 @@ def _corrected_for_sphericity(test: ReportedTest) -> Interval:
     return Interval(min(ends), max(ends))
 
 
-def _never(test: ReportedTest) -> bool:
-    return False
+def _may_be_corrected(
+    test: ReportedTest, p: PValue, recomputed: Interval, methods: MethodsOfTests
+) -> bool:
+    """For many comparisons. A comparison may be one of them, a test of several groups at once only
+    where false discoveries are counted, or where its p-value is multiplied as methods do it."""
+    said = p.interval
+    if methods.multiplied and any(said.meets(recomputed * many) for many in _COMPARISONS):
+        return True
+    is_single = bool(test.degrees) and test.degrees[0].interval.high == 1
+    is_comparison = test.kind in (T, Z, R) or (
+        is_single and (test.kind == CHI_SQUARED or methods.discovered)
+    )
+    return methods.corrected and is_comparison and said.low > _CORRECTION * recomputed.high
 
 
-def _compared(test: ReportedTest) -> bool:
-    """A comparison, of which there may be many, and no test of several groups at once."""
-    is_chi = test.kind == CHI_SQUARED and test.degrees[0].interval.high == 1
-    return test.kind in (T, Z, R) or is_chi
-
-
-def _discovered(test: ReportedTest) -> bool:
-    """False discoveries are counted among all tests."""
-    return _compared(test) or test.degrees[0].interval.high == 1
-
-
-def _outcome(
-    test: ReportedTest,
-    one_sided: bool,
-    spherical: bool,
-    is_one_of_many: Callable[[ReportedTest], bool],
-) -> Outcome:
+def _outcome(test: ReportedTest, methods: MethodsOfTests) -> Outcome:
     if any(candidate.p.is_corrected for candidate in test.candidates) or is_corrected(test.around):
         return Outcome(test.where, missing="uncorrected p-values")
     recomputed = recomputed_p(test)
     if recomputed is None:
         least = least_p(test)
-        if least is None or one_sided:
+        if least is None or methods.one_sided:
             return Outcome(test.where, missing=_missing(test))
         recomputed = Interval(least, 1.0)
         if any(candidate.p.interval.meets(recomputed) for candidate in test.candidates):
             return Outcome(test.where, missing=_missing(test))
         return Outcome(test.where, _finding(test, recomputed, is_bound=True))
     for candidate in test.candidates:
-        if _holds(test, candidate.p, recomputed, one_sided):
+        said = candidate.p.interval
+        if _holds(test, candidate.p, recomputed, methods.one_sided):
             return Outcome(test.where)
-        if any(candidate.p.interval.meets(other) for other in _other_readings(test)):
+        if any(said.meets(other) for other in _other_readings(test)):
             return Outcome(test.where)
-        if candidate.p.interval.low > _CORRECTION * recomputed.high and is_one_of_many(test):
+        if _may_be_corrected(test, candidate.p, recomputed, methods):
             return Outcome(test.where, missing="uncorrected p-values")
-        is_repeated = test.kind == F and test.degrees[0].interval.low > 1
-        if (
-            is_repeated
-            and not spherical
-            and candidate.p.interval.meets(_corrected_for_sphericity(test))
-        ):
+        exact = Interval(recomputed.low / _EXACT, recomputed.high * _EXACT)
+        if test.kind == Z and methods.ranked and said.meets(exact):
+            return Outcome(test.where, missing="a known distribution")
+        is_repeated = test.kind == F and test.degrees[0].interval.low > 1 and methods.repeated
+        if is_repeated and said.meets(_corrected_for_sphericity(test)):
             return Outcome(test.where, missing="degrees of freedom as corrected")
     return Outcome(test.where, _finding(test, recomputed_p(test, cut_off=False) or recomputed))
 
