@@ -22,6 +22,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.model.stored import StoredModel
 from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
 from numerate.pretrained.language_model import PretrainedLM
+from numerate.pretrained.packaged import located
 from numerate.pretrained.store import Progress, remembered_cache
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
@@ -181,7 +182,7 @@ def _over_pretrained(
     settings: Settings,
     beside: Sequence[Opened],
 ) -> NumeralLM:
-    folder, path, tuned = stored.folder, Path(about.path), about.finetune != "none"
+    folder, path, tuned = stored.folder, located(about.path), about.finetune != "none"
     if not os.path.exists(path):  # unlike Path's, never raises
         raise RunError(
             f"{folder}: its pretrained model is not at {path} any more; move it back, or change "

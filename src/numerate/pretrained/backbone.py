@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numerate.errors import BackboneError, NumerateError, RunError, check_choice
 from numerate.pretrained import files, loading
+from numerate.pretrained.packaged import located
 
 if TYPE_CHECKING:
     import torch
@@ -44,12 +45,13 @@ class Backbone:
 
 
 def parse_reference(text: str) -> Path | None:
-    """The path in `hf:PATH`; None where the text does not refer to a pretrained model."""
+    """The path in `hf:PATH`, which may be `package:NAME/FILE`; None where the text refers to no
+    pretrained model."""
     if not text.startswith(PREFIX):
         return None
     if text == PREFIX:
         raise BackboneError(f"{PREFIX}: no path, expected {PREFIX}FOLDER or {PREFIX}FILE.gguf")
-    return Path(text.removeprefix(PREFIX)).expanduser()
+    return located(text.removeprefix(PREFIX)).expanduser()
 
 
 def open_backbone(
@@ -60,7 +62,7 @@ def open_backbone(
     digest: str | None = None,
 ) -> Backbone:
     """Open the model at `path`, without the network. With `digest`, only if it is that model."""
-    path = Path(path).absolute()
+    path = located(path).absolute()
     if not path.exists():
         raise BackboneError(f"{path}: does not exist, expected a folder or a GGUF file")
     if path.is_file() and not files.is_gguf(path):

@@ -13,6 +13,7 @@ import numerate
 from numerate.atomic import new_folder
 from numerate.errors import NumerateError
 from numerate.plausibility.load import load
+from numerate.pretrained.packaged import package_of, portable
 from numerate.records import write_record
 from numerate.runs.folder import CALIBRATION, CONFIG, DOCUMENTS, VOCABULARY, WEIGHTS, read_json
 from numerate.shipped.card import CARD, Corpus, Figure, write_card
@@ -31,6 +32,7 @@ class About:
     trained_on: Sequence[Corpus]
     figures: Sequence[Figure] = ()
     rank: int = 0
+    needs_install: str | None = None  # what brings the pretrained model that it stands on
 
 
 def pack(
@@ -46,7 +48,8 @@ def pack(
     """Write the folder of a model that a package brings (entry points `numerate.models`).
 
     Weights are stored as half precision floats. The language model is calibrated as it is then, on
-    its dataset or on `dataset`, where that is now; the calibration of a detector is kept.
+    its dataset or on `dataset`, where that is now; the calibration of a detector is kept. A
+    pretrained model that they stand on is not copied; it is named by the package that it lies in.
     """
     if language_model is None and detector is None:
         raise NumerateError("pack: got nothing to pack, expected a language model or a detector")
@@ -63,7 +66,10 @@ def pack(
         if joining is not None:
             parts["joining"] = JOINING
             shutil.copyfile(joining, place / JOINING)
-        write_card(place, {**asdict(about), **parts, "numerate": numerate.__version__})
+        folders = [place / part for part in (LANGUAGE_MODEL, DETECTOR) if (place / part).is_dir()]
+        needs = next(filter(None, map(_needed, folders)), None)
+        made = {"needs": needs, "numerate": numerate.__version__}
+        write_card(place, {**asdict(about), **parts, **made})
 
 
 def _why_not_replaceable(folder: Path) -> str | None:
@@ -79,7 +85,23 @@ def _copy(run: Path, place: Path, names: Sequence[str]) -> None:
     record: dict[str, Any] = read_json(run / CONFIG)
     dataset = record["dataset"]
     record["dataset"] = {**dataset, "path": Path(dataset["path"]).name, "relative": None}
+    record.pop("cache", None)
+    if stands_on := _pretrained(record):
+        stands_on["path"] = portable(stands_on["path"])
     write_record(place / CONFIG, record)
+
+
+def _pretrained(record: dict[str, Any]) -> dict[str, Any] | None:
+    """What the configuration of a run, or of a detector, says of the model that it stands on."""
+    found: dict[str, Any] | None = record.get("backbone")
+    options = record.get("options", {})
+    return options if "digest" in options else found
+
+
+def _needed(place: Path) -> str | None:
+    """The package of the pretrained model that a part stands on."""
+    stands_on = _pretrained(read_json(place / CONFIG))
+    return None if stands_on is None else package_of(stands_on["path"])
 
 
 def _halved(tensor: Tensor) -> Tensor:
