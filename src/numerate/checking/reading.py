@@ -173,9 +173,20 @@ class ReadDocument:
         file = self.tables[where.table or 0].file if self.is_beside(where) else None
         return file or self.document
 
+    def file(self, where: Where) -> str:
+        """The name of the file that it stands in, which may be one that the document takes in."""
+        part = self.place(where).part
+        return part.name if part is not None and part.is_file else self.home(where).name
+
     def span(self, where: Where) -> tuple[int, int] | None:
         """Offsets into the text of the document's source; None in a table beside it."""
         return None if self.is_beside(where) else self._span(where)
+
+    def is_verbatim(self, where: Where) -> bool:
+        """Whether it stands in its file letter for letter, but for white space."""
+        span = self._span(where)
+        written = self.home(where).source.text[slice(*span)] if span else ""
+        return written.split() == self.text(where).split()
 
     def is_text(self, where: Where) -> bool:
         """Whether it is no code, and no comment, that stands in a paragraph."""
@@ -202,8 +213,10 @@ class ReadDocument:
             paragraph = self.document.paragraphs[where.paragraph or 0]
             return self.document.span(paragraph, where.start, where.end)
         table = self.tables[where.table]
-        if table.source is None or where.in_notes:
+        if table.source is None:
             return None
+        if where.in_notes:
+            return table.source.span_of_notes(where.start, where.end)
         return table.source.span(where.row, where.column, where.start, where.end)
 
     def place(self, where: Where) -> Place:
@@ -214,6 +227,8 @@ class ReadDocument:
             line = None if where.table is None else self.tables[where.table].line
             return Place(None, line, None, where.start, where.end)
         place = home.source.place(*span)
+        if where.paragraph is not None:
+            place = replace(place, paragraph=where.paragraph + 1)
         if place.line is None and place.paragraph is not None:
             return replace(place, line=self.document.paragraphs[place.paragraph - 1].line)
         return place
@@ -228,7 +243,9 @@ class ReadDocument:
         if where.table is None:
             paragraph = self.document.paragraphs[where.paragraph or 0]
             if self.document.given is not None:
-                return f"line {self.place(where).line}"
+                place = self.place(where)
+                within = f"{place.part.name}, " if place.part else ""
+                return f"{within}line {place.line}"
             if paragraph.in_abstract:
                 return "abstract"
             return f"paragraph {self._outside_abstract[where.paragraph or 0]}"
@@ -269,7 +286,11 @@ def _shortened(words: str) -> str:
 def _without(
     paragraph: Paragraph, stretches: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """What is left of a paragraph, as read, without some lines of what was given."""
+    """What is left of a paragraph, as read, without some lines of what was given; tables that are
+    read from markup are no part of one."""
+    if paragraph.runs is not None:
+        yield 0, len(paragraph.text)
+        return
     at, end = paragraph.at, paragraph.at + len(paragraph.as_given)
     first = bisect_right(stretches, at, key=lambda stretch: stretch[1])
     last = bisect_left(stretches, end, key=lambda stretch: stretch[0])

@@ -71,7 +71,8 @@ class Source:
             try:
                 with file.open("rb") as stream:
                     # A lone text file can only be split between its paragraphs.
-                    yield from self._units(stream, name, lone=lone_file or bool(split), split=split)
+                    lone = lone_file or bool(split)
+                    yield from self._units(stream, name, lone=lone, split=split, file=file)
             except OSError as error:
                 yield DocumentError(name, f"cannot be read: {reason(error)}")
 
@@ -93,13 +94,20 @@ class Source:
             yield DocumentError(file.name, lost)
 
     def _units(
-        self, stream: BinaryIO, name: str, *, lone: bool = False, split: str | None = None
+        self,
+        stream: BinaryIO,
+        name: str,
+        *,
+        lone: bool = False,
+        split: str | None = None,
+        file: Path | None = None,
     ) -> Iterator[Unit | DocumentError]:
         """Of one file or member, which may be compressed by itself."""
         try:
             if name.lower().endswith(".gz"):
                 stream, name = cast(BinaryIO, gzip.GzipFile(fileobj=stream)), name[: -len(".gz")]
-            unit = Unit(name, self.format, lone=lone, field=self._field, split=split)
+            folder = file and file.parent
+            unit = Unit(name, self.format, lone=lone, field=self._field, split=split, folder=folder)
             yield from units(stream, unit)
         except UNREADABLE as error:
             yield DocumentError(name, f"cannot be read: {reason(error)}")

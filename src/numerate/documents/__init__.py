@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import BinaryIO
 
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.opened_file import opened_file
 from numerate.documents.reader import Reader, Unit, whole
+from numerate.documents.text import read_text
 from numerate.errors import DocumentError, NumerateError, check_choice, one_line
 from numerate.notices import say
 from numerate.plugins import READERS, load, names, own_names
@@ -117,6 +119,7 @@ def documents(
         for document in reader.read(unit):
             if isinstance(document, Document):
                 document.is_article = reader.articles
+                document.format, document.folder = unit.format, unit.folder
                 document.read(wanted)
             yield document
     except DocumentError as error:
@@ -141,8 +144,19 @@ def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Docume
         pieces = _units_of_input(Unit("stdin", format, field=field))
         return [document for piece in pieces for document in _read_all(piece)]
     with opened_file(path, binary=is_binary(path, format)) as stream:
-        pieces = units(stream, Unit(path, format, field=field))
+        pieces = units(stream, Unit(path, format, field=field, folder=Path(path).parent))
         return [document for piece in pieces for document in _read_all(piece)]
+
+
+def read_again(document: Document, text: str) -> Document:
+    """What it would be, had its file this text."""
+    if document.format in ("", PLAIN):
+        return read_text(text, document.name)
+    unit = Unit(document.name, document.format, text.encode(), folder=document.folder)
+    (again,) = documents(unit)
+    if isinstance(again, DocumentError):
+        raise again
+    return again
 
 
 def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:

@@ -7,9 +7,11 @@ would have seen, had it learnt from it.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
-from numerate.documents.source_map import SourceMap
+from numerate.documents.placed_text import PlacedText
+from numerate.documents.source_map import Part, Runs, SourceMap
 
 BETWEEN = "\n\n"  # two paragraphs
 
@@ -25,9 +27,17 @@ class Paragraph:
     log_probs: Sequence[float] | None = None  # exact, per token and end, where the source knows
     log_probs_with_tables: Sequence[float] | None = None  # the same with its tables in sight
     at: int = 0  # where it begins in the text that its document was given, if it was
+    runs: Runs | None = field(default=None, compare=False, repr=False)
+    """Of its characters in the text that its document was given, where they differ."""
+    kind: str = ""  # "#" to "######" for headings by their level, "item" or "numbered" in lists
     line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
     start: int = field(default=0, init=False, compare=False)  # where it begins in the document's
     _text: str | None = field(default=None, init=False, compare=False, repr=False)
+
+    @classmethod
+    def placed(cls, given: PlacedText, **more: Any) -> "Paragraph":
+        """Of a text that was read from markup, and knows where it stands there."""
+        return cls(given.text, runs=given.runs, **more)
 
     @property
     def text(self) -> str:
@@ -68,6 +78,9 @@ class TableSource(Protocol):
 
     def span(self, row: int | None, column: int | None, start: int, end: int) -> tuple[int, int]:
         """Of a part of a cell, or of its caption; rows as in `Table.repeated`."""
+
+    def span_of_notes(self, start: int, end: int) -> tuple[int, int] | None:
+        """Of a part of its notes, if that is known."""
 
 
 @dataclass(slots=True)
@@ -117,11 +130,15 @@ class Document:
         given: str | None = None,
         code: Sequence[tuple[int, int]] = (),
         comments: Sequence[tuple[int, int]] = (),
+        parts: Sequence[Part] = (),
     ) -> None:
         self.name = name
         self.id = name if id is None else id
         self.given = given
         self.code, self.comments = code, comments  # stretches of what was given that are no text
+        self.parts = parts  # of what was given, each with its own lines, and `BETWEEN` before it
+        self.format = ""  # by which it was read
+        self.folder: Path | None = None  # that its file stands in
         self.tables = list(tables)
         self.is_article = False  # has text, even if none was found in it
         self._paragraphs = list(paragraphs)
@@ -169,8 +186,18 @@ class Document:
         paragraphs = self.paragraphs
         if self.given is None:
             return SourceMap.of_paragraphs(self.text, [(p.start, p.end) for p in paragraphs])
+        if self.parts or any(p.runs is not None for p in paragraphs):
+            placed = [(p.start, p.end, p.runs or ()) for p in paragraphs]
+            return SourceMap.of_runs(self.given, placed, self.parts)
         places = [(p.start, p.at, p.at + len(p.as_given)) for p in paragraphs]
         return SourceMap.of_file(self.given, places)
+
+    @property
+    def own_text(self) -> str | None:
+        """Of what was given, the text of its file itself: what it takes in comes after it."""
+        if self.given is None or not self.parts:
+            return self.given
+        return self.given[: max(self.parts[0].start - len(BETWEEN), 0)]
 
     def span(self, paragraph: Paragraph, start: int, end: int) -> tuple[int, int]:
         """Where a part of a paragraph stands in what was given."""

@@ -2,11 +2,12 @@
 
 import re
 
+from numerate.documents.placed_text import PlacedText, Places
 from numerate.numeral import NARROW_SPACES
 
 CITE, REF, MATH = "_cite_", "_ref_", "_math_"
 
-_SPACE = re.compile(r"\s+")
+_SPACE = re.compile(r"\s{2,}|[^\S ]")
 _BETWEEN_CITATIONS = r"[\s,;–—−-]*(?:(?:and|&)\s+)?"
 _CITATIONS = re.compile(rf"{CITE}(?:{_BETWEEN_CITATIONS}{CITE})+")
 # In brackets or raised, unlinked numbers beside a citation are citations too: [_cite_-6].
@@ -52,67 +53,110 @@ class Flow:
         self._last = " "  # last character written
         self._border = False  # whether a script or mark has just ended
 
-    def text(self, piece: str | None) -> None:
+    def text(self, piece: str | None, places: Places = ()) -> None:
         if not piece:
             return
         if self._border and _would_glue(self._last, piece):
             # A point between a script and a digit ends a sentence: `10^6. 5`, not `10^6 .5`.
-            piece = f"{piece[0]} {piece[1:]}" if piece[0] in _POINTS else f" {piece}"
+            kept = int(piece[0] in _POINTS)
+            self._append(piece[:kept], places[:kept])
+            self._append(" ", places[:1])
+            piece, places = piece[kept:], places[kept:]
+            self._border = False
         self._border = self._border and piece in _POINTS  # a digit may still follow: `10^6` `.` `5`
-        self._pieces.append(piece)
+        self._append(piece, places)
         self._last = piece[-1]
+
+    def _append(self, piece: str, places: Places) -> None:
+        self._pieces.append(piece)
+
+    @property
+    def last(self) -> str:
+        """The character written last."""
+        return self._last
+
+    @property
+    def written(self) -> str:
+        """As the source has it: with the numbers of what it refers to."""
+        return "".join(self._pieces)
 
     def space(self) -> None:
         self.text(" ")
 
-    def join(self, piece: str) -> None:
+    def join(self, piece: str, places: Places = ()) -> None:
         """Text that belongs to what stands before it, whatever ended there."""
         self._border = False
-        self.text(piece)
+        self.text(piece, places)
 
     def border(self) -> None:
         """Here one symbol ends: what follows must not be read as its continuation."""
         self._border = True
 
-    def mark(self, mark: str) -> None:
+    def mark(self, mark: str, places: Places = ()) -> None:
         """One token that stands for a citation, a reference or a formula."""
         if self._last.isalnum() or self._last == "_":
             self.space()
-        self.text(mark)
+        self.text(mark, places)
         self._border = True
 
-    def superscript(self, script: str) -> None:
+    def superscript(self, script: str, places: Places = ()) -> None:
         """`10<sup>6</sup>` is `10^6`; raised citations are just citations."""
-        script = script.strip()
+        script, places = PlacedText(script, places).stripped()
         if not script:
             return
         if CITE in script and _RAISED.fullmatch(script):
-            script = CITE
+            script, places = CITE, [places[0]] * len(CITE) if places else ()
         if script.startswith((CITE, REF)):
-            self.mark(script)
+            self.mark(script, places)
             return
-        self.text("^" + script)
+        self.text("^" + script, _with_sign(places))
         self._border = True
 
-    def subscript(self, script: str) -> None:
+    def subscript(self, script: str, places: Places = ()) -> None:
         """`FEV<sub>1</sub>` is the name `FEV1`; anything that is no name keeps a mark."""
-        script = script.strip()
+        script, places = PlacedText(script, places).stripped()
         if not script:
             return
         if script.isalnum() and script.isascii() and self._last.isalpha():
-            self.join(script)
+            self.join(script, places)
+        elif places:
+            apart = PlacedText(script, places).replaced(_BETWEEN_INDICES, lambda _: ", ")
+            self.text("_" + apart.text, _with_sign(apart.places))
         else:
             self.text("_" + _BETWEEN_INDICES.sub(", ", script))
         self._border = True
 
     def finish(self) -> str:
-        text = _NARROW_GROUPS.sub(_comma_groups, "".join(self._pieces))
-        text = _SPACE.sub(" ", text).strip()
-        text = _UNLINKED.sub(lambda match: f"{match[1] or match[2]} {REF}", text)
-        if CITE in text:
-            text = _BRACKETED.sub(_cite_bracket, text)
-            text = _CITATIONS.sub(CITE, text)
-        return text
+        text = self.written
+        for pattern, by in _FINISHING:
+            text = pattern.sub(by, text)
+        return text.strip()
+
+
+class PlacedFlow(Flow):
+    """The same for sources whose places are known; what comes without a place stands where what
+    came before it does."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at  # where it begins in the source
+        self._places: list[int] = []
+
+    def _append(self, piece: str, places: Places) -> None:
+        super()._append(piece, places)
+        last = self._places[-1] if self._places else self.at
+        self._places += places or [last] * len(piece)
+
+    def placed(self) -> PlacedText:
+        """What `finish` gives, with its places."""
+        found = PlacedText(self.written, self._places)
+        for pattern, by in _FINISHING:
+            found = found.replaced(pattern, by)
+        return found.stripped()
+
+
+def _with_sign(places: Places) -> Places:
+    return [places[0], *places] if places else ()
 
 
 def _comma_groups(match: re.Match[str]) -> str:
@@ -121,6 +165,19 @@ def _comma_groups(match: re.Match[str]) -> str:
 
 def _cite_bracket(match: re.Match[str]) -> str:
     return f"[{CITE}]" if CITE in match.group() else match.group()
+
+
+def _reference(match: re.Match[str]) -> str:
+    return f"{match[1] or match[2]} {REF}"
+
+
+_FINISHING = (
+    (_NARROW_GROUPS, _comma_groups),
+    (_SPACE, lambda _: " "),
+    (_UNLINKED, _reference),
+    (_BRACKETED, _cite_bracket),
+    (_CITATIONS, lambda _: CITE),
+)
 
 
 def _would_glue(last: str, piece: str) -> bool:

@@ -139,6 +139,9 @@ class PipeSource:
             _, places = _plain_with_places(self.text[at:stop])
         return at + places[start], at + places[end - 1] + 1
 
+    def span_of_notes(self, start: int, end: int) -> None:
+        """It has none."""
+
 
 def label_and_caption(text: str) -> tuple[str, str]:
     """`Table 2. Ages` as `Table 2` and `Ages`."""

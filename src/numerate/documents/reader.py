@@ -6,6 +6,7 @@ The parent process cuts files into units (cheap, streaming); workers turn units 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import BinaryIO, ClassVar
 
 from numerate.documents.document import Document
@@ -26,6 +27,7 @@ class Unit:
     lone: bool = False  # nothing but this file is read: its paragraphs may be documents
     field: str = "text"  # of records: which field holds the text
     split: str | None = None  # where the source prescribes it
+    folder: Path | None = None  # where other files may stand that it takes in
 
     def text(self) -> str:
         """Its data as UTF-8, or as UTF-16 where it says so."""

@@ -47,6 +47,9 @@ class SeparatedSource:
         places = self._places(*self._rows[row + self.height][column])
         return places[start], places[end - 1] + 1
 
+    def span_of_notes(self, start: int, end: int) -> None:
+        """It has none."""
+
     def _places(self, first: int, last: int) -> list[int]:
         """Of every character of a cell as read: with single spaces, and single marks in quotes."""
         places = list(range(first, last))

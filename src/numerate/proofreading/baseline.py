@@ -76,7 +76,7 @@ def write_baseline(
     found = [
         {
             "fingerprint": fingerprint(proofread, finding),
-            "file": proofread.read.home(finding.where).name,
+            "file": proofread.read.file(finding.where),
             "code": finding.code,
             "written": finding.written,
         }

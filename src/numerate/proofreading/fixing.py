@@ -11,13 +11,14 @@ from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import recompute
 from numerate.checking.where import Where
-from numerate.documents.reader import UTF_16, Unit
-from numerate.documents.text import read_text
+from numerate.documents import read_again
+from numerate.documents.reader import UTF_16
 from numerate.errors import FailureError, NumerateError, printable
 from numerate.proofreading.proofread import ProofreadDocument
 
 Ask = Callable[[str], str]
-_CODECS = {b"\xef\xbb\xbf": "utf-8", UTF_16[0]: "utf-16-le", UTF_16[1]: "utf-16-be"}  # by marks
+_MARKED = {b"\xef\xbb\xbf": "utf-8", UTF_16[0]: "utf-16-le", UTF_16[1]: "utf-16-be"}
+_UNMARKED = ("utf-8", "cp1252", "latin-1")  # encodings that files without a mark are read in
 CHOICES = "[y]es, [n]o, [a]ll, [q]uit"
 
 
@@ -30,15 +31,17 @@ class Fix:
 
 
 def fixes(proofread: ProofreadDocument) -> list[Fix]:
-    """What can be changed: where the text of the file is known, and is no table by itself, whose
-    cells may need marks around them; the most probable first."""
+    """What can be changed: where the text of the file is known, has the numeral letter for letter,
+    and is no table by itself, whose cells may need marks around them; the most probable first."""
     found: list[Fix] = []
-    document = proofread.document
-    if document.given is None or not document.paragraphs or document.name.endswith(".gz"):
+    document, read = proofread.document, proofread.read
+    if not document.own_text or not document.paragraphs or document.name.endswith(".gz"):
         return found
     for finding in proofread:
-        span = proofread.read.span(finding.where)
-        if finding.suggestion is not None and span is not None:
+        span = read.span(finding.where)
+        if finding.suggestion is None or span is None or span[1] > len(document.own_text):
+            continue
+        if read.is_verbatim(finding.where):
             found.append(Fix(finding, *span, finding.suggestion.text))
     return found
 
@@ -154,7 +157,7 @@ class _Trial:
 
 def _wrong_with(proofread: ProofreadDocument, chosen: list[Fix]) -> set[tuple[str, object]]:
     """Codes and places of what all rules find after some changes; places are those before them."""
-    document = read_text(_changed(proofread, chosen), proofread.document.name)
+    document = read_again(proofread.document, _changed(proofread, chosen))
     read = ReadDocument(document, proofread.read.given)
     starts, shifts = [0], [0]  # of what follows each change, and by how much it has moved
     for fix in sorted(chosen, key=lambda one: one.start):
@@ -171,7 +174,7 @@ def _wrong_with(proofread: ProofreadDocument, chosen: list[Fix]) -> set[tuple[st
 
 
 def _changed(proofread: ProofreadDocument, chosen: list[Fix]) -> str:
-    text, done, parts = proofread.document.source.text, 0, list[str]()
+    text, done, parts = proofread.document.own_text or "", 0, list[str]()
     for fix in sorted(chosen, key=lambda one: one.start):
         parts += [text[done : fix.start], fix.text]
         done = fix.end
@@ -209,10 +212,15 @@ def apply(proofread: ProofreadDocument, chosen: list[Fix]) -> None:
     """The file with the changes, written in one step; its encoding, line ends and mode stay."""
     path = Path(proofread.document.name).resolve()
     data = path.read_bytes()
-    text = proofread.document.given
-    if text is None or Unit(str(path), "text", data).text() != text:
-        raise FailureError(f"{proofread.document.name}: has changed meanwhile, so it is left alone")
-    mark = next(filter(data.startswith, _CODECS), b"")
-    codec = _CODECS.get(mark, "utf-8")
-    new = _changed(proofread, chosen).encode(codec)
-    write_file(path, mark + new, mode=path.stat().st_mode & 0o7777)
+    mark = next(filter(data.startswith, _MARKED), b"")
+    body = data[len(mark) :]
+    for codec in [_MARKED[mark]] if mark else _UNMARKED:
+        try:
+            is_same = body.decode(codec) == proofread.document.own_text
+        except UnicodeDecodeError:
+            continue
+        if is_same:
+            new = _changed(proofread, chosen).encode(codec)
+            write_file(path, mark + new, mode=path.stat().st_mode & 0o7777)
+            return
+    raise FailureError(f"{proofread.document.name}: has changed meanwhile, so it is left alone")

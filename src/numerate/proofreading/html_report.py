@@ -202,14 +202,15 @@ def _length(place: Where) -> int:
 
 
 def _kinds(proofread: ProofreadDocument, places: Iterable[Where]) -> Iterator[tuple[str, Where]]:
-    """Paragraphs of Markdown cut where a line begins a heading or an item, which they are."""
+    """Text as it was written is cut where a line begins a heading or an item of Markdown."""
     document = proofread.document
     for place in places:
-        if document.given is None:
-            yield "", place
+        paragraph = document.paragraphs[place.paragraph or 0]
+        if document.given is None or paragraph.runs is not None:
+            yield paragraph.kind, place
             continue
         start, end = proofread.read.span(place) or (0, 0)
-        at = document.paragraphs[place.paragraph or 0].start
+        at = paragraph.start
         if stretch_at(document.code, start) is not None:
             yield "code", place
             continue

@@ -8,6 +8,7 @@ from numerate.checking.finding import UNLIKELY, Evidence, Finding
 from numerate.checking.recompute import Coverage
 from numerate.checking.where import Where
 from numerate.documents.document import Document
+from numerate.documents.source_map import name_in
 from numerate.errors import printable
 from numerate.proofreading.baseline import fingerprint
 from numerate.proofreading.proofread import ProofreadDocument
@@ -148,8 +149,8 @@ def _counted(count: int, what: str) -> str:
 
 def location(proofread: ProofreadDocument, where: Where) -> str:
     """`notes.txt:3:14`, or in words where there are no lines."""
-    name = printable(proofread.read.home(where).name)
     place = proofread.read.place(where)
+    name = printable(name_in(proofread.read.home(where).name, place))
     if place.column is not None:
         return f"{name}:{place.line}:{place.column}"
     name = name if place.line is None else f"{name}:{place.line}"
@@ -188,9 +189,9 @@ def further(finding: Finding) -> list[str]:
 def place_record(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
     """Offsets are into the file, or where it has no text, into the paragraph or cell; the file
     is named where it is another than the document."""
-    place, home = proofread.read.place(where), proofread.read.home(where)
+    place, file = proofread.read.place(where), proofread.read.file(where)
     return {
-        **({} if home is proofread.document else {"file": home.name}),
+        **({} if file == proofread.document.name else {"file": file}),
         "words": proofread.read.describe(where),
         "text": proofread.read.text(where),
         "line": place.line,
@@ -218,7 +219,7 @@ def evidence_record(proofread: ProofreadDocument, evidence: Evidence) -> dict[st
 def finding_record(proofread: ProofreadDocument, finding: Finding) -> dict[str, Any]:
     suggestion = finding.suggestion
     return {
-        "file": proofread.read.home(finding.where).name,
+        "file": proofread.read.file(finding.where),
         "code": finding.code,
         "also": list(finding.also),
         "message": finding.message,

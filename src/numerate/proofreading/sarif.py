@@ -107,21 +107,22 @@ def _result(proofread: ProofreadDocument, finding: Finding, codes: list[str]) ->
             {"id": number, **place} for number, place in enumerate(related)
         ]
     region = _region(proofread, finding.where)
-    home = proofread.read.home(finding.where)
-    if finding.suggestion is not None and region is not None and "startColumn" in region:
+    written = region is not None and "startColumn" in region
+    if finding.suggestion is not None and written and proofread.read.is_verbatim(finding.where):
         replacement = {
             "deletedRegion": region,
             "insertedContent": {"text": finding.suggestion.text},
         }
-        change = {"artifactLocation": _artifact(home), "replacements": [replacement]}
+        artifact = _artifact(proofread, finding.where)
+        change = {"artifactLocation": artifact, "replacements": [replacement]}
         described = {"text": f"{finding.suggestion.text} instead of {finding.written}"}
         result["fixes"] = [{"description": described, "artifactChanges": [change]}]
     return result
 
 
-def _artifact(file: Document) -> dict[str, str]:
-    record = _record(file)
-    return {"uri": quote(os.fsencode(record[1] if record else file.name))}
+def _artifact(proofread: ProofreadDocument, where: Where) -> dict[str, str]:
+    record = _record(proofread.read.home(where))
+    return {"uri": quote(os.fsencode(record[1] if record else proofread.read.file(where)))}
 
 
 def _record(file: Document) -> re.Match[str] | None:
@@ -131,7 +132,7 @@ def _record(file: Document) -> re.Match[str] | None:
 
 def _location(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
     """A region where the file has lines; of an article the file, and in words where."""
-    physical: dict[str, Any] = {"artifactLocation": _artifact(proofread.read.home(where))}
+    physical: dict[str, Any] = {"artifactLocation": _artifact(proofread, where)}
     region = _region(proofread, where)
     if region is not None:
         physical["region"] = region
@@ -152,7 +153,10 @@ def _region(proofread: ProofreadDocument, where: Where) -> dict[str, int] | None
         record = _record(home)
         line = int(record[2]) if record else place.line
         return None if line is None else {"startLine": line}
-    line, column = home.source.line_and_column(place.end - 1)
+    if place.part is not None and not place.part.is_file:
+        return None
+    at = place.part.start if place.part else 0
+    line, column = home.source.line_and_column(at + place.end - 1)
     return {
         "startLine": place.line,
         "startColumn": place.column,

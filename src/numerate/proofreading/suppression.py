@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from numerate.checking.finding import Finding
 from numerate.checking.rule import RULES
+from numerate.documents.source_map import name_in
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.proofread import ProofreadDocument, Said
 from numerate.proofreading.selection import all_rules, codes_like, split_codes
@@ -111,7 +112,7 @@ def _unneeded(
 ) -> Iterator[str]:
     place = proofread.document.source.place(one.start, one.end)
     at = f":{place.line}:{place.column}" if place.line else f", paragraph {place.paragraph}"
-    where = f"{proofread.document.name}{at}"
+    where = f"{name_in(proofread.document.name, place)}{at}"
     if (
         not one.written
         and looked_for >= RULES.keys()
