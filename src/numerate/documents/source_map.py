@@ -115,7 +115,7 @@ class SourceMap:
 
     def paragraph_at(self, offset: int) -> int:
         """The index of the paragraph that an offset into what was given lies in."""
-        if self._inverse is not None:
+        if self._inverse:
             offset = self.read_at(offset)
         return bisect_right(self._starts, offset) - 1
 

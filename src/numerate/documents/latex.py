@@ -1,0 +1,432 @@
+"""LaTeX: what is written as articles and reports, before it is set."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from numerate.documents.cell_grid import MAX_SPAN
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.flow import REF, PlacedFlow
+from numerate.documents.latex_tables import FIRST_ARGUMENTS, TexTable, columns_of
+from numerate.documents.pipe_tables import label_and_caption, tables_named
+from numerate.documents.placed_table import NOTHING, PlacedSource
+from numerate.documents.placed_text import PlacedText
+from numerate.documents.reader import Reader, Unit
+from numerate.documents.source_map import SourceMap
+from numerate.documents.tex_arguments import ENVIRONMENT_ARGUMENTS
+from numerate.documents.tex_inputs import Inputs, declared_codec, tex_source
+from numerate.documents.tex_macros import MacroStream
+from numerate.documents.tex_text import TexText
+from numerate.documents.tex_tokens import TEXT, Token, plain
+from numerate.notices import say
+
+_BEGINS = re.compile(r"^[^%\n]*\\begin\s*\{document\}", re.MULTILINE)
+_LABEL = re.compile(rf"Table (?:{REF}|[A-Z]?[0-9]+)[\s.:—–-]*", re.IGNORECASE)
+_NO_TEXT = {
+    "verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "Highlighting",
+    "filecontents", "filecontents*", "thebibliography", "tikzpicture", "picture", "alltt",
+    "algorithm", "algorithmic", "algorithm2e", "CCSXML", "pgfpicture", "forest", "references",
+    "Sinput", "Soutput", "Schunk", "CSLReferences", "bibliography", "axis", "CJK@", "spverbatim",
+}  # fmt: skip
+_FLOATS = {
+    "table", "table*", "sidewaystable", "sidewaystable*", "wraptable", "margintable", "figure",
+    "figure*", "sidewaysfigure", "wrapfigure", "SCfigure", "SCtable", "marginfigure",
+    "figwindow", "floatrow", "listing", "code",
+}  # fmt: skip
+_LISTS = {"itemize": "item", "enumerate": "numbered", "description": "item", "compactitem": "item"}
+_HEADINGS = {
+    "part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####",
+    "paragraph": "#####", "subparagraph": "######",
+}  # fmt: skip
+_RULES = {"toprule", "midrule", "bottomrule", "hline", "specialrule", "Xhline", "hhline"}
+_RULE_ARGUMENTS = {"specialrule": "mmm", "Xhline": "m", "hhline": "m"}
+_INPUTS = {"input", "include", "subfile", "subfileinclude", "import", "subimport"}
+
+
+class LatexReader(Reader):
+    """One document a file, with the files that it takes in."""
+
+    suffixes = (".tex", ".ltx", ".latex")
+    articles = True
+
+    def read(self, unit: Unit) -> Iterator[Document]:
+        text = tex_source(unit.data, unit.name)
+        note = partial(_note, unit.name)
+        inputs = Inputs(text, unit.name, unit.folder, declared_codec(unit.data), note)
+        yield _LatexDocument(text, unit.name, inputs).document()
+
+
+def _note(name: str, what: str) -> None:
+    say(f"{name}: {what}")
+
+
+@dataclass(slots=True)
+class _Float:
+    """What moves to where there is room, with all that belongs to it."""
+
+    outer: PlacedFlow
+    is_figure: bool
+    start: int
+    of_table: bool = False  # that stands where it is written
+    caption: PlacedText = NOTHING
+    number: int | None = None
+    label: str = ""
+    labels: list[str] = field(default_factory=list)
+    tables: list[TexTable] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Written:
+    """A paragraph, and what it says of tables."""
+
+    paragraph: Paragraph
+    text: str  # with the numbers of tables it names
+    labels: list[str]
+
+
+class _LatexDocument(TexText):
+    def __init__(self, text: str, name: str, inputs: Inputs) -> None:
+        super().__init__(MacroStream(text, self._note))
+        self._name, self._inputs, self._source = name, inputs, text
+        self._written: list[_Written] = []
+        self._notes: list[_Written] = []  # at the foot, until their paragraph has ended
+        self._tables: list[Table] = []
+        self._labels: dict[str, str] = {}  # of tables: their ids
+        self._number = 0  # of tables that have one
+        self._float: _Float | None = None
+        self._table: TexTable | None = None
+        self._within_cell = 0  # tables in the cell
+        self._apart = 0  # texts that are no paragraphs: captions, notes
+        self._abstracts = 0
+        self._lists: list[str] = []
+        self._kind = ""
+
+    def _note(self, what: str, at: int) -> None:
+        lines = SourceMap.of_runs(self._inputs.given, [], self._inputs.parts)
+        place = lines.place(at, at + 1)
+        name = place.part.name if place.part else self._name
+        say(f"{name}:{place.line}: {what}")
+
+    def document(self) -> Document:
+        if _BEGINS.search(self._source):
+            self._read_preamble()
+        self.run()
+        while self._float is not None or self._table is not None:  # which nobody ended
+            self.environment_end("longtable" if self._table else "table")
+        self.paragraph_end()
+        for one in self._written:
+            ids = [self._labels[label] for label in one.labels if label in self._labels]
+            named = tables_named(one.text, self._tables)
+            one.paragraph.tables = tuple(dict.fromkeys([*ids, *named]))
+        paragraphs = [one.paragraph for one in self._written]
+        given, parts = self._inputs.given, self._inputs.parts
+        found = Document(self._name, paragraphs, self._tables, given=given, parts=parts)
+        for table in self._tables:
+            if not table.label and table.source is not None:
+                line, _ = found.source.line_and_column(table.source.stretches[0][0])
+                table.label = f"Table in line {line}"
+        return found
+
+    def _read_preamble(self) -> None:
+        """For what it defines; nothing of it is text."""
+        while (token := self.stream.next()) is not None:
+            if token.is_command("begin"):
+                name = self.stream.words()
+                if name == "document":
+                    break
+                self.stream.skip_to(f"\\end{{{name}}}")
+            elif token.is_command(*_INPUTS):
+                self._input(token)
+            elif token.is_command("sisetup", "newcommand", "usepackage", "newenvironment"):
+                self.command(token)
+        self.flow = PlacedFlow(0)
+
+    # Paragraphs
+
+    def paragraph_end(self) -> None:
+        if self._apart or self._float is not None or self._table is not None:
+            self.flow.space()
+            return
+        self._keep(self.flow, self.referred, self._kind)
+        self.flow, self.referred, self._kind = PlacedFlow(self.flow.at), [], ""
+        self._written += self._notes
+        self._notes = []
+
+    def _keep(self, flow: PlacedFlow, labels: list[str], kind: str = "") -> None:
+        if one := self._paragraph(flow, labels, kind):
+            self._written.append(one)
+
+    def _paragraph(self, flow: PlacedFlow, labels: list[str], kind: str = "") -> _Written | None:
+        text = flow.placed()
+        if not text.text:
+            return None
+        paragraph = Paragraph.placed(text, in_abstract=self._abstracts > 0, kind=kind)
+        return _Written(paragraph, flow.written, labels)
+
+    def _apart_from_it(self, tokens: Sequence[Token]) -> tuple[PlacedFlow, list[str]]:
+        """A text that is no part of the one around it, and what it refers to."""
+        referred, self.referred = self.referred, []
+        flow = self.inside(tokens)
+        labels, self.referred = self.referred, referred
+        return flow, labels
+
+    def inside(self, tokens: Sequence[Token]) -> PlacedFlow:
+        outer = self._table, self._within_cell
+        self._table, self._within_cell = None, 0
+        self._apart += 1
+        found = super().inside(tokens)
+        self._apart -= 1
+        self._table, self._within_cell = outer
+        return found
+
+    # Commands
+
+    def command(self, token: Token) -> None:
+        name = token.text
+        if name in _INPUTS:
+            self._input(token)
+        elif name in ("par", "newpage", "clearpage", "cleardoublepage", "bigskip", "medskip"):
+            self.paragraph_end()
+        elif name in _HEADINGS:
+            self._heading(name)
+        elif name == "item":
+            self._item()
+        elif name in ("footnote", "footnotetext", "sidenote", "marginpar", "endnote"):
+            self._footnote()
+        elif name in ("caption", "captionof", "topcaption", "tablecaption", "bottomcaption"):
+            self._caption(token)
+        elif name == "label":
+            label = self.stream.words().strip()
+            if self._float is not None:
+                self._float.labels.append(label)
+        elif name == "abstract":
+            self._abstract()
+        elif self._table is not None and not self._within_cell and self._in_table(token):
+            pass
+        else:
+            super().command(token)
+
+    def _heading(self, name: str) -> None:
+        self.stream.takes("*")
+        self.stream.optional()
+        flow, labels = self._apart_from_it(self.stream.argument())
+        self.paragraph_end()
+        self._keep(flow, labels, _HEADINGS[name])
+
+    def _item(self) -> None:
+        label = self.stream.optional()
+        self.paragraph_end()
+        if self._lists and not self._apart and self._float is None:
+            self._kind = _LISTS.get(self._lists[-1], "item")
+            if label and self._lists[-1] == "description":
+                self.stream.put_back([*label, Token(TEXT, " ", label[-1].end, label[-1].end, 1)])
+
+    def _footnote(self) -> None:
+        self.stream.optional()
+        flow, labels = self._apart_from_it(self.stream.argument())
+        if note := self._paragraph(flow, labels):
+            (self._notes if self._float is None else self._written).append(note)
+
+    def _caption(self, token: Token) -> None:
+        numbered = not self.stream.takes("*")
+        kind = self.stream.words() if token.text == "captionof" else ""
+        self.stream.optional()
+        flow, labels = self._apart_from_it(self.stream.argument())
+        if self._float is None:
+            self._keep(flow, labels)
+            return
+        float = self._float
+        if kind == "table":
+            float.is_figure = False
+        if not float.caption.text:
+            label, words = label_and_caption(" ".join(flow.written.split()))
+            told = flow.placed()
+            if label and words:  # typed by hand
+                float.label, told = label, _after_label(told)
+            float.caption = told
+        elif self._table is None:  # of a part of it
+            self.flow.text(*flow.placed())
+        if numbered and not float.is_figure and float.number is None:
+            self._number += 1
+            float.number = self._number
+
+    def _abstract(self) -> None:
+        """As a command, in some classes."""
+        tokens = self.stream.argument()
+        self._abstracts += 1
+        self._run_all(tokens)
+        self.paragraph_end()
+        self._abstracts -= 1
+
+    def _input(self, token: Token) -> None:
+        if token.text in ("import", "subimport"):
+            folder = self.stream.words().strip()
+            written = f"{folder.rstrip('/')}/{self.stream.words().strip()}".lstrip("/")
+        elif (ahead := self.stream.peek()) is not None and ahead.kind == TEXT:
+            self.stream.raw()  # without braces, up to a space
+            written = ahead.text.split()[0] if ahead.text.split() else ""
+            after = ahead.text.index(written) + len(written)
+            self.stream.put_back([ahead.part(after)] if ahead.text[after:] else [])
+        else:
+            written = self.stream.words()
+        found = self._inputs.open(written, self.stream.open_bases())
+        apart = token.text in ("include", "subfile", "subfileinclude")
+        if apart:
+            self.paragraph_end()
+        if found is not None:
+            self.stream.open(*found, apart=apart)
+
+    # Environments
+
+    def environment(self, name: str, token: Token) -> None:
+        if name in _NO_TEXT:
+            self.stream.skip_to(f"\\end{{{name}}}")
+            self.flow.space()
+        elif name in FIRST_ARGUMENTS:
+            self._begin_table(name, token)
+        elif name in _FLOATS:
+            self.skip(ENVIRONMENT_ARGUMENTS.get(name, "o"))
+            if self._float is None and not self._apart:
+                self._begin_float(name, token)
+        else:
+            self.skip(ENVIRONMENT_ARGUMENTS.get(name, "o"))
+            if name in ("abstract", "abstract*"):
+                self._abstracts += 1
+            elif name in _LISTS:
+                self._lists.append(name)
+            self.paragraph_end()
+
+    def environment_end(self, name: str) -> None:
+        if name == "document":
+            self.stream.stop()
+        elif name in FIRST_ARGUMENTS:
+            self._end_table(name)
+        elif name in _FLOATS:
+            if self._float is not None and not self._apart:
+                self._end_float()
+        else:
+            self.paragraph_end()
+            if name in ("abstract", "abstract*"):
+                self._abstracts = max(self._abstracts - 1, 0)
+            elif name in _LISTS and name in self._lists:
+                self._lists.pop()
+
+    def _begin_float(self, name: str, token: Token) -> None:
+        self._float = _Float(self.flow, "table" not in name.lower(), token.at)
+        self.flow = PlacedFlow(token.at)
+
+    def _end_float(self) -> None:
+        assert self._float is not None
+        done, self._float = self._float, None
+        notes, self.flow = self.flow.placed(), done.outer
+        self.flow.space()
+        if done.is_figure and not done.tables:
+            if done.caption.text:
+                self._notes.append(_Written(Paragraph.placed(done.caption), done.caption.text, []))
+            return
+        label = done.label or (f"Table {done.number}" if done.number else "")
+        id = next(iter(done.labels), f"#{len(self._tables) + 1}")
+        self._labels |= dict.fromkeys(done.labels, id)
+        if not done.tables:  # a picture of one
+            source = PlacedSource((done.start, done.start + 1), caption=done.caption.places)
+            self._tables.append(
+                Table(id, label, done.caption.text, [], [], is_picture=True, source=source)
+            )
+        for index, table in enumerate(done.tables, 1):
+            told = done.caption if index == 1 else NOTHING
+            below = notes if index == len(done.tables) else NOTHING
+            self._tables.append(table.finish(id, label, below, told))
+
+    # Tables
+
+    def _begin_table(self, name: str, token: Token) -> None:
+        self.skip(FIRST_ARGUMENTS[name])
+        specification = plain(self.stream.argument())
+        if self._table is not None or self._apart:
+            self._within_cell += 1
+            self.flow.space()
+            return
+        if self._float is None:
+            self._begin_float("table", token)
+            assert self._float is not None
+            self._float.of_table = True
+        columns = columns_of(specification)
+        self._table = TexTable(token.at, columns, self.numbers, self.flow)
+        self.flow = PlacedFlow(token.at)
+
+    def _end_table(self, name: str) -> None:
+        if self._within_cell:
+            self._within_cell -= 1
+            if self._table is not None:
+                self._table.nested += 1
+            self.flow.space()
+            return
+        if self._table is None:
+            return
+        done = self._table
+        done.braces = 0
+        self.line_end()
+        self._table, self.flow = None, done.around
+        assert self._float is not None
+        if done.rows or done.head:
+            self._float.tables.append(done)
+        if self._float.of_table:
+            self._end_float()
+
+    def before(self, token: Token) -> None:
+        """Within braces, no sign ends a cell."""
+        if self._table is not None:
+            if token.kind == "{" or (token.kind == TEXT and not token.text.isspace()):
+                self._table.begins(in_braces=token.kind == "{")
+            self._table.braces += (token.kind == "{") - (token.kind == "}")
+
+    def cell_end(self) -> None:
+        if self._table is None or self._within_cell or self._table.braces > 0:
+            self.flow.space()
+            return
+        self._table.cell(self.flow.placed())
+        self.flow = PlacedFlow(self.flow.at)
+
+    def line_end(self) -> None:
+        self.cell_end()
+        if self._table is not None and not self._within_cell and self._table.braces <= 0:
+            self._table.row_end()
+
+    def _in_table(self, token: Token) -> bool:
+        """Whether a command says how a table is set."""
+        assert self._table is not None
+        name, stream = token.text, self.stream
+        if name in _RULES:
+            self.skip("o" + _RULE_ARGUMENTS.get(name, ""))
+            self._table.rule()
+        elif name == "multicolumn":
+            self._table.spans(columns=_whole(stream.words()))
+            stream.argument()
+        elif name == "multirow":
+            stream.optional()
+            self._table.spans(rows=_whole(stream.words()))
+            self.skip("omo")
+        elif name == "SetCell":
+            options = dict(re.findall(r"\b([cr])\s*=\s*([0-9]+)", plain(stream.optional() or [])))
+            self._table.spans(_whole(options.get("c", "1")), _whole(options.get("r", "1")))
+            stream.argument()
+        elif name in ("endfirsthead", "endhead", "endfoot", "endlastfoot"):
+            self._table.part_end(name)
+        else:
+            return False
+        return True
+
+
+def _after_label(caption: PlacedText) -> PlacedText:
+    label = _LABEL.match(caption.text)
+    return caption.part(label.end(), len(caption.text)) if label else caption
+
+
+def _whole(written: str) -> int:
+    """How much a cell spans; what is none of our numbers spans nothing more."""
+    bare = written.strip().removeprefix("-")
+    if not bare.isdecimal() or len(bare) > 4:
+        return 1
+    size = min(int(bare), MAX_SPAN)
+    return -size if written.strip().startswith("-") else size
