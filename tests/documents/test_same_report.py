@@ -17,6 +17,7 @@ CELL = "Table 1, row Current smokers, column Usual care (n = 122), %"
         ("report.html", ["paragraph 7", CELL, "paragraph 8"]),
         ("report.docx", ["paragraph 7", CELL, "paragraph 8"]),
         ("report-libreoffice.docx", ["paragraph 7", CELL, "paragraph 8"]),
+        ("report.tex", ["line 92", CELL, "line 118"]),
     ],
 )
 def test_the_three_errors_are_found(name: str, places: list[str]) -> None:
