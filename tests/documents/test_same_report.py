@@ -18,6 +18,7 @@ CELL = "Table 1, row Current smokers, column Usual care (n = 122), %"
         ("report.docx", ["paragraph 7", CELL, "paragraph 8"]),
         ("report-libreoffice.docx", ["paragraph 7", CELL, "paragraph 8"]),
         ("report.tex", ["line 92", CELL, "line 118"]),
+        ("report.xlsx", ["Sheet1!A7", CELL.replace("Table 1", "Sheet1!E12"), "Sheet1 1, notes"]),
     ],
 )
 def test_the_three_errors_are_found(name: str, places: list[str]) -> None:

@@ -246,6 +246,8 @@ class ReadDocument:
                 place = self.place(where)
                 within = f"{place.part.name}, " if place.part else ""
                 return f"{within}line {place.line}"
+            if paragraph.cell is not None:
+                return paragraph.cell
             if paragraph.in_abstract:
                 return "abstract"
             return f"paragraph {self._outside_abstract[where.paragraph or 0]}"
@@ -253,6 +255,8 @@ class ReadDocument:
         name = table.label or f"Table {where.table + 1}"
         if where.row is None or where.column is None:
             return f"{name}, {'notes' if where.in_notes else 'caption'}"
+        if table.sheet is not None:
+            name = table.sheet.name(where.row, where.column)
         above = [cells[where.column] for cells in table.header if where.column < len(cells)]
         header = ", ".join(dict.fromkeys(filter(None, above)))
         column = f"column {_shortened(header) or where.column + 1}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from numerate.documents.placed_text import PlacedText
+from numerate.documents.sheet import SheetCells
 from numerate.documents.source_map import Part, Runs, SourceMap
 
 BETWEEN = "\n\n"  # two paragraphs
@@ -31,6 +32,7 @@ class Paragraph:
     """Of its characters in the text that its document was given, where they differ."""
     kind: str = ""  # "#" to "######" for headings by their level, "item" or "numbered" in lists
     line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
+    cell: str | None = field(default=None, compare=False)  # of a workbook: where it stands
     start: int = field(default=0, init=False, compare=False)  # where it begins in the document's
     _text: str | None = field(default=None, init=False, compare=False, repr=False)
 
@@ -98,6 +100,7 @@ class Table:
     notes: str = ""  # below it
     source: TableSource | None = field(default=None, compare=False, repr=False)
     line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
+    sheet: SheetCells | None = field(default=None, compare=False, repr=False)  # of a workbook
     file: "Document | None" = field(default=None, compare=False, repr=False)
     """That it was read from, where it stands beside the document that it is about."""
 

@@ -12,7 +12,7 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 def with_header(grid: Grid) -> Grid:
     """The same with its header told from its body, if nothing told it before."""
-    return grid if grid.header else split_at(grid, header_rows(grid.body))
+    return grid if grid.header else split_at(grid, header_rows(grid.body, grid.repeated))
 
 
 def split_at(grid: Grid, height: int) -> Grid:
@@ -21,11 +21,12 @@ def split_at(grid: Grid, height: int) -> Grid:
     return Grid(grid.body[:height], grid.body[height:], repeated)
 
 
-def header_rows(rows: list[list[str]]) -> int:
+def header_rows(rows: list[list[str]], repeated: frozenset[tuple[int, int]] = frozenset()) -> int:
     """How many rows at the top say what the columns are, and leave others below them.
 
     The first does unless most of its cells begin with a digit and its corner is filled; those after
-    it do while they have no number and stand under cells that span: empty ones, equal neighbours.
+    it do while they have no number and stand under cells that span: empty ones, equal neighbours;
+    and while the corner, by what is known to be repeated, reaches down to them.
     """
     if len(rows) < 2 or not is_heading(rows[0]):
         return 0
@@ -34,7 +35,8 @@ def header_rows(rows: list[list[str]]) -> int:
         above, row = rows[height - 1][1:], rows[height]
         spans = "" in above or any(a == b for a, b in pairwise(above))
         has_number = any(character.isdigit() for cell in row for character in cell)
-        if has_number or not spans or not any(row[1:]):
+        is_below = spans and not has_number and any(row[1:])
+        if not is_below and (height, 0) not in repeated:
             break
         height += 1
     return height

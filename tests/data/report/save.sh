@@ -9,3 +9,4 @@ read_report=(pandoc --from gfm+footnotes --lua-filter tables.lua report.md)
 soffice --headless --convert-to docx:"MS Word 2007 XML" report.html && mv report.docx report-libreoffice.docx
 "${read_report[@]}" --output report.docx
 "${read_report[@]}" --standalone --output report.tex
+soffice --headless --convert-to xlsx --infilter="HTML (StarCalc)" report.html

@@ -1,0 +1,256 @@
+"""Tables and sentences of a sheet: what stands in it, cut where rows or columns are empty.
+
+An empty row or column may also stand within a table, to make it easier to read. What follows is a
+table of its own if it begins with headings, or, beside another, with names for its rows.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from numerate.documents.cell_grid import MAX_AREA, MAX_SPAN, Grid
+from numerate.documents.document import Paragraph, Table
+from numerate.documents.header_rows import is_heading, with_header
+from numerate.documents.pipe_tables import label_and_caption
+from numerate.documents.sheet import SheetCells
+from numerate.errors import DocumentError
+
+MAX_DEPTH = 20  # cuts within cuts
+MAX_TITLES, MAX_NOTES = 2, 5  # rows above and below a table that belong to it
+TITLE = 100  # characters; what is longer, or ends with a point, is a note
+
+_Place = tuple[int, int]  # row and column, from 1
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What is shown in it."""
+
+    name: str
+    cells: dict[_Place, str] = field(default_factory=dict)  # that are not empty
+    merged: list[tuple[_Place, _Place]] = field(default_factory=list)  # first and last of each
+    repeated: set[_Place] = field(default_factory=set)  # that stand in another that spans them
+
+
+class _Part(NamedTuple):
+    """Rows of cells that are not empty, by column."""
+
+    rows: dict[int, dict[int, str]]
+
+    @property
+    def columns(self) -> list[int]:
+        return sorted({column for row in self.rows.values() for column in row})
+
+
+def sheet_content(sheet: Sheet, where: str) -> tuple[list[Paragraph], list[Table]]:
+    """Sentences and tables. The ids of tables are for who puts those of all sheets together."""
+    _fill_merged(sheet)
+    rows: dict[int, dict[int, str]] = {}
+    for (row, column), text in sorted(sheet.cells.items()):
+        rows.setdefault(row, {})[column] = text
+    parts = list(_cut(_Part(rows), sheet.repeated)) if rows else []
+    content = [one for part in parts for one in _content(part, sheet, where)]
+    tables = [one for one in content if isinstance(one, Table)]
+    for number, table in enumerate(tables, 1):
+        if not table.label:
+            table.label = sheet.name if len(tables) == 1 else f"{sheet.name} {number}"
+    return [one for one in content if isinstance(one, Paragraph)], tables
+
+
+def _fill_merged(sheet: Sheet) -> None:
+    filled = 0
+    for (top, left), (bottom, right) in sheet.merged:
+        text = sheet.cells.get((top, left))
+        height, width = bottom - top + 1, right - left + 1
+        filled += height * width
+        if not text or height > MAX_SPAN or width > MAX_SPAN or filled > MAX_AREA:
+            continue
+        for row in range(top, bottom + 1):
+            for column in range(left, right + 1):
+                if (row, column) != (top, left):
+                    sheet.cells[row, column] = text
+                    sheet.repeated.add((row, column))
+
+
+def _cut(part: _Part, repeated: set[_Place], depth: int = 0) -> Iterator[_Part]:
+    for cut in (_by_rows, _by_columns):
+        pieces = list(cut(part, repeated))
+        if len(pieces) > 1 and depth < MAX_DEPTH:
+            for piece in pieces:
+                yield from _cut(piece, repeated, depth + 1)
+            return
+    yield part
+
+
+def _by_rows(part: _Part, repeated: set[_Place]) -> Iterator[_Part]:
+    bands = [_Part({row: part.rows[row] for row in some}) for some in _bands(part, repeated)]
+    group: dict[int, dict[int, str]] = {}
+    has_table = False
+    for index, band in enumerate(bands):
+        following = bands[index + 1] if index + 1 < len(bands) else None
+        is_title = _is_title(band, repeated) and (
+            following is not None and _begins_table(following, repeated)
+        )
+        begins = is_title or _begins_table(band, repeated) or not _fits(band, group)
+        if group and begins and has_table:
+            yield _Part(group)
+            group, has_table = {}, False
+        group = group | band.rows
+        has_table = has_table or not _is_text(band, repeated)
+    yield _Part(group)
+
+
+def _bands(part: _Part, repeated: set[_Place]) -> Iterator[list[int]]:
+    """Rows that follow each other, with sentences apart from what is no text, and from a caption
+    on what is another table's."""
+    for run in _runs(part.rows):
+        band: list[int] = []
+        ends = False
+        for row in run:
+            text = _text(part, row)
+            is_lone = _said(row, part.rows[row], repeated) < 2
+            is_sentence = is_lone and not _is_short(text)
+            begins = is_sentence or (is_lone and bool(label_and_caption(text)[0]))
+            if band and (begins or ends):
+                yield band
+                band = []
+            band.append(row)
+            ends = is_sentence
+        yield band
+
+
+def _by_columns(part: _Part, repeated: set[_Place]) -> Iterator[_Part]:
+    group: set[int] = set()
+    for some in _runs(part.columns):
+        if group and _has_names(part, some):
+            yield _only(part, group)
+            group = set()
+        group |= set(some)
+    yield _only(part, group)
+
+
+def _only(part: _Part, columns: set[int]) -> _Part:
+    rows = {
+        row: {column: text for column, text in cells.items() if column in columns}
+        for row, cells in part.rows.items()
+    }
+    return _Part({row: cells for row, cells in rows.items() if cells})
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[list[int]]:
+    """Numbers that follow each other."""
+    ordered = sorted(numbers)
+    run = ordered[:1]
+    for before, number in pairwise(ordered):
+        if number != before + 1:
+            yield run
+            run = []
+        run.append(number)
+    if run:
+        yield run
+
+
+def _said(row: int, cells: dict[int, str], repeated: set[_Place]) -> int:
+    """How many cells say something of their own."""
+    return sum((row, column) not in repeated for column in cells)
+
+
+def _is_text(part: _Part, repeated: set[_Place]) -> bool:
+    """Whether nothing stands beside anything, and it is no list of numbers."""
+    return all(
+        _said(row, cells, repeated) < 2 and any(map(str.isalpha, next(iter(cells.values()))))
+        for row, cells in part.rows.items()
+    )
+
+
+def _is_title(part: _Part, repeated: set[_Place]) -> bool:
+    return _is_text(part, repeated) and all(
+        _is_short(text) for cells in part.rows.values() for text in cells.values()
+    )
+
+
+def _is_short(text: str) -> bool:
+    return bool(label_and_caption(text)[0]) or (len(text) <= TITLE and not text.endswith("."))
+
+
+def _begins_table(part: _Part, repeated: set[_Place]) -> bool:
+    """Whether the first row with several cells is one of headings."""
+    columns = part.columns
+    for row, cells in part.rows.items():
+        if _said(row, cells, repeated) > 1:
+            return is_heading([cells.get(column, "") for column in columns]) and len(part.rows) > 1
+    return False
+
+
+def _fits(band: _Part, rows: dict[int, dict[int, str]]) -> bool:
+    columns = _Part(rows).columns
+    return bool(columns) and columns[0] <= band.columns[0] and band.columns[-1] <= columns[-1]
+
+
+def _has_names(part: _Part, columns: list[int]) -> bool:
+    """Whether the first of some columns says what the rows are about, below its heading."""
+    texts = [cells[columns[0]] for cells in part.rows.values() if columns[0] in cells]
+    beginnings = [next(filter(str.isalnum, text), "") for text in texts[1:]]
+    letters = sum(map(str.isalpha, beginnings))
+    return len(columns) > 1 and 2 * letters > len(beginnings)
+
+
+def _content(part: _Part, sheet: Sheet, where: str) -> Iterator[Paragraph | Table]:
+    """A table with its caption and its notes, and sentences above and below them."""
+    numbers = list(part.rows)
+    if _is_text(part, sheet.repeated):
+        yield from _paragraphs(part, numbers, sheet)
+        return
+    wide = [row for row in numbers if _said(row, part.rows[row], sheet.repeated) > 1]
+    first, last = numbers.index(wide[0]) if wide else 0, numbers.index(wide[-1]) + 1 if wide else 1
+    left = part.columns[0]
+    while first and left not in part.rows[numbers[first - 1]]:
+        first -= 1  # a heading over some columns
+    while last < len(numbers) and not _is_note(numbers, last, part):
+        last += 1
+    title = first
+    while title and first - title < MAX_TITLES and _is_short(_text(part, numbers[title - 1])):
+        title -= 1
+    end = min(last + MAX_NOTES, len(numbers))
+    yield from _paragraphs(part, numbers[:title], sheet)
+    table = _table(part, numbers[first:last], sheet, where)
+    above = " ".join(_text(part, row) for row in numbers[title:first])
+    table.label, table.caption = label_and_caption(above)
+    table.notes = " ".join(_text(part, row) for row in numbers[last:end])
+    yield table
+    yield from _paragraphs(part, numbers[end:], sheet)
+
+
+def _paragraphs(part: _Part, numbers: list[int], sheet: Sheet) -> Iterator[Paragraph]:
+    for row in numbers:
+        place = SheetCells(sheet.name, [row], sorted(part.rows[row]), 0)
+        yield Paragraph(_text(part, row), cell=place.name(0, 0))
+
+
+def _text(part: _Part, row: int) -> str:
+    return " ".join(dict.fromkeys(part.rows[row].values()))
+
+
+def _table(part: _Part, numbers: list[int], sheet: Sheet, where: str) -> Table:
+    """Of some rows."""
+    columns = sorted({column for row in numbers for column in part.rows[row]})
+    if len(columns) * len(numbers) > MAX_AREA:
+        reason = f"too large: expected at most {MAX_AREA:,} cells"
+        raise DocumentError(f"{where}: {sheet.name}", reason)
+    grid = [[part.rows[row].get(column, "") for column in columns] for row in numbers]
+    repeated = frozenset(
+        (index, place)
+        for index, row in enumerate(numbers)
+        for place, column in enumerate(columns)
+        if (row, column) in sheet.repeated
+    )
+    told = with_header(Grid([], grid, repeated))
+    return Table(
+        "", "", "", *told, sheet=SheetCells(sheet.name, numbers, columns, len(told.header))
+    )
+
+
+def _is_note(numbers: list[int], index: int, part: _Part) -> bool:
+    """Whether a row of one cell below the others is about them, and not one of them."""
+    return numbers[index] > numbers[index - 1] + 1 or not _is_short(_text(part, numbers[index]))
