@@ -92,12 +92,14 @@ def test_benchmark(
     assert status == 0
     assert "| factor 100 or 1,000 |" in out
     assert "no --softmax RUN given" in err
-    assert out.count("\nOf 5 paragraphs of the dev split only (--limit), always the same.\n") == 3
+    note = "\nOf 5 paragraphs of the dev split only (--limit), always the same.\n"
+    assert out.count(note) == out.count("\n|---") == 4
     status, out, err = numerate(
         capsys, *some, "--softmax", str(runs["softmax"]), "--format", "json"
     )
     assert "surprisal of softmax" in json.loads(out)["judges"]
-    assert err == ""
+    fitted = "joined as if independent, since joining is fitted on the dev split"
+    assert err == f"numerate: all together: {fitted}\n"
     _, out, _ = numerate(capsys, *arguments)
     assert "Recall" in out
     assert "of the dev split" in out
