@@ -97,15 +97,28 @@ def _source(path: Path) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _read_once() -> Iterator[None]:
-    """Halve the time to open a GGUF file.
+    """A third of the time to open a GGUF file.
 
     transformers parses the file for the configuration, the tokenizer and the weights, and makes
-    the table of names anew for every tensor; both are pure functions of what they are given.
+    the table of names anew for every tensor; both are pure functions of what they are given. The
+    parser cuts each of 100,000 strings out of the file's map; to cut an array costs less.
     """
     import gguf
+    import numpy as np
 
-    slow = {name: getattr(gguf, name) for name in ("GGUFReader", "get_tensor_name_map")}
-    for name, function in slow.items():
+    class PlainReader(gguf.GGUFReader):  # type: ignore[misc]
+        @property
+        def data(self) -> Any:
+            return self._plain
+
+        @data.setter
+        def data(self, mapped: Any) -> None:
+            self._plain = mapped.view(np.ndarray)
+
+    names = ("GGUFReader", "get_tensor_name_map")
+    slow = {name: getattr(gguf, name) for name in names}
+    fast = dict(zip(names, (PlainReader, gguf.get_tensor_name_map), strict=True))
+    for name, function in fast.items():
         setattr(gguf, name, functools.cache(function))
     try:
         yield
