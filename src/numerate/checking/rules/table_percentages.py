@@ -15,7 +15,6 @@ from numerate.checking.percentage import (
     contradiction,
     fits,
     is_count,
-    is_percentage,
     wholes,
     written,
 )
@@ -23,11 +22,8 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.stated import Stated
 from numerate.checking.table_columns import MARKS
+from numerate.checking.tabulated_shares import Share, is_mean, share_in
 
-_BEFORE = re.compile(r"\s*(?:n\s?=\s?)?")
-_OPEN = re.compile(r"(\s?%)?\s?[(\[]\s?(?:n\s?=\s?)?|(\s?%)?[,;]\s")
-_CLOSE = re.compile(rf"(\s?%)?\s?[)\]]?{MARKS}")
-_OVER = re.compile(r"\s?(?:/|of|out of)\s?")
 _PERCENT = re.compile(
     r"\(\s?%\s?\)|\[\s?%\s?\]|[,;/]\s?%|%\s?\)?$|^%|percent|% of|[(\[]%", re.IGNORECASE
 )
@@ -49,31 +45,6 @@ _PERCENT_FIRST = re.compile(
 )
 ALL_OTHERS = 5  # so many in a column, and none with much data missing
 FEWEST, NEARLY_ALL = 4, 0.8  # of percentages of a column, by which its whole is inferred
-
-
-@dataclass(frozen=True, slots=True)
-class _Share:
-    count: Stated
-    percentage: Stated
-    whole: Stated | None
-    is_said: bool  # that one of them is a percentage
-
-    @property
-    def part(self) -> int:
-        return int(self.count.number.value)
-
-    def fits(self, sizes: range) -> bool:
-        """Whether it is the percentage of any of them: one that is said, or several inferred."""
-        if not self.part or len(sizes) == 1:
-            return fits(self.part, sizes[0], self.percentage.number)
-        known = wholes(self.part, self.percentage.number, sizes[-1])
-        return bool(known) and known[-1] >= sizes[0]
-
-    def swapped(self) -> "_Share | None":
-        """The percentage first, where nothing in the cell says which is which."""
-        if self.is_said or self.whole or not is_count(self.percentage.number):
-            return None
-        return _Share(self.percentage, self.count, None, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +79,9 @@ class _Table:
             for (row, column), share in self.shares.items():
                 self.under[id(self.headings[row]), column] += share.part
 
-    def _shares_in_cells(self) -> Iterator[tuple[tuple[int, int], _Share]]:
+    def _shares_in_cells(self) -> Iterator[tuple[tuple[int, int], Share]]:
         cells = [(at, piece) for at, piece in self.cells.items() if at[0] >= 0 and at[1] > 0]
-        not_counts = {row for (row, _), piece in cells if _is_mean(piece)}
+        not_counts = {row for (row, _), piece in cells if is_mean(piece)}
         for (row, column), piece in cells:
             share = share_in(piece)
             swapped = share.swapped() if share is not None else None
@@ -119,7 +90,7 @@ class _Table:
             if share is not None and (row not in not_counts or share.is_said or share.whole):
                 yield (row, column), share
 
-    def _shares_in_two_columns(self) -> Iterator[tuple[tuple[int, int], _Share]]:
+    def _shares_in_two_columns(self) -> Iterator[tuple[tuple[int, int], Share]]:
         """Counts under `n`, and beside them percentages under `%`."""
         lowest = self.source.header[-1] if self.source.header else []
         for column in range(1, len(lowest) - 1):
@@ -130,7 +101,7 @@ class _Table:
             for row in range(len(self.source.body)):
                 count, percentage = self._bare(row, column), self._bare(row, column + 1)
                 if count and percentage and is_count(count.number):
-                    yield (row, column), _Share(count, percentage, None, True)
+                    yield (row, column), Share(count, percentage, None, True)
 
     def _wholes(self) -> Iterator[tuple[tuple[int, int], _Whole]]:
         """Of every share that says none itself: the size of its group as its column says it, or a
@@ -207,7 +178,7 @@ class _Table:
                         else Outcome(where, missing="what it is a part of")
                     )
 
-    def _with_whole(self, row: int, column: int, share: _Share) -> Iterator[Outcome]:
+    def _with_whole(self, row: int, column: int, share: Share) -> Iterator[Outcome]:
         where = self.cells[row, column].place
         assert share.whole is not None
         size = int(share.whole.number.value)
@@ -332,47 +303,6 @@ class _Table:
         return contradiction(
             "NUM103", share.count, whole.stated, size, share.percentage, whole.in_words
         )
-
-
-def share_in(piece: Piece) -> _Share | None:
-    """`42 (35.0)`, `42 (35%)`, `35% (42)`, `42/120 (35)`, `35% (42/120)`."""
-    numbers, text = piece.numbers, piece.text.replace("#", "♯")
-    if len(numbers) not in (2, 3) or not _BEFORE.fullmatch(text, 0, numbers[0].start):
-        return None
-    close = _CLOSE.fullmatch(text, numbers[-1].stop)
-    between = [(a.stop, b.start) for a, b in pairwise(numbers)]
-    opens = [_OPEN.fullmatch(text, *gap) for gap in between]
-    stated = [Stated(number, piece.of(number)) for number in numbers]
-    if close is None:
-        return None
-    if len(numbers) == 2:
-        if (opening := opens[0]) is None:
-            return None
-        percent_first = bool(opening[1] or opening[2])
-        count, percentage = reversed(stated) if percent_first else stated
-        share = _Share(count, percentage, None, percent_first or bool(close[1]))
-    elif _OVER.fullmatch(text, *between[0]) and opens[1]:
-        share = _Share(stated[0], stated[2], stated[1], bool(close[1]))
-    elif _OVER.fullmatch(text, *between[1]) and (opening := opens[0]):
-        share = _Share(stated[1], stated[0], stated[2], bool(opening[1] or opening[2]))
-    else:
-        return None
-    whole = share.whole
-    if not is_count(share.count.number) or not is_percentage(share.percentage.number):
-        return None
-    return share if whole is None or (is_count(whole.number) and whole.number.value) else None
-
-
-def _is_mean(piece: Piece) -> bool:
-    """`60.64 (13.83)`, where nothing says that it is a percentage."""
-    numbers, text = piece.numbers, piece.text
-    return (
-        len(numbers) == 2
-        and "%" not in text
-        and not any(number.is_whole for number in numbers)
-        and _BEFORE.fullmatch(text, 0, numbers[0].start) is not None
-        and _OPEN.fullmatch(text, numbers[0].stop, numbers[1].start) is not None
-    )
 
 
 _EXAMPLE = """\
