@@ -1,5 +1,6 @@
 """A count, what it is a part of, and the percentage that it is said to be."""
 
+import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import ceil, floor, isfinite
@@ -10,6 +11,11 @@ from numerate.checking.one_slip import one_slip
 from numerate.checking.rounding import SLACK, Interval
 from numerate.checking.stated import Stated
 
+ROUGHLY = re.compile(  # right before a number that is not meant exactly
+    r"(?:about|approximately|approx\.|around|nearly|almost|roughly|some|over|below|above|under"
+    r"|(?:more|less|fewer) than|at least|at most|up to|threshold of|of this|of these"
+    r"|[~≈∼<>≤≥±–-])\s?\Z"
+)
 EXACT = Context(prec=1000)  # digits: more than a number with its power can have
 
 
@@ -61,10 +67,9 @@ def contradiction(
     stated = [percentage, count, *([whole] if whole else [])]
     involved = tuple(s.where for s in stated if s.is_numeral)
     wrong, meant = percentage, expected
+    is_slip = part <= size and one_slip(share.written, expected)
     for one, others in _meant(part, size, share, count, whole):
-        if not one_slip(share.written, expected) and any(
-            one_slip(one.number.written, o) for o in others
-        ):
+        if not is_slip and any(one_slip(one.number.written, o) for o in others):
             wrong, meant = one, next(o for o in others if one_slip(one.number.written, o))
             break
     said = f"{part:,} / {size:,} = {expected} %{where_size}"

@@ -23,7 +23,7 @@ _P = re.compile(
     r"(?<![\w.])(?:[(,;]\s?|\s)p(?:[\s-]?values?)?(?:\s(?:of|was|is))?\s?[=<≤]\s?[-−–]?\s?#"
     + _NO_UNIT
 )
-_COUNT = re.compile(rf"(?<=[(,;])\s?n\s?=\s?[-−–]\s?#|(?<=[\s(])[-−–]#\s{_PEOPLE}\b")
+_COUNT = re.compile(rf"(?<=[(,;])\s?n\s?=\s?[-−–]\s?#|(?:(?<=\()[-−–]|(?<=\s)−)#\s{_PEOPLE}\b")
 _CORRELATION = re.compile(
     r"(?<![\w.])(?:r|ρ|rho|correlation\scoefficients?(?:\s(?:of|was|is))?)"
     r"(?:\s?=\s?|\s)(?<![rρo]\s)[-−–]?\s?#" + _NO_UNIT
@@ -40,14 +40,17 @@ _TESTED = re.compile(
     r"signific|differ|\btest|compar|versus|\bvs\b|\bci\b|confidence|anova|χ|correlat|associat"
 )
 _CORRELATED = re.compile(r"correlat|associat|pearson|spearman|(?<![\w.])p\s?[=<]")
+_GROWTH = re.compile(
+    r"increas|decreas|grow|grew|\brise|\brose|chang|improv|declin|gain|relative|higher|more than"
+)
 _CONTEXT = {"NUM502": _TESTED, "NUM504": _CORRELATED, "NUM505": _HUMAN}
 _OTHERWISE = re.compile(
     r"\b(?:trees?|fossils?|sediments?|rocks?|ice|carbon|bce?|ancient|samples?|wine|parameters?"
     r"|radius|pressure|barostat|power)\b"
 )
 _SPREAD = re.compile(
-    r"(?<![\w.])(?:s\.?d\.?|standard\sdeviations?|s\.?e\.?m?\.?|standard\serrors?|variances?)"
-    r"(?:\s(?:of|was|is))?\s?[=:]?\s?[-−–]\s?#(?!\s?[-–to])|±\s?[-−–]\s?#"
+    r"(?<![\w.±/-])(?<![±/-]\s)(?<!and\s)(?:s\.?d\.?|standard\sdeviations?|s\.?e\.?m?\.?|standard\serrors?|variances?)"
+    r"(?:\s(?:of|was|is))?\s?[=:]?\s?[-−–]\s?#(?!\s?%?\s?[-–to±(])|±\s?[-−–]\s?#"
 )
 OLDEST = 122
 INFINITE = float("inf")
@@ -79,11 +82,11 @@ def _beyond(
 
 def _is_meant(code: str, shape: Shape, match: re.Match[str]) -> bool:
     """Whether the number is what the pattern takes it for, by what the sentence speaks of."""
-    speaks_of = _CONTEXT.get(code)
-    if speaks_of is None:
-        return True
     sentence = shape.sentence(*match.span()).lower()
-    return bool(speaks_of.search(sentence)) and not _OTHERWISE.search(sentence)
+    if code == "NUM501":
+        return not _GROWTH.search(sentence)
+    speaks_of = _CONTEXT.get(code)
+    return speaks_of is None or bool(speaks_of.search(sentence) and not _OTHERWISE.search(sentence))
 
 
 def _finding(code: str, shape: Shape, number: Number, what: str) -> Finding:

@@ -12,7 +12,7 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.numeral import count_digits, normalise
 
-_SENTENCE = re.compile(r"(?<=[^\W\d_)%\]][.?!])\s+(?=[A-Z])|(?<=[0-9][.?!])\s+(?=[A-Z])")
+_SENTENCE = re.compile(r"(?<=[\w)%\]][.?!])\s+(?=[A-Z0-9])")
 _SIZE = re.compile(r"[(\[,]?\s?\b[nN]\s?=\s?[0-9,]+[)\]]?")
 _WORD = re.compile(r"[^\W\d_]{2,}|[^\W\d_]+\d+")
 _SILENT = frozenset(

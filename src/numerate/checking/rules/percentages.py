@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding
 from numerate.checking.numbers import Number
-from numerate.checking.percentage import contradiction, fits, is_count, is_percentage
+from numerate.checking.percentage import ROUGHLY, contradiction, fits, is_count, is_percentage
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import Shape, shape_of
@@ -26,15 +26,16 @@ IN_WORDS = {word: value for value, word in enumerate([*_ONES, *_TEENS], 1)} | {
     for between in (("-", " ") if ones else ("",))
 }
 _NUMBER = (
+    r"(?<!\bbut\s)"  # `all but one of 74 (98.6%)`
     rf"(#(?<![#/.,]#)(?<!\bor\s#)|\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?"
     rf"|{'|'.join([*_TEENS, *_ONES])})(?=\s))"
 )
 _WORD = r"[^\W\d_][\w’'/*-]*"
 _ALL = r"(?:\s(?:the|all|these|those|our|a\stotal\sof|total|only))*"
-_OF = rf"(?:\s?/\s?|\s(?:out\s)?of{_ALL}\s)"
+_OUT_OF = rf"(?:\s?/\s?|\s(?:out\s)?of{_ALL}\s)"
 _UNIT = (
     r"(?!\s?(?:[-–/:]\s?[#a-z]|mm|mg|m?l\b|[µμ]|k?g\b|cm|hz|°|min|hours?|h\b|days?|weeks?|months?"
-    r"|years?|wk|mo\b|yr|×|x\b|%|per\s?cent|fold|times))"
+    r"|years?|wk|mo\b|yr|×|x\b|%|per\s?cent|fold|times|k\b|m\b|thousand|million|billion))"
 )
 _OPEN = r"\s?[(\[]\s?(?:(?:i\.\s?e\.|or|n)[,=:]?\s?)?"
 _PERCENT = re.compile(
@@ -43,34 +44,54 @@ _PERCENT = re.compile(
 BESIDE = 130  # characters of a statement on either side of its percentage
 # Before it: `42 of 120 patients (35%)`, `42/120, 35%`
 _COUNT_AND_WHOLE = re.compile(
-    rf"{_NUMBER}{_OF}(#){_UNIT}"
-    rf"(?:(?:\s{_WORD}){{0,8}}?{_OPEN}|(?:\s{_WORD}){{0,2}}?[,;:=]\s?|\s?=\s?)\Z"
+    rf"{_NUMBER}{_OUT_OF}(#){_UNIT}"
+    rf"(?:(?:\s{_WORD}){{0,8}}?{_OPEN}|(?:\s(?!to\b){_WORD}){{0,2}}?[,;:=]\s?|\s?=\s?)\Z"
 )
 # After it: `35% (42 of 120)`, `35%; 42/120`, `35% of patients (n = 42/120)`
 _AND_COUNT_AND_WHOLE = re.compile(
     rf"(?:(?:\s(?!in\b){_WORD}(?:\s{_WORD}){{0,7}}?)?{_OPEN}|\s?[,;:=]\s?)(?:n\s?=\s?)?"
-    rf"{_NUMBER}{_OF}(#){_UNIT}"
+    rf"{_NUMBER}{_OUT_OF}(#){_UNIT}"
 )
 # On both sides: `42 (35%) of 120 patients`
 _COUNT = re.compile(rf"{_NUMBER}(?:\s{_WORD}){{0,4}}?{_OPEN}\Z|\bn\s?=\s?(#)[,;]\s?\Z")
 _AND_WHOLE = re.compile(
-    rf"\s?[)\]](?:\s{_WORD}){{0,3}}?\s(?:out\s)?(?<!total\s)(?<!number\s)of{_ALL}\s(#){_UNIT}"
+    rf"\s?[)\]](?:\s(?!(?:had|have|has|with|an?|at|to)\b){_WORD}){{0,3}}?\s(?:out\s)?(?<!total\s)(?<!number\s)of{_ALL}\s(#){_UNIT}"
 )
-# After it, without the whole: `35% of patients (n = 42)`
-_AND_COUNT = re.compile(rf"(?:\s{_WORD}){{0,4}}?\s?[(\[,;]\s?n\s?=\s?(#)(?!\s?/)")
-_ROUGHLY = re.compile(
-    r"(?:about|approximately|approx\.|around|nearly|almost|roughly|some|over"
-    r"|(?:more|less|fewer) than|at least|at most|up to|threshold of|[~≈∼<>≤≥±–-])\s?\Z"
+# After it, without the whole: `35% of patients (n = 42)`, but not `1% gel (n = 42)`
+_AND_COUNT = re.compile(
+    r"(?:\s(?:of|were|was|are|had|fe?male|women|men)\b"
+    rf"(?:\s{_WORD}){{0,4}}?)?\s?[(\[,;]\s?n\s?=\s?(#)(?!\s?/)"
 )
+# What follows a percentage: `(59% of the treated)` and `, 0.05% Tween` have wholes of their own.
+_ANOTHER = re.compile(
+    r"\s(?!(?:vs|versus|and|or|in|at|for|from|compared|with|among|on|respectively|p)\b)[a-z]"
+)
+_OF = re.compile(r"\sof\b")
+# What follows a count and its whole: a percentage of their own, or another count to be added.
+_OWN_PERCENTAGE = re.compile(r"[^#%.;()\[\]]{0,60}[(\[,]\s?#\s?%(?!\s?ci)")
+_ANOTHER_COUNT = re.compile(r"[^#%()\[\]]{0,40}[;,]\s?#\s?/\s?#")
 # `Of the 120 patients`
 _WHOLE_FIRST = re.compile(rf"\s?(?:of|among(?:st)?|from|out\sof){_ALL}\s(#){_UNIT}(?=\s[a-z]{{3}})")
 _ANOTHER_WHOLE = re.compile(
     r"\b(?:of|among)\s(?:these|them|whom|which|those|#|the\s#)|\b(?:groups?|arms?|respectively)\b"
 )
+# `Of the 26 patients, 12 (63.2%) receiving the drug` is a percentage of those who received it.
+_OF_TREATED = re.compile(
+    r"(?<!were )(?<!was )(?<!been )\b(?:receiving|taking|treated|given|assigned|allocated"
+    r"|randomi[sz]ed)\b|\bin\s(?:the\s)?[^.,;#]{0,40}?\b(?:group|arm)\b"
+)
 AFTER = 120  # characters in which the group may be named that a count is of
+# Those whose end is not known count in part: 6 of 51 may be 12.4 %.
+_OVER_TIME = re.compile(
+    r"\bkaplan|\bactuarial|\blife[- ]?tables?\b|\blog-?rank\b|\bhazards?\b|\bhr\b"
+    r"|\bcumulative (?:incidence|probabilit|rate)"
+)
 _PART = re.compile(
     rf"#(?<![#/.,-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})"
 )
+
+# `by day 60 of 5 patients`: a number that is a name
+_NAMED = re.compile(r"\b(?:days?|weeks?|months?|years?|visits?|ages?|grades?|stages?|aged)\s\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +127,8 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
         percentage = share.percentage.number
         if any(fits(count, other, percentage) for other in {size, *others}):
             yield Outcome(where)
+        elif _OVER_TIME.search(shape.sentence(share.at, share.end).lower()):
+            yield Outcome(where, missing="whether it is estimated")
         else:
             found = contradiction("NUM101", share.count, whole, size, share.percentage, "")
             yield Outcome(where, found)
@@ -116,11 +139,9 @@ def _shares(shape: Shape) -> Iterator[_Share]:
     for found in _PERCENT.finditer(text):
         at, end = found.span()
         start = max(at - BESIDE, 0)
-        if _ROUGHLY.search(text, max(at - 20, 0), at):
+        if ROUGHLY.search(text, max(at - 20, 0), at):
             continue
-        count = whole = _COUNT_AND_WHOLE.search(text, start, at) or _AND_COUNT_AND_WHOLE.match(
-            text, end, end + BESIDE
-        )
+        count = whole = _before(text, at, end) or _after(text, end)
         if count is None and (count := _COUNT.search(text, start, at)):
             whole = _AND_WHOLE.match(text, end, end + BESIDE)
         if count is None and not (count := _AND_COUNT.match(text, end, end + BESIDE)):
@@ -135,6 +156,24 @@ def _shares(shape: Shape) -> Iterator[_Share]:
         )
         if _is_share(share) and not (whole and _is_ratio(share, text[slice(*whole.span())])):
             yield share
+
+
+def _before(text: str, at: int, end: int) -> re.Match[str] | None:
+    """`42 of 120 patients (` before a percentage of these."""
+    found = _COUNT_AND_WHOLE.search(text, max(at - BESIDE, 0), at)
+    if found is None:
+        return None
+    is_of = _OF.match(text, end) and found[0].rstrip()[-1] in ",;:="
+    return None if _ANOTHER.match(text, end) and not is_of else found
+
+
+def _after(text: str, end: int) -> re.Match[str] | None:
+    """` (42/120` after a percentage of these."""
+    found = _AND_COUNT_AND_WHOLE.match(text, end, end + BESIDE)
+    if found is None or _ANOTHER_COUNT.match(text, found.end()):
+        return None
+    is_beside = found[0].lstrip()[0] in ",;:="
+    return None if is_beside and _OWN_PERCENTAGE.match(text, found.end()) else found
 
 
 def _is_ratio(share: _Share, written: str) -> bool:
@@ -174,7 +213,9 @@ def _whole_of_sentence(shape: Shape, share: _Share) -> tuple[Stated | None, set[
     is_first = "#" not in shape.folded[at + 1 : share.at]
     stop = shape.folded.find(". ", share.end, share.end + AFTER)
     stop = share.at if is_first else stop if stop >= 0 else share.end + AFTER
-    if _ANOTHER_WHOLE.search(shape.folded, at, stop):
+    if _ANOTHER_WHOLE.search(shape.folded, at, stop) or _OF_TREATED.search(
+        shape.folded, share.end, share.end + AFTER // 2
+    ):
         return None, set()
     whole = _stated(shape, at, "#")
     if not is_count(whole.number) or (
@@ -193,6 +234,8 @@ def parts_that_exceed(read: ReadDocument) -> Iterator[Outcome]:
         for match in _PART.finditer(shape.folded):
             part, whole = (_stated(shape, match.start(group), "#") for group in (0, 1))
             if not (is_count(part.number) and is_count(whole.number)):
+                continue
+            if _NAMED.search(shape.folded, max(match.start() - 12, 0), match.start()):
                 continue
             where = shape.where(*match.span())
             if part.number.value <= whole.number.value:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from numerate.checking.one_slip import one_slip
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import Shape, shape_of
+from numerate.checking.where import Where
 from numerate.numeral import normalise
 
 _TO = r"\s?(?:–|—|-|−|to|,|;)\s?[-−–]?"
@@ -20,9 +21,10 @@ _SD = r"(?:(?:s\.?d\.?|s\.?e\.?m?\.?|iqr|range)\s?[=:,]?\s?)?"
 _UNIT = r"(?:\s?(?:%|[^\W\d_][^\s#()\[\],;]{0,8}))?"
 # A number, and in brackets or behind ± what is said of it: one more, or two.
 _STATEMENT = re.compile(
-    rf"(#)(?<![-–#/.]#){_UNIT}\s?(?:±\s?(#)|[(\[,;]\s?{_CI}{_SD}[-−–]?(#)(?:{_TO}(#))?\s?%?\s?[)\]])"
+    rf"(#)(?<![-–#/.]#)(?<!#\sof\s#)(?<!out\sof\s#)(?<!of\sthe\s#){_UNIT}\s?(?:±\s?(#)|[(\[,;]\s?{_CI}{_SD}[-−–]?(#)(?:{_TO}(#))?\s?%?\s?[)\]])"
 )
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_SENTENCE_END = re.compile(r"\.\s[A-Z]")
 _COMMON = frozenset(
     {
         "with", "from", "were", "that", "this", "than", "those", "these", "mean", "median", "table",
@@ -53,6 +55,10 @@ class _Statement:
         return tuple(normalise(number.written) for number in self.numbers)
 
     @property
+    def where(self) -> Where:
+        return self.shape.where(self.at, self.end)
+
+    @property
     def is_cell(self) -> bool:
         return self.piece.place.row is not None
 
@@ -80,32 +86,62 @@ def near_copies(read: ReadDocument) -> Iterator[Outcome]:
     for written, same in alike.items():
         for place in range(len(written)):
             but_one[place, (*written[:place], "", *written[place + 1 :])].append(same[0])
-    for statement in statements:
-        if statement.is_cell:
-            continue
-        written = statement.written
-        where = statement.shape.where(statement.at, statement.end)
-        if len(alike[written]) > 1:
-            yield Outcome(where)
-            continue
-        for place in range(len(written)):
-            rest = (*written[:place], "", *written[place + 1 :])
-            others = [
-                other
-                for other in but_one[place, rest][:MANY]
-                if one_slip(written[place], other.written[place])
-                and _differ(statement.numbers[place], other.numbers[place])
-                and _is_copy(read, statement, other, rest)
-            ]
-            if len(others) == 1:
-                yield Outcome(where, _finding(read, statement, others[0], place))
+    in_text = [statement for statement in statements if not statement.is_cell]
+    same_elsewhere = [len(alike[statement.written]) > 1 for statement in in_text]
+    found = [
+        None if same else _near_copy(read, statement, but_one)
+        for statement, same in zip(in_text, same_elsewhere, strict=True)
+    ]
+    for index, (statement, copy) in enumerate(zip(in_text, found, strict=True)):
+        if same_elsewhere[index]:
+            yield Outcome(statement.where)
+        elif copy is not None:
+            beside = list(_beside(in_text, index))
+            if not beside or any(same_elsewhere[other] or found[other] for other in beside):
+                yield Outcome(statement.where, _finding(read, statement, *copy))
+
+
+def _near_copy(
+    read: ReadDocument,
+    statement: _Statement,
+    but_one: Mapping[tuple[int, tuple[str, ...]], Sequence[_Statement]],
+) -> tuple[_Statement, int] | None:
+    """The one other that is this statement but for a slip in the number at that place."""
+    written = statement.written
+    for place in range(len(written)):
+        rest = (*written[:place], "", *written[place + 1 :])
+        others = [
+            other
+            for other in but_one[place, rest][:MANY]
+            if one_slip(written[place], other.written[place])
+            and _differ(statement.numbers[place], other.numbers[place])
+            and _is_copy(read, statement, other, rest)
+        ]
+        if len(others) == 1:
+            return others[0], place
+    return None
+
+
+def _beside(statements: Sequence[_Statement], index: int) -> Iterator[int]:
+    """The others of its sentence: if nothing of it is said elsewhere, it is of something else."""
+    own = statements[index]
+    for step in (-1, 1):
+        for at in range(index + step, index + step * MANY, step):
+            if not 0 <= at < len(statements) or statements[at].piece is not own.piece:
                 break
+            first, second = sorted((statements[at], own), key=lambda one: one.at)
+            if _SENTENCE_END.search(own.shape.text, first.end, second.at):
+                break
+            yield at
 
 
 def _is_copy(
     read: ReadDocument, statement: _Statement, other: _Statement, rest: tuple[str, ...]
 ) -> bool:
     """Whether two statements are one: of numbers and words that are hardly alike by chance."""
+    said = statement.shape.text[statement.at : statement.end]
+    if len(rest) == 2 and not rest[0] and "%" in said:
+        return False  # 15 of 120 and 5 of 40 are 12.5 %
     digits = sum(len(text.replace(".", "").lstrip("0")) for text in rest)
     if digits < (3 if len(rest) == 2 else 4 if "." in "".join(rest) else 5):
         return False
@@ -142,7 +178,7 @@ def _words(text: str) -> set[str]:
 def _finding(read: ReadDocument, statement: _Statement, other: _Statement, place: int) -> Finding:
     number, meant = statement.numbers[place], other.numbers[place]
     where, elsewhere = statement.piece.of(number), other.piece.of(meant)
-    there = read.text(other.shape.where(other.at, other.end))
+    there = read.text(other.where)
     said = f"{read.describe(elsewhere)}: {there}"
     message = f"{number.written} stands here, and {meant.written} in {read.describe(elsewhere)}."
     evidence = (Evidence(RECOMPUTED, said, (elsewhere,)),)

@@ -7,7 +7,7 @@ from math import isfinite
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.numbers import Number
-from numerate.checking.percentage import is_count, written
+from numerate.checking.percentage import ROUGHLY, is_count, written
 from numerate.checking.reading import ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
@@ -27,6 +27,7 @@ _BY_SEX = re.compile(
     rf"#(?<![#/.,-]#)\s(?:{_WORD}\s){{0,4}}?{_WORD}\s?[(\[,:]\s?(?:n\s?=\s?#\s?[;,]\s?)?"
     rf"(#)\s(?:{_WORD}\s)?(?:({_MALE})|({_FEMALE}))(?:,\s|,?\sand\s|\s?/\s?|;\s)"
     rf"(#)\s(?:{_WORD}\s)?(?:({_MALE})|({_FEMALE}))\b(?!\s?[,;]\s?#|\sand\s#)"
+    r"(?![)\]]\s(?:and|or|versus|vs)\b[^#.;()]{0,60}[(\[]\s?#)"  # two groups are one total
 )
 # All up to the next number or bracket, with the comma or `and` before it; never tried shorter,
 # which would take a time exponential in the items.
@@ -36,7 +37,7 @@ _LISTED = re.compile(
     rf"#(?<![#/.,-]#)\s(?:(?:{_WORD}\s){{0,5}}?{_PEOPLE}|were)(?:\s{_WORD}){{0,4}}?"
     r"\s?[(\[:]\s?"
     rf"(#{_ITEM}(?:(?:(?<=[,+&]\s)|(?<=\sand\s))#{_ITEM})++)"
-    r"(?=[()\[\].;])"
+    r"(?=[()\[\];]|(?<!\s[a-z])\.)"  # and not `H. pylori`
 )
 # `120 patients were randomised to placebo (n = 60) or drug (n = 60)`
 _DIVIDED = re.compile(
@@ -64,7 +65,9 @@ _THEN_CHANGE = re.compile(
 _CHANGE_BEFORE = re.compile(
     rf"\b(?:{_CHANGE}\sof|{_CHANGED}\sby)\s{_BY}(?:\s[^#.;,()]{{0,30}}?)?,?\s?\(?\Z"
 )
-_RANGE = re.compile(r"\b(?:rang|var|span)[a-z]{1,5}\s\Z")
+_RANGE = re.compile(r"\b(?:rang|var|span)[a-z]{1,5}\s(?:[a-z]+\s){0,3}\Z")
+_AVERAGE = re.compile(r"\b(?:mean|median|average)\b")
+_OF_ANOTHER = re.compile(r"#\s?[(\[]\s?\Z")  # `1,021 (n = 507`: parts of what is just said
 _PART_OF = re.compile(r"#\s(?:\w+\s)?(?:[(\[]#\s?%?[)\]]\s)?(?:out\s)?of\s(?:the\s|all\s)?\Z")
 BESIDE = 100  # characters in which a change may be stated beside what it is between
 
@@ -78,13 +81,15 @@ def totals_in_text(read: ReadDocument) -> Iterator[Outcome]:
         for total, parts, are_all in _sums(shape):
             if total in taken or _PART_OF.search(shape.folded, max(total - 40, 0), total):
                 continue  # a part of the total, and its parts
+            if ROUGHLY.search(shape.folded, max(total - 20, 0), total):
+                continue
             stated = [_stated(shape, at) for at in (total, *parts)]
             if not all(is_count(one.number) and one.number.value for one in stated):
                 continue
             taken.add(total)
             where = shape.where(total, parts[-1] + 1)
             whole, *values = (int(one.number.value) for one in stated)
-            if whole == sum(values):
+            if whole in (sum(values), sum(values[:-1])):  # what is named last may be beside them
                 yield Outcome(where)
             elif is_near(whole, values) or (are_all and abs(whole - sum(values)) < whole / 2):
                 yield Outcome(where, wrong_sum("NUM111", stated[1:], stated[0]))
@@ -109,7 +114,9 @@ def _sums(shape: Shape) -> Iterator[tuple[int, Sequence[int], bool]]:
         sized = [group for group in groups if group[0].startswith("n")]
         groups = sized if len(sized) >= 2 else groups
         parts = [text.index("#", group.start()) for group in groups]
-        if 2 <= len(parts) <= 6 and not _PARTLY.search(text, match.start(), parts[-1] + 20):
+        if not 2 <= len(parts) <= 6 or _OF_ANOTHER.search(text, match.end(), groups[0].start()):
+            continue
+        if not _PARTLY.search(text, match.start(), parts[-1] + 20):
             yield match.start(), parts, False
 
 
@@ -126,11 +133,11 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
         text = shape.folded
         for match in _FROM_TO.finditer(text):
             start, end = match.span()
-            if _RANGE.search(text, max(start - 12, 0), start):
+            if _RANGE.search(text, max(start - 40, 0), start):
                 continue
             by = _THEN_CHANGE.match(text, end, end + BESIDE)
             by = by or _CHANGE_BEFORE.search(text, max(start - BESIDE, 0), start)
-            if by is None:
+            if by is None or _AVERAGE.search(by[0]):
                 continue
             before, after = (_stated(shape, match.start(group)) for group in (1, 3))
             if _is_year(before.number) and _is_year(after.number):

@@ -129,7 +129,8 @@ def _outcome(piece: Piece, numbers: Sequence[Number], meant: Interval, unit: str
     middle = (meant.low + meant.high) / 2
     expected = written(middle, stated.precision)
     is_near = middle > 0 and 0.5 < float(stated) / middle < 2
-    is_slip = count_digits(stated.written) > 1 and one_slip(stated.written, expected)
+    tells = expected.strip("0.") != ""  # 1.2 mg are 0.0 kg, and another quantity
+    is_slip = tells and count_digits(stated.written) > 1 and one_slip(stated.written, expected)
     if not (is_near or is_slip):
         return Outcome(where, missing="whether they are the same quantity")
     places = tuple(piece.of(number) for number in numbers)
