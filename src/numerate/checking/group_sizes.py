@@ -17,6 +17,12 @@ _NUMBER_OF = re.compile(
     r"(?:\s?\(n\)|,?\sn|\srandomi[sz]ed|\sanaly[sz]ed)?",
     re.IGNORECASE,
 )
+# `Placebo, 60 patients`, `(total 60)`, in headers
+_SO_MANY = re.compile(
+    r"(?<![\w.,/–-])[0-9][0-9,]*(?=\s(?:patients|participants|subjects|women|men|children|cases"
+    r"|individuals)\b)|(?<=\btotal\s)[0-9][0-9,]*(?=\)|$)",
+    re.IGNORECASE,
+)
 TOP = 4  # rows of the body among which the sizes may stand
 
 
@@ -32,9 +38,10 @@ class Size:
 
 def size_said_in(piece: Piece) -> Size | None:
     """`Placebo (n = 60)`: the one that is said; None if there are several."""
-    if "=" not in piece.text and ":" not in piece.text:
-        return None
-    after = {match.end() for match in N_IS.finditer(piece.text)}
+    text = piece.text
+    after = {match.end() for match in N_IS.finditer(text)} if "=" in text or ":" in text else set()
+    if not after and piece.numbers and piece.place.row is not None and piece.place.row < 0:
+        after = {match.start() for match in _SO_MANY.finditer(text)}
     found = [number for number in piece.numbers if number.start in after and is_count(number)]
     if not found or len({number.value for number in found}) > 1 or not found[0].value:
         return None

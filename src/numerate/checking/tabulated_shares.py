@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from numerate.checking.percentage import fits, is_count, is_percentage, wholes
+from numerate.checking.percentage import allowed, fits, is_count, is_percentage, wholes
 from numerate.checking.reading import Piece
 from numerate.checking.stated import Stated
 from numerate.checking.table_columns import MARKS
@@ -21,6 +21,7 @@ class Share:
     percentage: Stated
     whole: Stated | None
     is_said: bool  # that one of them is a percentage
+    is_listed: bool = False  # with a comma between them
 
     @property
     def part(self) -> int:
@@ -32,6 +33,14 @@ class Share:
             return fits(self.part, sizes[0], self.percentage.number)
         known = wholes(self.part, self.percentage.number, sizes[-1])
         return bool(known) and known[-1] >= sizes[0]
+
+    def fits_own(self) -> bool:
+        """Whether it is the percentage of its own whole, or, where none says that it is a
+        percentage, its ratio to it: `126/142 (0.89)`."""
+        assert self.whole is not None
+        size, number = int(self.whole.number.value), self.percentage.number
+        is_ratio = not self.is_said and number.precision > 1 and self.part / size in allowed(number)
+        return is_ratio or fits(self.part, size, number)
 
     def swapped(self) -> "Share | None":
         """The percentage first, where nothing in the cell says which is which."""
@@ -56,7 +65,8 @@ def share_in(piece: Piece) -> Share | None:
             return None
         percent_first = bool(opening[1] or opening[2])
         count, percentage = reversed(stated) if percent_first else stated
-        share = Share(count, percentage, None, percent_first or bool(close[1]))
+        is_said = percent_first or bool(close[1])
+        share = Share(count, percentage, None, is_said, opening[0].strip() in (",", ";"))
     elif _OVER.fullmatch(text, *between[0]) and opens[1]:
         share = Share(stated[0], stated[2], stated[1], bool(close[1]))
     elif _OVER.fullmatch(text, *between[1]) and (opening := opens[0]):

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,6 +12,7 @@ from numerate.checking.finding import Finding
 from numerate.checking.group_sizes import group_sizes, size_said_in
 from numerate.checking.one_slip import one_slip
 from numerate.checking.percentage import (
+    allowed,
     contradiction,
     fits,
     is_count,
@@ -28,8 +29,11 @@ _PERCENT = re.compile(
     r"\(\s?%\s?\)|\[\s?%\s?\]|[,;/]\s?%|%\s?\)?$|^%|percent|% of|[(\[]%", re.IGNORECASE
 )
 _OTHERWISE = re.compile(
-    r"\b(?:mean|median|sd|iqr|range|se|sem|ci|s\.d|average|quartiles?)\b|±", re.IGNORECASE
+    r"\b(?:mean|median|sd|iqr|range|se|sem|ci|s\.d|average|quartiles?|ratio|per 1,?000)\b|±"
+    r"|\bperson-",
+    re.IGNORECASE,
 )
+_MADE_TO_FIT = re.compile(r"\b(?:rounded|adjusted)\b[^.;]{0,40}\b100\b", re.IGNORECASE)
 _BARE_END = re.compile(MARKS)
 _COUNTS = re.compile(
     r"(?:n|no\.?|number|frequency|counts?|cases|patients|participants)", re.IGNORECASE
@@ -38,13 +42,15 @@ _PERCENTAGES = re.compile(r"\(?(?:%|percent(?:age)?|per cent)\)?", re.IGNORECASE
 LONGEST = 40  # characters of what names a column anew
 LEFTMOST = 12  # columns in which the wholes of others may stand
 ABOVE = 8  # rows in which a count may be the whole of one below it
-MISSING = 0.9  # share of a group that data is usually known of
+# Share of a group that data is usually known of, by whether a percentage has decimals: one that has
+# none is easily another's slip by chance.
+USUALLY = (0.8, 0.9)
 MOST = 10**7  # in a group of which nobody says how large it is
 _PERCENT_FIRST = re.compile(
     r"(?:%|percent(?:ages?)?)\s?[,;/]?\s?[(\[]?\s?(?:n|no\.?|number)\b", re.IGNORECASE
 )
 ALL_OTHERS = 5  # so many in a column, and none with much data missing
-FEWEST, NEARLY_ALL = 4, 0.8  # of percentages of a column, by which its whole is inferred
+FEWEST, NEARLY_ALL = 4, 0.75  # of percentages of a column, by which its whole is inferred
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,11 @@ class _Table:
             swapped = share.swapped() if share is not None else None
             if swapped is not None and self._is_percent_first(row, column):
                 share = swapped
-            if share is not None and (row not in not_counts or share.is_said or share.whole):
-                yield (row, column), share
+            if share is None or (row in not_counts and not (share.is_said or share.whole)):
+                continue
+            if share.is_listed and not (share.is_said or self._is_percentage(row, column)):
+                continue  # `5, 7` are two of anything
+            yield (row, column), share
 
     def _shares_in_two_columns(self) -> Iterator[tuple[tuple[int, int], Share]]:
         """Counts under `n`, and beside them percentages under `%`."""
@@ -114,13 +123,16 @@ class _Table:
                 stated = Stated(size.number, size.where)
                 whole = _Whole(range(size.value, size.value + 1), stated, words)
                 yield from (((row, column), whole) for row in rows)
-            elif beside := self._column_of_wholes(column, rows):
-                yield from (((row, column), whole) for row, whole in beside.items())
-            elif common := self._common_whole(column, rows):
-                words = " as nearly all of its column are"
-                yield from (((row, column), _Whole(common, None, words)) for row in rows)
+                continue
+            beside, common = self._column_of_wholes(column, rows), self._common_whole(column, rows)
+            if common and self._fitting(column, common) > self._fitting(column, beside):
+                beside = common
+            yield from (((row, column), whole) for row, whole in beside.items())
 
-    def _column_of_wholes(self, column: int, rows: Sequence[int]) -> dict[int, _Whole] | None:
+    def _fitting(self, column: int, found: Mapping[int, _Whole]) -> int:
+        return sum(self.shares[row, column].fits(whole.sizes) for row, whole in found.items())
+
+    def _column_of_wholes(self, column: int, rows: Sequence[int]) -> Mapping[int, _Whole]:
         for other in range(1, min(column + 2, LEFTMOST)):
             found: dict[int, _Whole] = {}
             fitting = 0
@@ -134,11 +146,15 @@ class _Table:
                     fitting += 0 < share.part < size and share.fits(found[row].sizes)
             if fitting >= FEWEST - 1 and fitting >= NEARLY_ALL * len(found):
                 return found
-        return None
+        return {}
 
-    def _common_whole(self, column: int, rows: Sequence[int]) -> range | None:
+    def _common_whole(self, column: int, rows: Sequence[int]) -> Mapping[int, _Whole]:
         shares = [self.shares[row, column] for row in rows]
-        ranges = [wholes(s.part, s.percentage.number, MOST) for s in shares if s.part]
+        ranges = [
+            wholes(share.part, share.percentage.number, MOST)
+            for share in shares
+            if share.part and share.part != share.percentage.number.value  # of 100, or two counts
+        ]
         begins = Counter(known[0] for known in ranges if known)
         ends = Counter(known[-1] + 1 for known in ranges if known)
         best, covered, size, stop = 0, 0, 0, 0
@@ -147,7 +163,10 @@ class _Table:
             covered += begins[at] - ends[at]
             if covered > best:
                 best, size, stop = covered, at, after
-        return range(size, stop) if best >= max(FEWEST, NEARLY_ALL * len(ranges)) else None
+        if best < max(FEWEST, NEARLY_ALL * len(ranges)):
+            return {}
+        whole = _Whole(range(size, stop), None, " as nearly all of its column are")
+        return dict.fromkeys(rows, whole)
 
     def outcomes(self) -> Iterator[Outcome]:
         if not self.shares:
@@ -167,14 +186,14 @@ class _Table:
                 elif not (is_percentage or good):
                     continue
                 else:
-                    is_alone = len(told) - len(good) == 1 or (
-                        is_percentage and share.percentage.number.value > 100
+                    is_alone = len(told) - len(good) == 1
+                    is_wrong = column in told and (
+                        self._is_wrong(row, column, in_column[column], len(good), is_alone)
+                        or (is_percentage and self._is_above_100(row, column))
                     )
                     yield (
                         Outcome(where, self._finding(row, column))
-                        if column in told
-                        and is_alone
-                        and self._is_wrong(row, column, in_column[column], len(good))
+                        if is_wrong
                         else Outcome(where, missing="what it is a part of")
                     )
 
@@ -182,54 +201,97 @@ class _Table:
         where = self.cells[row, column].place
         assert share.whole is not None
         size = int(share.whole.number.value)
-        if share.fits(range(size, size + 1)):
+        if share.fits_own():
             yield Outcome(where)
-        elif (share.is_said or self._is_percentage(row, column)) and share.part <= size:
+        elif not (share.is_said or self._is_percentage(row, column)) or share.part > size:
+            return
+        elif self._are_of_wholes and not self._is_made_to_fit(share, size):
             found = contradiction("NUM103", share.count, share.whole, size, share.percentage, "")
             yield Outcome(where, found)
+        else:
+            yield Outcome(where, missing="what it is a part of")
 
-    def _is_wrong(self, row: int, column: int, fitting: int, fitting_in_row: int) -> bool:
-        """Whether nothing explains it: not another whole, and not that some data is missing."""
-        share, sizes = self.shares[row, column], self.wholes[row, column].sizes
-        percentage = share.percentage.number
-        if share.part > sizes[-1]:
+    @cached_property
+    def _are_of_wholes(self) -> bool:
+        """Whether percentages beside their own wholes are of these, and no means of several."""
+        shares = [share for share in self.shares.values() if share.whole is not None]
+        wrong = sum(not share.fits_own() for share in shares)
+        return wrong <= max(1, len(shares) - wrong)
+
+    def _is_made_to_fit(self, share: Share, size: int) -> bool:
+        """Where the notes say that percentages were rounded so that they make 100."""
+        if not _MADE_TO_FIT.search(self.source.notes):
             return False
-        others = self.in_column[column] - 1
+        unit = 10.0**-share.percentage.number.precision
+        return allowed(share.percentage.number).widened(unit).meets(100 * share.part / size)
+
+    def _is_wrong(
+        self, row: int, column: int, fitting: int, fitting_in_row: int, is_alone: bool
+    ) -> bool:
+        """Whether nothing explains it: not another whole, and not that some data is missing. Where
+        others of its row do not fit (it is not `alone`), a slip has to be plain."""
+        share, sizes = self.shares[row, column], self.wholes[row, column].sizes
+        percentage, others = share.percentage.number, self.in_column[column] - 1
         if percentage.value > 100:
-            return True
+            return (is_alone or fitting_in_row > 1) and self._is_above_100(row, column)
         if (fitting < 2 or 3 * fitting < 2 * others) and fitting_in_row < FEWEST - 1:
             return False
+        if share.part > sizes[-1]:
+            return is_alone and self._is_slip_of_count(share, sizes[-1])
         others_are = (size for size in self._other_wholes(row, column) if size >= share.part)
         if any(fits(share.part, size, percentage) for size in others_are):
             return False
-        unsaid = self.wholes[row, column].stated is None
-        known = wholes(share.part, percentage, round(sizes[-1] / MISSING) if unsaid else sizes[-1])
-        if known and self._is_known_of_all(row, column):
-            return True
-        if known and known[-1] >= MISSING * sizes[0]:
+        if self._is_made_to_fit(share, sizes[0]):
             return False
-        meant = written(100 * share.part / sizes[0], percentage.precision)
-        is_mistyped = one_slip(percentage.written, meant)
-        return not known or is_mistyped or fitting == others >= ALL_OTHERS
+        if self._makes_whole(row, column):
+            return True
+        if is_alone and self._makes_whole_with_one(row, column):
+            return True
+        usually = USUALLY[percentage.precision > 0]
+        is_inferred = self.wholes[row, column].stated is None
+        known = wholes(share.part, percentage, round(sizes[-1] / (usually if is_inferred else 1)))
+        if known and known[-1] >= usually * sizes[0]:
+            return False
+        if self._is_slip_of_percentage(share, sizes[0]):
+            return is_alone or (fitting_in_row > 1 and percentage.precision > 0)
+        return is_alone and (not known or fitting == others >= ALL_OTHERS)
 
-    def _is_known_of_all(self, row: int, column: int) -> bool:
-        """Whether it makes up the whole with those under the same heading, or with one beside it:
-        then nobody is missing."""
-        sizes = self.wholes[row, column].sizes
-        part, heading = self.shares[row, column].part, self.headings[row]
-        for other in (row - 1, row + 1):
-            if (other, column) in self.shares and part + self.shares[other, column].part in sizes:
-                return True
+    def _is_slip_of_percentage(self, share: Share, size: int) -> bool:
+        stated, meant = share.percentage.number, 100 * share.part / size
+        decimals = range(max(stated.precision - 1, 0), stated.precision + 2)  # the point may move
+        return any(one_slip(stated.written, written(meant, some)) for some in decimals)
+
+    def _is_above_100(self, row: int, column: int) -> bool:
+        share, sizes = self.shares[row, column], self.wholes[row, column].sizes
+        return share.percentage.number.value > 100 and share.part <= sizes[-1]
+
+    def _is_slip_of_count(self, share: Share, size: int) -> bool:
+        """Whether the count is that of the percentage but for a slip, as `280 (57.1)` of 49."""
+        near = round(float(share.percentage.number) * size / 100)
+        meant = (n for n in (near - 1, near, near + 1) if fits(n, size, share.percentage.number))
+        return any(one_slip(share.count.number.written, str(n)) for n in meant)
+
+    def _makes_whole(self, row: int, column: int) -> bool:
+        """Whether it makes up the whole with all others under its heading: nobody is missing."""
+        heading, sizes = self.headings[row], self.wholes[row, column].sizes
         return heading is not None and self.under[id(heading), column] in sizes
+
+    def _makes_whole_with_one(self, row: int, column: int) -> bool:
+        """Whether it does with the one above or below it: men and women."""
+        part, sizes = self.shares[row, column].part, self.wholes[row, column].sizes
+        beside = (self.shares.get((other, column)) for other in (row - 1, row + 1))
+        return any(other is not None and part + other.part in sizes for other in beside)
 
     def _other_wholes(self, row: int, column: int) -> Iterator[int]:
         own = self.wholes[row, column].sizes[-1]
         yield from (size.value for size in self.sizes.values() if size.value > own)
-        for label in (self.cells.get((row, 0)), self.headings[row]):
+        labels = [self.cells.get((row, left)) for left in range(min(column, LEFTMOST))]
+        for label in (*labels, self.headings[row]):
             if label is not None and (said := size_said_in(label)):
                 yield said.value
         yield sum(self._count(row, other) for other in range(1, len(self.source.body[row])))
         yield from (self._count(other, column) for other in range(max(row - ABOVE, 0), row))
+        yield self.under[id(self.headings[row]), column]
 
     def _bare(self, row: int, column: int) -> Stated | None:
         """The number that a cell is."""

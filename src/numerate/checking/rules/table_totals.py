@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.group_sizes import group_sizes
+from numerate.checking.one_slip import one_slip
 from numerate.checking.percentage import is_count
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
@@ -28,6 +29,11 @@ _AVERAGE = re.compile(r"\b(?:mean|median|average)\b", re.IGNORECASE)
 # What somebody may have several of, so that the parts overlap.
 _SEVERAL = re.compile(
     r"event|adverse|complication|symptom|side effect|reason|diagnos|comorbid", re.IGNORECASE
+)
+_OVERLAP = re.compile(
+    r"\bnot (?:be )?(?:mutually )?exclusive|\boverlap|\bmore than one\b|\btotals? exceeds?\b"
+    r"|\bnot (?:add|sum|total)\b|\bincludes? drop-?outs?\b",
+    re.IGNORECASE,
 )
 MAX_CELLS = 50_000  # of a table; a larger one is data
 FEWEST = 3  # lines that add up, by which parts are known to be parts
@@ -58,6 +64,13 @@ class _Line:
         """And no average: at least as large as every part."""
         return self.stated >= max(self.values)
 
+    @property
+    def may_be_average(self) -> bool:
+        """Between its parts, or all alike, where no slip explains it."""
+        least, most = min(self.values), max(self.values)
+        is_slip = least < most and one_slip(self.total.number.written, str(sum(self.values)))
+        return least <= self.stated <= most and not is_slip
+
 
 def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
     """`Total` at the right, or left, of the groups."""
@@ -80,11 +93,13 @@ def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
         ]
         if len(members) < 2:
             continue
+        outside = [column for column in counts if column not in (total, *members)]
         headings = _headings(source.body)
         lines = [
             _Line(one, tuple(counts[c][row] for c in members), cells[row, total])
             for row, one in counts[total].items()
             if all(row in counts[c] for c in members)
+            and not any(row in counts[c] for c in outside)
             and not _NO_COUNT.search(_without_percent(source.body[row][0]))
             and not _AVERAGE.search(headings[row])
         ]
@@ -93,30 +108,35 @@ def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
 
 
 def totals_of_rows(read: ReadDocument) -> Iterator[Outcome]:
-    """A row `Total` below its parts."""
+    """A row `Total` below its parts, or below several headings with theirs."""
     for table in _tables(read):
-        source, cells = read.tables[table], read.cells[table]
-        top = 0
-        for row, texts in enumerate(source.body):
+        body = read.tables[table].body
+        first = top = 0  # row after the last total, and after the last heading
+        for row, texts in enumerate(body):
             if _is_heading(texts):
                 top = row + 1
             elif texts and _TOTAL.fullmatch(texts[0].strip()):
-                lines = []
-                about = " ".join([source.caption, *_headers(read, table, 0)])
-                may_overlap = _SEVERAL.search(about)
-                if row - top >= 2:
-                    for column in range(1, len(texts)):
-                        found = [_count(cells, r, column) for r in range(top, row + 1)]
-                        parts = tuple(one for one in found if one is not None)
-                        headers = " ".join(_headers(read, table, column))
-                        if len(parts) == len(found) and not _NO_COUNT.search(
-                            _without_percent(headers)
-                        ):
-                            line = _Line(parts[-1], parts[:-1], cells[row, column])
-                            if line.stated >= sum(line.values) or not may_overlap:
-                                lines.append(line)
-                yield from _checked("NUM114", lines)
-                top = row + 1
+                yield from _checked("NUM114", list(_lines_above(read, table, row, first, top)))
+                first = top = row + 1
+
+
+def _lines_above(read: ReadDocument, table: int, row: int, first: int, top: int) -> Iterator[_Line]:
+    """Of each column, the total in a row and its parts from `top` on; none if they make it only
+    with those above the heading, from `first` on."""
+    source, cells = read.tables[table], read.cells[table]
+    may_overlap = _SEVERAL.search(" ".join([source.caption, *_headers(read, table, 0)]))
+    for column in range(1, len(source.body[row]) if row - top >= 2 else 0):
+        *parts, total = (_count(cells, r, column) for r in range(top, row + 1))
+        known = tuple(one for one in parts if one is not None)
+        headers = " ".join(_headers(read, table, column))
+        if total is None or len(known) < len(parts) or _NO_COUNT.search(_without_percent(headers)):
+            continue
+        line = _Line(total, known, cells[row, column])
+        above = (_count(cells, r, column) for r in range(first, top))
+        with_above = sum(line.values) + sum(int(one.number.value) for one in above if one)
+        is_of_all = top > first and not line.holds and line.stated == with_above
+        if not is_of_all and (line.stated >= sum(line.values) or not may_overlap):
+            yield line
 
 
 def _is_heading(texts: Sequence[str]) -> bool:
@@ -135,7 +155,8 @@ def _headings(body: Sequence[Sequence[str]]) -> list[str]:
 
 def _tables(read: ReadDocument) -> Iterator[int]:
     for table, source in enumerate(read.tables):
-        if len(source.body) > 1 and len(read.cells[table]) <= MAX_CELLS:
+        may_add = not _OVERLAP.search(f"{source.caption} {source.notes}")
+        if may_add and len(source.body) > 1 and len(read.cells[table]) <= MAX_CELLS:
             yield table
 
 
@@ -150,6 +171,8 @@ def _checked(code: str, lines: Sequence[_Line]) -> Iterator[Outcome]:
         if line.holds:
             if are_parts or good == len(lines):
                 yield Outcome(where)
+        elif line.may_be_average:
+            continue
         elif are_parts or (line.is_sum and may_be and is_near(line.stated, line.values)):
             yield Outcome(where, wrong_sum(code, line.parts, line.total))
 
@@ -158,7 +181,7 @@ def _header(
     read: ReadDocument, table: int, total: int, members: Sequence[int]
 ) -> Iterator[Outcome]:
     sizes = group_sizes(read, table)
-    if total not in sizes or not all(column in sizes for column in members):
+    if set(sizes) != {total, *members}:
         return
     stated = [Stated(sizes[c].number, sizes[c].where) for c in (total, *members)]
     if len({one.where for one in stated}) < len(stated):
