@@ -262,9 +262,14 @@ def test_captions(body: list[str], told: list[tuple[str, str]], left: list[str])
 
 
 def test_notes_of_a_table() -> None:
-    body = [paragraph("Table 1. Ages"), AGES, paragraph("Note. SD is 5."), paragraph("Table 1.")]
+    notes = [
+        paragraph("Note. SD is 5."),
+        paragraph(run("a", RAISED), " Of 9"),
+        paragraph("* p = 1"),
+    ]
+    body = [paragraph("Table 1. Ages"), AGES, *notes, paragraph("Table 1.")]
     document = read("".join(body))
-    assert document.tables[0].notes == "Note. SD is 5."
+    assert document.tables[0].notes == "Note. SD is 5. ^a Of 9 * p = 1"
     assert [one.tables for one in document.paragraphs] == [("#1",)]
 
 
@@ -294,6 +299,27 @@ def test_abstract_and_references() -> None:
         ("Appendix", False),
         ("And 7.", False),
     ]
+
+
+def test_what_a_heading_numbers_and_a_list_cites_is_no_quantity() -> None:
+    body = [
+        paragraph("An abstract with 5.", style="Abstract"),
+        paragraph("2.1. Methods", style="Heading2"),
+        paragraph("We saw 3 dogs [1, 2], as did others", run("2", RAISED), " (CI [1, 2])."),
+        paragraph("with 4 legs", properties="<w:numPr/>"),
+        paragraph("References", style="Heading2"),
+        paragraph("Low A. Dogs."),
+        paragraph("Low B. Cats."),
+    ]
+    document = read("".join(body))
+    assert [(one.text, one.kind) for one in document.paragraphs] == [
+        ("An abstract with 5.", ""),
+        ("Methods", "##"),
+        ("We saw 3 dogs [_cite_], as did others _cite_ (CI [1, 2]).", ""),
+        ("with 4 legs", "item"),
+        ("References", "##"),
+    ]
+    assert [one.in_abstract for one in document.paragraphs][:2] == [True, False]
 
 
 def test_headings_without_styles() -> None:

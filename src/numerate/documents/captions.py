@@ -17,7 +17,7 @@ _CAPTION = re.compile(rf"{_NUMBER}\s*(?:[.:|(–—-]|\Z|(?<=\s)[A-Z])", re.IGNO
 _SENTENCE = re.compile(rf"{_NUMBER}\s+[a-z]")
 _OF_ELSE = re.compile(r"(?:Fig|Box|Scheme|Chart|Equation|Listing|Video|Appendix)", re.IGNORECASE)
 _REFERENCE = re.compile(rf"\A(\W*Table) {REF}", re.IGNORECASE)
-_NOTES = re.compile(r"(?:Notes?|Abbreviations?)\s*[.:]\s*", re.IGNORECASE)
+_NOTES = re.compile(r"(?:Notes?|Abbreviations?)\s*[.:]|\^(?:[a-z0-9]|\W)|[*†‡§¶]", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -28,6 +28,9 @@ class Block:
     written: str = ""  # as it stands there: with the numbers of tables that it names
     is_caption: bool = False  # by its style
     level: int | None = None  # of a heading
+    is_item: bool = False  # of a list
+    in_abstract: bool = False
+    is_reference: bool = False  # one of the list of references
     table: Table | None = None
 
 
@@ -45,12 +48,15 @@ def with_captions(blocks: list[Block]) -> list[Block]:
             if not table.caption and not table.label and index + side not in taken:
                 taken |= _take_caption(blocks, index, side, table)
     for index in tables:
+        table = blocks[index].table
+        assert table is not None
         after = index + 1 if index + 1 not in taken else index + 2
-        if after < len(blocks) and after not in taken and _NOTES.match(blocks[after].text):
-            table = blocks[index].table
-            assert table is not None
-            table.notes = blocks[after].text
+        notes: list[str] = []
+        while after < len(blocks) and after not in taken and _NOTES.match(blocks[after].text):
+            notes.append(blocks[after].text)
             taken.add(after)
+            after += 1
+        table.notes = " ".join(notes)
     _number([blocks[index].table for index in tables])
     return [block for index, block in enumerate(blocks) if index not in taken]
 

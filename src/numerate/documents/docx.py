@@ -5,7 +5,7 @@ program makes of the rest is no text: tables of contents, lists of references, h
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from numerate.documents.captions import Block, with_captions
 from numerate.documents.cell_grid import MAX_AREA
@@ -16,6 +16,7 @@ from numerate.documents.docx_table import cells_of, rows_of, word_grid
 from numerate.documents.office_package import OfficePackage
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
+from numerate.documents.unlinked_citations import with_citations
 from numerate.documents.xml import Element, local_name
 from numerate.errors import DocumentError
 
@@ -28,6 +29,7 @@ _REFERENCES = re.compile(
     r"(?:references|bibliography|literature cited|works cited|reference list)\s*[.:]?",
     re.IGNORECASE,
 )
+_NUMBER_OF_HEADING = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,2})*\.?\s+(?=[^\W\d])")
 _HEADING_WORDS = 5  # of a heading without a style
 
 
@@ -74,26 +76,32 @@ def _write_notes(story: "_Story", package: OfficePackage, main: str) -> None:
 
 def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]:
     """Without the list of references; with those of the abstract told from the others."""
+    kept = list(_without_references(block for block in blocks if block.table is None))
+    references = sum(block.table is None for block in blocks) - len(kept)
+    for block in kept:
+        text = _NUMBER_OF_HEADING.sub("", block.text) if block.level else block.text
+        yield Paragraph(
+            with_citations(text, references),
+            tables_named(block.written, tables),
+            in_abstract=block.in_abstract,
+            kind="#" * min(block.level, 6) if block.level else "item" * block.is_item,
+        )
+
+
+def _without_references(blocks: Iterable[Block]) -> Iterator[Block]:
     part, level = "", 0  # that we are in, and that of its heading; 0 of one without style
     for block in blocks:
-        if block.table is not None:
-            continue
         is_heading = block.level is not None or _looks_like_heading(block.text)
-        if (
-            is_heading
-            and part
-            and (not level or (block.level is not None and block.level <= level))
-        ):
+        if part and is_heading and (not level or (block.level or level + 1) <= level):
             part = ""
         if _REFERENCES.fullmatch(block.text):
             part, level = "references", block.level or 0
         elif _ABSTRACT.fullmatch(block.text) and not part:
             part, level = "abstract", block.level or 0
-        elif part == "references":
+        elif part == "references" or block.is_reference:
             continue
-        yield Paragraph(
-            block.text, tables_named(block.written, tables), in_abstract=part == "abstract"
-        )
+        block.in_abstract |= part == "abstract"
+        yield block
 
 
 def _looks_like_heading(text: str) -> bool:
@@ -142,9 +150,13 @@ class _Story:
             return
         text = line.finish()
         self.notes += line.notes
-        if text and not style.is_aside and not style.is_bibliography:
-            level = outline_level(properties) or style.level
-            self.blocks.append(Block(text, line.written, style.is_caption, level))
+        if text and not style.is_aside:
+            block = Block(text, line.written)
+            block.level = outline_level(properties) or style.level
+            block.is_caption, block.is_reference = style.is_caption, style.is_bibliography
+            block.in_abstract = style.is_abstract
+            block.is_item = properties is not None and child(properties, "numPr") is not None
+            self.blocks.append(block)
         self._boxes(line)
 
     def _boxes(self, line: Line) -> None:

@@ -30,6 +30,10 @@ class Style(NamedTuple):
         return any("caption" in name for name in self.names) and not of_picture
 
     @property
+    def is_abstract(self) -> bool:
+        return "abstract" in self.names
+
+    @property
     def is_bibliography(self) -> bool:
         return "bibliography" in self.names
 
