@@ -118,6 +118,9 @@ def test_findings_have_places_and_tables_stand_beside_a_text(tmp_path: Path) -> 
          [[["A", "1"]], [["B", "3"]]]),
         ([["Dog", "n", None, "Cat", "n"], ["A", 1, None, "B", 2], ["C", 3, None, "D", 4]],
          [[["A", "1"], ["C", "3"]], [["B", "2"], ["D", "4"]]]),
+        # A heading over one column, and a group before the first row with numbers.
+        ([[None, "n (%)"], ["Sex"], ["Women", "5 (50)"], ["Men", "5 (50)"]],
+         [[["Sex", ""], ["Women", "5 (50)"], ["Men", "5 (50)"]]]),
         # Numbers under a heading are a table, too.
         ([["Age"], [49], [50]], [[["49"], ["50"]]]),
         ([[1, 2], [3, 4]], [[["1", "2"], ["3", "4"]]]),

@@ -25,8 +25,8 @@ def header_rows(rows: list[list[str]], repeated: frozenset[tuple[int, int]] = fr
     """How many rows at the top say what the columns are, and leave others below them.
 
     The first does unless most of its cells begin with a digit and its corner is filled; those after
-    it do while they have no number and stand under cells that span: empty ones, equal neighbours;
-    and while the corner, by what is known to be repeated, reaches down to them.
+    it do while they have no number, and begin with an empty cell or stand under cells that span:
+    empty ones, equal neighbours; and while the corner, by what is repeated, reaches down to them.
     """
     if len(rows) < 2 or not is_heading(rows[0]):
         return 0
@@ -35,7 +35,7 @@ def header_rows(rows: list[list[str]], repeated: frozenset[tuple[int, int]] = fr
         above, row = rows[height - 1][1:], rows[height]
         spans = "" in above or any(a == b for a, b in pairwise(above))
         has_number = any(character.isdigit() for cell in row for character in cell)
-        is_below = spans and not has_number and any(row[1:])
+        is_below = (spans or not any(row[:1])) and not has_number and any(row[1:])
         if not is_below and (height, 0) not in repeated:
             break
         height += 1

@@ -205,8 +205,8 @@ def _content(part: _Part, sheet: Sheet, where: str) -> Iterator[Paragraph | Tabl
     wide = [row for row in numbers if _said(row, part.rows[row], sheet.repeated) > 1]
     first, last = numbers.index(wide[0]) if wide else 0, numbers.index(wide[-1]) + 1 if wide else 1
     left = part.columns[0]
-    while first and left not in part.rows[numbers[first - 1]]:
-        first -= 1  # a heading over some columns
+    above = [index for index in range(first) if left not in part.rows[numbers[index]]]
+    first = min([first, *above])  # a heading over some columns, perhaps with names of groups below
     while last < len(numbers) and not _is_note(numbers, last, part):
         last += 1
     title = first
@@ -215,8 +215,8 @@ def _content(part: _Part, sheet: Sheet, where: str) -> Iterator[Paragraph | Tabl
     end = min(last + MAX_NOTES, len(numbers))
     yield from _paragraphs(part, numbers[:title], sheet)
     table = _table(part, numbers[first:last], sheet, where)
-    above = " ".join(_text(part, row) for row in numbers[title:first])
-    table.label, table.caption = label_and_caption(above)
+    titles = " ".join(_text(part, row) for row in numbers[title:first])
+    table.label, table.caption = label_and_caption(titles)
     table.notes = " ".join(_text(part, row) for row in numbers[last:end])
     yield table
     yield from _paragraphs(part, numbers[end:], sheet)
