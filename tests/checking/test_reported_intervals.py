@@ -34,6 +34,7 @@ READ = [
     ("a difference of −1.3 minutes (95% CI-21.4 to 18.9)", -1.3, -21.4, 18.9),
     ("deaths (relative risk, 95% CI 4.10, 1.32–12.75)", 4.10, 1.32, 12.75),
     ("levels (estimate, 95% CI 213 ng/mL, 176–259)", 213.0, 176.0, 259.0),
+    ("a score of 8.51 (CI, 7.72, 9.30)", 8.51, 7.72, 9.30),
     ("more deaths (HR; 95% CI: 1.21; 0.93–1.57)", 1.21, 0.93, 1.57),
     ("a mean difference of −4.2 kg (95% CI −6.0 to-2.4)", -4.2, -6.0, -2.4),
     ("a mean difference of −4.2 kg (95% CI −6.0/-2.4)", -4.2, -6.0, -2.4),

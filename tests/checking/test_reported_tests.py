@@ -49,6 +49,7 @@ HOLDS = [
     "t(24) = 8.04, p = 0.001",  # or less
     "F(8, 1080) = 457.84, p = 2.2e-16",  # the least that a program tells
     "z = −6.8774, p = 6.097 e-12",
+    "F(1,139) = 4.2, MSE < 0.01, p = .042",
 ]
 CANNOT_HOLD = [
     ("t(28) = −2.05, p = .49", ".49"),
@@ -229,6 +230,15 @@ def test_the_suggestion_is_what_scipy_says() -> None:
             1,
         ),
         (["Term", "Z", "Sig."], ["Age", "2.1", "0.36"], 1),
+        (["Term", "df", "Log ratio χ^2", "P"], ["Dose", "2", "5.3", "0.007"], 1),
+        (["Term", "df", "t (p-value)"], ["Dose", "28", "2.05 (P = .049)"], 0),
+        (["Term", "df", "t (p-value)"], ["Dose", "28", "2.05 (P = .49)"], 1),
+        (["Term", "MW: Z, p"], ["Dose", "−2.10, 0.36"], 1),
+        (["Term", "Comparison", "P value"], ["Dose", "χ^2 _2=5.3", "P=.07"], 0),
+        (["Term", "Comparison", "P value"], ["Dose", "t(28) = 2.05", ".49"], 1),
+        (["Term", "F (df)", "P"], ["Dose", "1.15 (4,436.3)", ".33"], 0),
+        (["Term", "F (df)", "P"], ["Dose", "1.15 (4,436.3)", ".03"], 1),
+        (["Term", "β", "SE", "Wald chi-squared", "P"], ["Dose", "0.5", "0.2", "6.25", "0.12"], 1),
     ],
 )
 def test_columns_of_tables(header: list[str], row: list[str], number: int) -> None:
@@ -236,6 +246,22 @@ def test_columns_of_tables(header: list[str], row: list[str], number: int) -> No
     assert len(recompute(Document("a", [], [table]), codes={"NUM301"}).findings) == number
     flipped = [list(cells) for cells in zip(header, row, strict=True)]
     assert len(recompute(Document("a", [], [Table("t1", "", "", [], flipped)])).findings) == number
+
+
+@pytest.mark.parametrize(
+    ("notes", "count"),
+    [("Degrees of freedom = (2, 58).", 1), ("", 0), ("df = 2, 58 in men, df = 2, 41 in women.", 0)],
+)
+def test_degrees_of_freedom_in_notes(notes: str, count: int) -> None:
+    table = Table("t1", "", "", [["", "F", "P"]], [["Dose", "3.485", "0.37"]], notes=notes)
+    assert len(recompute(Document("a", [], [table]), codes={"NUM301"}).findings) == count
+
+
+def test_notes_say_that_p_values_are_corrected() -> None:
+    table = Table("t1", "", "", [["", "t(28)", "P"]], [["Dose", "2.05", "0.25"]])
+    assert recompute(Document("a", [], [table]), codes={"NUM301"}).findings
+    table.notes = "Corrected for multiple comparisons."
+    assert not recompute(Document("a", [], [table]), codes={"NUM301"}).findings
 
 
 def test_analysis_of_variance_has_its_residuals() -> None:

@@ -47,7 +47,7 @@ BOUNDS = (
 IS_INTERVAL = r"(?<![A-Za-z])(?:CIs?(?![A-Za-z])|C\.I\.s?|[Cc]onfidence (?:[Ii]nterval|[Ll]imit)s?)"
 _NAME = (
     rf"(?:(?P<level>\#)\s?%[\s-]?(?:[a-zA-Z-]{{4,12}}\s)?{IS_INTERVAL}"
-    rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?|{IS_INTERVAL}(?=\s?[:=(\[]|\s{SIGN}\#))"
+    rf"|{IS_INTERVAL}[\s_(\[]{{0,2}}(?P<later>\#)\s?%[)\]]?|{IS_INTERVAL}(?=\s?[:=,(\[]|\s{SIGN}\#))"
     r"(?:\s?[(\[](?:\#%\s?)?CIs?[)\]])?"
 )
 _LEVEL = re.compile(r"#\s?%[\s-]?(?:[a-zA-Z-]{4,12}\s)?\Z")

@@ -16,6 +16,7 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.shape import Shape, shape_of
 from numerate.checking.stated import Stated
+from numerate.checking.table_columns import MARKS
 from numerate.checking.where import Where
 
 T, F, CHI_SQUARED, Z, R, Q = "t", "F", "χ²", "z", "r", "Q"
@@ -98,7 +99,7 @@ _DEGREES_BEFORE = re.compile(
 _SAMPLE = re.compile(r"[,;\s(\[]{1,3}(?:[nN]\s?=\s?(?P<a>#))")
 _CLAUSE = (
     r"[\s,;(\[]{0,3}+#\s?%\s?(?:CI|C\.I\.|confidence interval)[^#.;]{0,12}#[^#;]{1,6}#\s?[)\]]?"
-    r"|[\s,;(\[]{0,3}+(?:[^#,;()\[\]=<>]|\^#|[(\[]#[)\]]){1,30}[=:]\s?[-−–]?\s?#\s?%?[)\]]?"
+    r"|[\s,;(\[]{0,3}+(?:[^#,;()\[\]=<>]|\^#|[(\[]#[)\]]){1,30}[=:<]\s?[-−–]?\s?#\s?%?[)\]]?"
 )
 _BETWEEN = re.compile(
     rf"(?:{_AFTER})?(?:{_CLAUSE}){{0,4}}[\s,;:()\[\]]{{0,4}}+(?:[^#.;=<>]{{0,25}})"
@@ -108,6 +109,7 @@ _ESTIMATE = re.compile(
     rf"(?:\b[bB]|β\w{{0,8}}|\b[Bb]eta|\b[Ee]stimate)\s?=\s?(?P<estimate>[+{MINUS}]?\s?\#)"
     r"[,;\s]{1,3}(?:SE|S\.E\.|s\.e\.)\s?[=:]?\s?(?P<error>\#)[,;\s]{1,3}\Z"
 )
+_MARKS = re.compile(MARKS)
 _REACH = 140
 _JUST_BEFORE = re.compile(r"[\s,;:(\[]{1,3}(?:[^#.;=<>()]{0,25}[\s:,])?")
 _COORDINATE = re.compile(r"[yY]\s?=\s?[-−–]?\s?#[\s,;]{1,2}\Z")
@@ -155,6 +157,18 @@ def _in_piece(piece: Piece) -> Iterator[ReportedTest]:
         yield test
 
 
+def named_statistic(piece: Piece) -> ReportedTest | None:
+    """A statistic with its name that is all of a cell, without a p-value."""
+    shape = shape_of(piece)
+    match = _STATISTIC.match(shape.text)
+    if match is None or not _is_statistic(match, shape):
+        return None
+    after = _DEGREES_AFTER.match(shape.text, match.end())
+    end = after.end() if after else match.end()
+    rest = _MARKS.fullmatch(shape.text, end)
+    return _test(shape, match, (), len(shape.text)) if rest else None
+
+
 def _is_statistic(match: re.Match[str], shape: Shape) -> bool:
     if match["two"] and shape.number(match.start("two")).value != 2:
         return False
@@ -199,8 +213,8 @@ def _test(
     if sample is None and (near := _SAMPLE.match(text, match.end(), end)):
         sample = degrees_at(shape, near.span("a"))
     statistic = shape.number(match.start("value"))
-    stop = max(match.end(), *(placed.end for placed in candidates))
-    start = min(match.start(), *(placed.start for placed in candidates))
+    stop = max([match.end(), *(placed.end for placed in candidates)])
+    start = min([match.start(), *(placed.start for placed in candidates)])
     return ReportedTest(
         kind,
         statistic,
@@ -230,7 +244,10 @@ def degrees_at(shape: Shape, span: tuple[int, int]) -> Degrees:
     if shape.text[start] == "#":
         number = shape.number(start)
         return Degrees.of(number, shape.piece.of(number))
-    written = shape.text[start:end]
+    return _plain_degrees(shape.text[start:end])
+
+
+def _plain_degrees(written: str) -> Degrees:
     decimals = len(written.partition(".")[2])
     half = 0.5 * 10.0**-decimals if decimals else 0.0
     value = float(written)
@@ -240,6 +257,6 @@ def degrees_at(shape: Shape, span: tuple[int, int]) -> Degrees:
 def two_degrees(one: Degrees) -> list[Degrees]:
     """`1,139` after `df =` reads as one number of thousands, and is two."""
     first, comma, second = one.written.partition(",")
-    if not (comma and first.isdecimal() and second.isdecimal()):
+    if not (comma and first.isdecimal() and second.replace(".", "", 1).isdecimal()):
         return [one]
-    return [Degrees(part, Interval.exactly(float(part))) for part in (first, second)]
+    return [_plain_degrees(part) for part in (first, second)]
