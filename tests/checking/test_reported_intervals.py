@@ -39,6 +39,11 @@ READ = [
     ("a mean difference of −4.2 kg (95% CI −6.0 to-2.4)", -4.2, -6.0, -2.4),
     ("a mean difference of −4.2 kg (95% CI −6.0/-2.4)", -4.2, -6.0, -2.4),
     ("a mean difference of −£31 [95% CI = −£80, £18]", -31.0, -80.0, 18.0),
+    ("a difference of −4.2 kg (95% confidence interval- 6.0, 2.4)", -4.2, -6.0, 2.4),
+    ("a difference of −4.2 kg (95% CI −6.0– − 2.4)", -4.2, -6.0, -2.4),
+    ("a slope of −0.028 [95% CI –0.035 –0.021]", -0.028, -0.035, -0.021),
+    ("a slope of 49.1 (95% CI 39.5 -–58.6)", 49.1, 39.5, 58.6),
+    ("β = −6.9⁢e-⁢5, 95% CI: –0.002, 0.002", -6.9e-5, -0.002, 0.002),
     ("a difference of 5.2% (2-sided 90% CI +1.3 to +9.1%)", 5.2, 1.3, 9.1),
 ]
 WITHOUT_ESTIMATE = [
@@ -54,6 +59,11 @@ WITHOUT_ESTIMATE = [
     "2.1% with zinc and 30.4% without (95% CI for difference −36 to −20%)",
     "41% at home, 46% elsewhere (95% CI −6 to 16%, p = 0.40)",
     "a response (drug: 52%, p = 0.004, 95% CI 1.31-5.12)",
+    "a better score (P _trend=.001, 95% CI 0.02-0.09)",
+    "a half-life of 121 minutes vs. after treatment 65 minutes, 95% CI (0.32, 0.91)",
+    "toxicity of grade ≥ 2 (95% CI 52% to 83%)",
+    "more activity (ES = 1.6, CI = 4.2–9.1, p < 0.05)",
+    "an increase in 2hG (95% CI 0.18–0.28)",
     "D = 0.06 and 25% immobile (95% CI 0.055–0.070 and 24–26%, respectively)",
 ]
 
@@ -110,6 +120,11 @@ def test_several_estimates_under_one_name() -> None:
         ("The odds ratio was 2.93 (95% CI 1.23 to 4.76).", ["NUM203"]),
         ("The mean was 29.92 (SEM = 1.29, 95% CI 24.37 to 35.46).", []),  # of three values
         ("The proportion was 0.85 (95% CI 0.66 to 1).", []),
+        ("They were right in 81% and later in 85%, CI = [0.72, 0.92].", []),
+        ("There were savings of £66 (95% CI −93 to −39).", []),
+        ("The intraclass correlation coefficient (95% CI) was 0.79 (0.64–0.88).", []),
+        ("In a logistic model the coefficient was 5.23 (95% CI 4.61–5.94).", []),
+        ("We give CIs (95%, 80%, 67%, and 51%) of all.", []),
         ("The geometric mean was 1.3 (95% CI 0.4 to 2.6).", []),  # of values with one added
         ("The odds ratio was 8.4 (95% CI 0.9 to 200).", []),  # few counts, an exact interval
         ("The mean ratio, %, was 101.3 (95% CI 95.5 to 107.3; p = 0.67).", []),
@@ -176,6 +191,13 @@ def test_standard_errors_are_no_estimates(error: str) -> None:
         (["", "Mean", "P value (95% CI)"], ["Pain", "1.7", "0.001* (1 to 2.4)"], None),
         (["", "Mean", "S. E", "95% CI"], ["Period", "26.7", "0.04", "26.6–26.8"], 26.7),
         (["", "β", "± se", "95% CI"], ["Age", "1.21", "0.09", "1.03, 1.39"], 1.21),
+        (
+            ["", "β", "SE", "Beta", "p", "95% CI"],
+            ["Age", "−1.4", "0.4", "−0.2", "0.001", "−2.3, −0.6"],
+            -1.4,
+        ),
+        (["", "β", "ICC class", "95% CI"], ["Climate", "−0.02", "0.45", "−0.16, 0.12"], None),
+        (["", "A", "B", "CI"], ["Skills", "78%", "56%", "−0.07–0.27"], None),  # of their difference
         (["", "Diff", "Effect size", "95% CI"], ["Errors", "−2.8", "1.1", "1.5–4.1"], None),
     ],
 )
@@ -217,6 +239,25 @@ def test_columns_under_different_headers_are_no_bounds() -> None:
 def test_p_values_that_are_not_of_one_interval(header: list[str], row: list[str]) -> None:
     document = Document("a", [], [Table("t1", "", "", [header], [row])])
     assert all(one.p is None for one in intervals_in_tables(ReadDocument(document)))
+
+
+def test_what_is_no_interval_in_a_column_of_intervals() -> None:
+    rows = [["R^2/adjusted R^2", "0.28/0.21"], ["p", "1,00"], ["A", "(−0.3/0.2)"]]
+    document = Document("a", [], [Table("t1", "", "", [["", "95% CI"]], rows)])
+    (one,) = intervals_in_tables(ReadDocument(document))
+    assert [float(one.low), float(one.high)] == [-0.3, 0.2]
+
+
+def test_headers_may_stand_above_empty_ones() -> None:
+    header = [
+        ["", "Rate", "Difference", "P", "Difference", "P"],
+        ["", "", "95% CI", "", "95% CI", ""],
+    ]
+    row = ["95% CI", "(49, 80)", "(−11, 32)", "0.39", "(12, 55)", "0.01"]
+    document = Document("a", [], [Table("t1", "", "", header, [row])])
+    found = list(intervals_in_tables(ReadDocument(document)))
+    assert len(found) == 3
+    assert all(one.estimate is None for one in found)
 
 
 def test_one_table_may_have_asymmetric_intervals() -> None:

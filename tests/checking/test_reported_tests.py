@@ -50,6 +50,7 @@ HOLDS = [
     "F(8, 1080) = 457.84, p = 2.2e-16",  # the least that a program tells
     "z = −6.8774, p = 6.097 e-12",
     "F(1,139) = 4.2, MSE < 0.01, p = .042",
+    "r(63) = 0.73, p = 6e^-12",
 ]
 CANNOT_HOLD = [
     ("t(28) = −2.05, p = .49", ".49"),
@@ -187,6 +188,13 @@ def test_columns_that_only_look_like_tests(header: list[str], rows: list[list[st
     assert sum(one.recomputed for one in recomputed.coverage.values()) == 0
 
 
+def test_tables_have_estimates_that_are_not_standardised() -> None:
+    header = ["", "B", "β", "SE", "t", "p"]
+    row = ["Rate", "−0.337", "−0.086", "0.047", "−7.16", "<0.001"]
+    document = Document("a", [], [Table("t1", "", "", [header], [row])])
+    assert recompute(document, codes={"NUM302"}).findings == []
+
+
 def test_zeros_may_be_appended_to_a_statistic() -> None:
     text = "Age mattered (β = −0.037, SE = 0.129, t(40) = 0.{}, p = .78)."
     assert recompute(read_text(text.format("280")), codes={"NUM302"}).findings == []
@@ -233,6 +241,8 @@ def test_the_suggestion_is_what_scipy_says() -> None:
         (["Term", "df", "Log ratio χ^2", "P"], ["Dose", "2", "5.3", "0.007"], 1),
         (["Term", "df", "t (p-value)"], ["Dose", "28", "2.05 (P = .049)"], 0),
         (["Term", "df", "t (p-value)"], ["Dose", "28", "2.05 (P = .49)"], 1),
+        (["Term", "t (1,28)", "p"], ["Dose", "2.05", "0.049"], 0),
+        (["Term", "t (1,28)", "p"], ["Dose", "2.05", "0.49"], 1),
         (["Term", "MW: Z, p"], ["Dose", "−2.10, 0.36"], 1),
         (["Term", "Comparison", "P value"], ["Dose", "χ^2 _2=5.3", "P=.07"], 0),
         (["Term", "Comparison", "P value"], ["Dose", "t(28) = 2.05", ".49"], 1),

@@ -9,12 +9,13 @@ from numerate.numeral import MAX_DIGITS, count_digits, normalise, written_numera
 
 MINUS = "−–﹣－-"
 _NUMERAL = re.compile(rf"(?=[0-9.])(?<![\w.])(?:{written_numeral()})")
+_GAP = r"[\s\u2061-\u2064]?"  # of formulas too
 _POWER = re.compile(
     r"\s?[×x·∙⋅*]\s?10(?:\s?\^\s?\(?([-−–+]?\s?[0-9]{1,3})\)?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3})|([−–-][0-9]{1,3}))"
-    r"|(?:[eE]|\s[eE](?=[-−–]))([-−–+]?[0-9]{1,3})(?![0-9A-Za-z])"
+    rf"|(?:[eE]|{_GAP}[eE]\^?{_GAP}(?=[-−–]))([-−–+]?{_GAP}[0-9]{{1,3}})(?![0-9A-Za-z])"
 )
 _POWER_OF_TEN = re.compile(r"\s?\^\s?\(?([-−–+]?\s?[0-9]{1,3})\)?(?![0-9])|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3})")
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--", " ")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--", " \u2061\u2062\u2063\u2064")
 # A dash right before a number is its sign where nothing stands before the dash that it could join;
 # one with a space after it only after these.
 _SIGNED_AFTER = set(" \t\n\u00a0\u2009\u202f([{=<>≤≥±~≈,;:/|€$£")

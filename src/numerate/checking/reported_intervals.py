@@ -28,6 +28,7 @@ class ReportedInterval:
     error: Stated | None = None  # standard
     name: str = ""  # what is written before it and with it
     around: str = ""  # the sentence, or the headers and caption
+    in_percent: bool = False  # but for its bounds
 
     @property
     def written(self) -> str:
@@ -53,7 +54,7 @@ _NAME = (
 _LEVEL = re.compile(r"#\s?%[\s-]?(?:[a-zA-Z-]{4,12}\s)?\Z")
 _DIRECT = re.compile(
     rf"{_NAME}(?P<of>[)\]]?(?:[\s:=,;]|of|was|is|were|from|between|ranging|for|the|difference|in){{0,8}}+"
-    rf"[(\[{{]?\s?){BOUNDS}(?P<unit>\s?%)?(?!\s?%?[,;]?\s?CI)"
+    rf"[(\[{{]?\s?){BOUNDS}(?P<unit>\s?%)?(?!\s?%?[,;]?\s?CI)(?!\s?%?,?\s(?:and\s)?#\s?%)"
 )
 # `relative risk, 95% CI 4.10, 1.32–12.75`, `(HR; 95% CI: 1.19; 0.94–1.50)`
 _ESTIMATE_FIRST = re.compile(
@@ -66,7 +67,7 @@ _WITH_ESTIMATE = re.compile(
 _ANOTHER = re.compile(
     rf"[^#.;]{{0,30}}?(?P<estimate>{SIGN}\#){UNIT}{{0,2}}\s?[(\[]\s?{BOUNDS}\s?%?\s?[)\]]"
 )
-_BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|Wald|d\.?f\.?|median|range)"
+_BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|Wald|d\.?f\.?|median|range|ES|[Ee]ffect size)"
 _DEGREES = r"\s?_?\s?(?:[(\[]\s?\#(?:\s?,\s?\#)?\s?[)\]]|[0-9.]{1,7}(?:,\s?[0-9.#]{1,7})?)"
 _BESIDE = rf"(?:{_BESIDE}|[tTzZF](?:{_DEGREES})?)"
 _SIDES = r"(?:(?:two|one|\#)[\s-]?(?:sided|tailed)\s?)?"
@@ -82,12 +83,12 @@ _ESTIMATE = re.compile(
 _SUMMARY = re.compile(
     r"\b(?:of|patients|participants|subjects|women|men|children|cases|events|deaths|and|versus|vs"
     r"|to|in|with|for|from|among|had|were|was|who|the|or|groups?|at|by|on|after|times|bootstrap\w*"
-    r"|resampl\w*)\b"
+    r"|resampl\w*)\b|^[a-z]{1,2}[A-Z]"  # `2hG`
 )
 _DOUBTFUL = re.compile(
     r"(?:\b(?:versus|vs?\.?|from|to|than|between|or|range|per|at|after|within|over|during|arms?|groups?"
-    rf"|[Pp]|[Pp][- ]value|{_BESIDE}\s?,?)\s?[=:<>]?|[/±^{MINUS}]"
-    r"|#(?!\s?%)[^#]{0,20}\bof)\s?[€$£]?\Z"
+    rf"|[Pp](?:[\s_-]{{0,2}}(?:values?|trend|int\w*|adj\w*))?|{_BESIDE}\s?,?)\s?[=:<>]?"
+    rf"|[/±^≥≤<>{MINUS}]|\b(?:versus|vs?\.)[^#,;]{{0,25}}|#(?!\s?%)[^#]{{0,20}}\bof)\s?[€$£]?\Z"
 )
 _ERROR = re.compile(
     r"\b(?:SE|S\.E\.|SEM|s\.e\.|[Ss]tandard error)\s?(?:of|was|is|=|:)?\s?(?P<error>\#)"
@@ -95,6 +96,7 @@ _ERROR = re.compile(
 _AFTER = re.compile(r"\s?%?[\s)\],;:(\[]{0,4}(?:[a-z -]{0,24}[\s,:])?")
 _NAMED = re.compile(IS_INTERVAL)
 _DIFFERENCE = re.compile(r"differen|change|reduc|increas|decreas|Δ|effect|minus", re.IGNORECASE)
+_OF_INTERVAL = re.compile(rf"[(\[]?#\s?%\s?{IS_INTERVAL}[)\]]?")
 _SHARE = re.compile(rf"{SIGN}#\s?%")
 _SEVERAL = re.compile(r"[^.;]{0,60}\band\b[^.;]{0,60}\brespectively")
 REACH = 140
@@ -167,7 +169,7 @@ def _interval(
     around = shape.sentence(begin, match.end())
     between = text[begin : match.start("low")]
     placed = None
-    if estimate is not None and not _DOUBTFUL.search(before):
+    if estimate is not None and not _DOUBTFUL.search(text, max(0, begin - 90), begin):
         number = shape.number(estimate[1])
         if (said is not None or number.value not in LEVELS) and not (  # `95 CI`
             _is_of_another(before, between, match, low, high) or _SEVERAL.match(text, match.end())
@@ -179,7 +181,8 @@ def _interval(
         shape.where(begin, match.end()),
         placed,
         float(said) / 100 if said is not None and 50 <= said.value < 100 else 0.95,
-        scale_of(before, between, has_percent="%" in _written_bounds(match)),
+        scale_of(_OF_INTERVAL.sub(" ", before), between, has_percent="%" in _written_bounds(match)),
+        in_percent=_SHARE.match(between) is not None and "%" not in _written_bounds(match),
         around=around,
         name=f"{before[-45:]} {text[begin : match.end() + 2]}",
     )
@@ -213,14 +216,19 @@ def _written_bounds(match: re.Match[str]) -> str:
 
 
 def bounds_at(shape: Shape, match: re.Match[str]) -> tuple[Stated, Stated]:
-    """The second one is not negative for the dash between them: `0.5 -0.7`; both are for one that
-    joins them to a word: `CI-0.3 to-0.1`."""
+    """The second one is not negative for the dash between them, `0.5 -0.7`, but after a smaller
+    one, `−0.7 −0.5`; both are for one that joins them to a word: `CI-0.3 to-0.1`."""
     low, high = (shape.number(match.end(name) - 1) for name in ("low", "high"))
-    if high.value < 0 and not {*match["high"]} & {*MINUS}:
+    signs, between = {*MINUS}, match["between"]
+    has_sign = bool({*match["high"]} & signs)
+    if high.value < 0 and not has_sign:
+        joined = between[0] == " " != between[-1]
+        if not (joined and low.value < high.value):
+            high = replace(high, value=-high.value)
+    elif high.value > 0 and has_sign and (not {*between} & signs or low.value <= -high.value):
         high = replace(high, value=-high.value)
-    if high.value > 0 and match["between"].strip().isalpha() and match["high"][0] in MINUS:
-        high = replace(high, value=-high.value)
-    if low.value > 0 and match["low"][0] in MINUS and match["low"][1] == "#":
+    is_signed = match["low"][0] in signs and (match["low"][1] == "#" or low.value > high.value)
+    if low.value > 0 and is_signed:
         low = replace(low, value=-low.value)
     if low.stop == low.end and high.stop != high.end:  # `1.1–2.7 × 10^−9`
         power = len(high.written.partition(".")[2]) - high.precision

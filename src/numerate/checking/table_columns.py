@@ -98,7 +98,12 @@ def _runs(
         elif is_header(cleaned):
             if run:
                 yield run
-            run, headers = [], cleaned
+            lowest = [*zip(*([_cleaned(text) for text in title] for title in titles), strict=True)]
+            run = []
+            headers = [
+                text or next(filter(None, reversed(lowest[index] if lowest else ())), "")
+                for index, text in enumerate(cleaned)
+            ]
             columns = zip(*titles, row, strict=True)
             above = [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
             titles = []

@@ -22,10 +22,10 @@ from numerate.checking.where import Where
 _NO_ESTIMATE_FIRST = re.compile(
     r"(?:s\.?d\.?|s\.?e\.?m?\.?|standard (?:deviation|error)|p(?:[- ]?values?)?)\s?[(\[,]"
 )
-_EFFECT_SIZE = re.compile(r"(?:.* )?(?:(?:effect )?size|cohen.*|hedges.*|d|g|η.*)")
+_EFFECT_SIZE = re.compile(r"(?:.* )?(?:(?:effect )?size|cohen.*|hedges.*|d|g|η.*)|icc.*|vif")
 _RAW_EFFECT = re.compile(r".*(?:diff|change|coef|estimate).*|[bBβ]")
 _STANDARDISED = {"β", "beta"}
-_RAW = {"b", "B"}
+_RAW = {"b", "B", "β"}
 _INTERVAL = re.compile(r"\bc\.?i\b\.?|confidence (?:interval|limit)", re.IGNORECASE)
 _BARE = re.compile(
     r"(?:(?:lower|upper)[ ,]*)?[(\[]?(?:[0-9.]+\s?%[ -]?)?"
@@ -89,9 +89,12 @@ def _at(
         is_other = _NO_ESTIMATE_FIRST.match(line.headers[column])
         found = _Estimate(None if is_other else Stated(number, piece.of(number)), name, column)
         return _interval(line, column, found, low, high, 1, below), 1
-    if match := _BOUNDS.fullmatch(text):
+    if (match := _BOUNDS.fullmatch(text)) and (text[0] in "([" or match["between"] != "/"):
         low, high = bounds_at(shape, match)
-        return _interval(line, column, _estimate(line, column), low, high, 1, below), 1
+        if match["between"] == "," and low.number.is_whole and float(high) < float(low):
+            return None, 1  # a decimal comma
+        found = _of_its_own(_estimate(line, column), line, low, high)
+        return _interval(line, column, found, low, high, 1, below), 1
     following = line.cells[column + 1] if column + 1 < len(line.cells) else None
     if following is None:
         return None, 1
@@ -102,7 +105,8 @@ def _at(
     lower, upper = single(piece), single(following)
     if not are_bounds or lower is None or upper is None:
         return None, 1
-    return _interval(line, column, _estimate(line, column), lower, upper, 2, below), 2
+    found = _of_its_own(_estimate(line, column), line, lower, upper)
+    return _interval(line, column, found, lower, upper, 2, below), 2
 
 
 class _Estimate(NamedTuple):
@@ -120,13 +124,26 @@ def _estimate(line: Line, column: int) -> _Estimate:
         header = line.headers[left]
         if P_HEADER.fullmatch(header) or _NOT_ESTIMATES.fullmatch(header):
             continue
-        if header in _STANDARDISED and line.headers[left - 1] in _RAW:
+        if header in _STANDARDISED and {*line.headers[max(left - 2, 0) : left]} & _RAW:
             continue
         others = map(_RAW_EFFECT.fullmatch, line.headers[:left])
         if header == "effect" or (_EFFECT_SIZE.fullmatch(header) and any(others)):
             return unknown  # of which scale the interval is
         return _Estimate(single(line.cells[left]), f"{line.label} {line.above[left]}", left)
     return unknown
+
+
+def _of_its_own(found: _Estimate, line: Line, low: Stated, high: Stated) -> _Estimate:
+    """Without the number where the interval may be of the difference of two groups, its own and the
+    one before."""
+    before = single(line.cells[found.column - 1]) if found.column > 1 else None
+    if found.number is None or before is None:
+        return found
+    one, other, lower, upper = map(float, (found.number, before, low, high))
+    differences = (one - other, other - one, (one - other) / 100, (other - one) / 100)
+    if lower <= one <= upper or not any(lower <= value <= upper for value in differences):
+        return found
+    return found._replace(number=None)
 
 
 def _interval(

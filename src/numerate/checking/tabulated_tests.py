@@ -181,6 +181,8 @@ def _beside_p(
         degrees = two_degrees(degrees[0])
     if not degrees and (said := _HEADER_DF.fullmatch(asked)):
         degrees = [Degrees(text, Interval.exactly(float(text))) for text in said.groups() if text]
+    if kind == T and len(degrees) == 2:
+        degrees = degrees[1:]  # t (1, 24) as for F
     first, last = min(column, beside), max(column, beside)
     group = (
         max((i for i in (*ps, *kinds) if i < first), default=-1) + 1,
@@ -265,9 +267,12 @@ def _degrees_in_notes(kind: str, line: Line) -> list[Degrees]:
 def _estimate(line: Line, start: int, column: int) -> tuple[Stated | None, Stated | None]:
     """An estimate and, right after it, its standard error, before the statistic."""
     for error in range(max(start, 1) + 1, column):
-        named = _ESTIMATE.fullmatch(line.headers[error - 1])
+        estimate = error - 1
+        if line.headers[estimate] in ("β", "beta") and line.headers[error - 2] in ("b", "B"):
+            estimate -= 1  # that is not standardised
+        named = _ESTIMATE.fullmatch(line.headers[estimate])
         if named and STANDARD_ERROR.search(line.above[error]):
-            return single(line.cells[error - 1]), single(line.cells[error])
+            return single(line.cells[estimate]), single(line.cells[error])
     return None, None
 
 

@@ -31,7 +31,10 @@ _OTHER_METHOD = re.compile(
     r"|[Cc]redible interval|Bayesian|MCMC|[Pp]rofile.likelihood"
 )
 _COEFFICIENT = re.compile(r"\b[bB]\b|β|\b[Bb]eta\b|[Cc]oef|[Ee]stimate|[Ll]og")
-_LESS = re.compile(r"\b(?:lower|less|fewer|smaller|shorter|reduc|decreas|declin|lost|loss|improv)")
+_BY_LIKELIHOOD = re.compile(r"[Ll]ogistic|[Pp]oisson|\bCox\b|[Bb]inomial|[Gg]enerali[sz]ed linear")
+_LESS = re.compile(
+    r"\b(?:lower|less|fewer|smaller|shorter|reduc|decreas|declin|lost|loss|improv|sav(?:ed|ings?))"
+)
 _OTHER_P = re.compile(r"interact|trend|heterogen|overall|group|time", re.IGNORECASE)
 _SYMMETRIC = "a symmetric method"
 _SLACK = 0.01  # of half its width, by which the centre of an interval may lie beside its estimate
@@ -42,7 +45,7 @@ _FEWEST = 2  # that the mean of three values has
 _AGO = re.compile(r"\b(?:[MkG]ya|Ma|ka|BP|BCE|ago|divergen\w+)\b")
 # By what factor p-values of different methods may differ, where both are significant, where neither
 # is, and where one is.
-_SMALL, _LARGE, _DECISIONS = 10.0, 4.0, 2.0
+_SMALL, _LARGE, _DECISIONS = 100.0, 4.0, 2.0
 _WIDE = 50.0  # by what factor the bounds of a ratio differ where counts are so few that exact
 # intervals are usual, which lean
 
@@ -102,7 +105,7 @@ def _on_other_scales(one: ReportedInterval, estimate: Interval) -> Iterator[Inte
         yield estimate.through(math.exp)
     if _LESS.search(one.around):
         yield -estimate
-    if len(PERCENT.findall(one.name)) == 1:
+    if one.in_percent or len(PERCENT.findall(one.name)) == 1:
         yield from (estimate * 100, estimate * 0.01)
 
 
@@ -173,7 +176,8 @@ def _symmetry(one: ReportedInterval) -> Outcome | None:
     if centre is None:
         return None
     estimate = one.estimate.interval
-    share = _LEANING if one.scale.is_log or PERCENT.search(one.name) else _SLACK
+    leans = one.scale.is_log or PERCENT.search(one.name) or _BY_LIKELIHOOD.search(one.around)
+    share = _LEANING if leans else _SLACK
     slack = share * (float(one.high) - float(one.low)) / 2
     if one.scale.is_log:
         slack = centre.high * share * math.log(one.high.interval.high / one.low.interval.high) / 2
