@@ -224,13 +224,15 @@ class ReadDocument:
         home = self.home(where)
         span = self._span(where) if home is not self.document else self.span(where)
         if span is None:
-            line = None if where.table is None else self.tables[where.table].line
-            return Place(None, line, None, where.start, where.end)
+            table = None if where.table is None else self.tables[where.table]
+            line, page = (table.line, table.page) if table is not None else (None, None)
+            return Place(None, line, None, where.start, where.end, page=page)
         place = home.source.place(*span)
         if where.paragraph is not None:
             place = replace(place, paragraph=where.paragraph + 1)
         if place.line is None and place.paragraph is not None:
-            return replace(place, line=self.document.paragraphs[place.paragraph - 1].line)
+            paragraph = self.document.paragraphs[place.paragraph - 1]
+            return replace(place, line=paragraph.line, page=paragraph.page_at(where.start))
         return place
 
     @cached_property
@@ -239,7 +241,13 @@ class ReadDocument:
         return list(accumulate(int(not one.in_abstract) for one in self.document.paragraphs))
 
     def describe(self, where: Where) -> str:
-        """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line."""
+        """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line; before
+        it the page, where there are any."""
+        page = self.place(where).page
+        words = self._described(where)
+        return words if page is None else f"page {page}, {words}"
+
+    def _described(self, where: Where) -> str:
         if where.table is None:
             paragraph = self.document.paragraphs[where.paragraph or 0]
             if self.document.given is not None:

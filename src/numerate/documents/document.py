@@ -4,6 +4,7 @@ Training and checking read the same `Document`, so that a model that checks a te
 would have seen, had it learnt from it.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,6 +34,8 @@ class Paragraph:
     kind: str = ""  # "#" to "######" for headings by their level, "item" or "numbered" in lists
     line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
     cell: str | None = field(default=None, compare=False)  # of a workbook: where it stands
+    page: int | None = field(default=None, compare=False)  # of a file of pages where it begins
+    turns: tuple[int, ...] = field(default=(), compare=False)  # where in its text pages begin
     start: int = field(default=0, init=False, compare=False)  # where it begins in the document's
     _text: str | None = field(default=None, init=False, compare=False, repr=False)
 
@@ -58,6 +61,10 @@ class Paragraph:
     @property
     def end(self) -> int:
         return self.start + len(self.text)
+
+    def page_at(self, offset: int) -> int | None:
+        """On which page a character of its text stands."""
+        return None if self.page is None else self.page + bisect_right(self.turns, offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class Table:
     source: TableSource | None = field(default=None, compare=False, repr=False)
     line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
     sheet: SheetCells | None = field(default=None, compare=False, repr=False)  # of a workbook
+    page: int | None = field(default=None, compare=False)  # of a file of pages where it begins
     file: "Document | None" = field(default=None, compare=False, repr=False)
     """That it was read from, where it stands beside the document that it is about."""
 

@@ -24,6 +24,7 @@ class Place:
     start: int  # offsets: into the text of the file, or of the paragraph, caption, notes or cell
     end: int
     part: "Part | None" = None  # of what was given, in which lines and offsets are counted
+    page: int | None = None  # of a file that has pages
 
 
 class Part(NamedTuple):

@@ -162,7 +162,7 @@ def _texts(proofread: ProofreadDocument, marks: Texts) -> str:
 
 
 def _stands_at(proofread: ProofreadDocument, place: Where) -> float:
-    """Where in its document: an offset or a line; what has none comes last, as it is counted."""
+    """Where in its document: offset, line or page; what has none comes last, as it is counted."""
     read = proofread.read
     if place.table is not None:
         table = read.tables[place.table]
@@ -170,12 +170,13 @@ def _stands_at(proofread: ProofreadDocument, place: Where) -> float:
             return math.inf
         if table.source is not None:
             return table.source.stretches[0][0]
-        return math.inf if table.line is None else table.line
+        at = table.page if table.line is None else table.line
+        return math.inf if at is None else at
     index = place.paragraph or 0
     if read.document.given is not None:
         return read.document.span(read.document.paragraphs[index], place.start, place.end)[0]
     # A paragraph whose line is not known stands after the last one whose line is.
-    before = (one.line for one in read.document.paragraphs[index::-1])
+    before = (one.line or one.page for one in read.document.paragraphs[index::-1])
     return next((line for line in before if line is not None), 0)
 
 

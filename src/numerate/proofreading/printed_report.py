@@ -29,6 +29,7 @@ from numerate.tables import csv_text
 
 COLUMNS = (
     "file",
+    "page",
     "line",
     "column",
     "words",

@@ -194,6 +194,7 @@ def place_record(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
         **({} if file == proofread.document.name else {"file": file}),
         "words": proofread.read.describe(where),
         "text": proofread.read.text(where),
+        "page": place.page,
         "line": place.line,
         "column": place.column,
         "start": place.start,

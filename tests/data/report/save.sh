@@ -10,3 +10,17 @@ soffice --headless --convert-to docx:"MS Word 2007 XML" report.html && mv report
 "${read_report[@]}" --output report.docx
 "${read_report[@]}" --standalone --output report.tex
 soffice --headless --convert-to xlsx --infilter="HTML (StarCalc)" report.html
+
+print_pdf() { chromium --headless --no-sandbox --no-pdf-header-footer --print-to-pdf="$2" "$1"; }
+print_pdf report.html report-chromium.pdf
+"${read_report[@]}" --standalone --metadata pagetitle=Report --css columns.css --output columns.html
+print_pdf columns.html report-columns.pdf && rm columns.html
+soffice --headless --convert-to pdf report.docx && mv report.pdf report-libreoffice.pdf
+echo "Of 120 people, 30 (25%) came." > locked.txt  # to be opened with a password; to be read, not printed
+for what in DocumentOpen:locked Permission:restricted; do
+  soffice --headless --convert-to 'pdf:writer_pdf_Export:{"EncryptFile":{"type":"boolean","value":"true"},"RestrictPermissions":{"type":"boolean","value":"true"},"'"${what%:*}"'Password":{"type":"string","value":"secret"}}' locked.txt
+  mv locked.pdf "${what#*:}-copy.pdf"
+done
+mv locked-copy.pdf locked.pdf; mv restricted-copy.pdf restricted.pdf; rm locked.txt
+echo '<meta charset="utf-8"><p dir="rtl">מתוך 120 אנשים, 30 (25%) באו.</p>' > rtl.html
+print_pdf rtl.html right-to-left.pdf && rm rtl.html

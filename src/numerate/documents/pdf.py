@@ -1,0 +1,18 @@
+"""PDF: the text layer, as paragraphs and tables, with the page that each stands on."""
+
+from collections.abc import Iterator
+
+from numerate.documents.document import Document
+from numerate.documents.reader import Reader, Unit
+
+
+class PdfReader(Reader):
+    """One document a file. What reads it is imported once there is one: arrays take their time."""
+
+    suffixes = (".pdf",)
+    binary = True
+
+    def read(self, unit: Unit) -> Iterator[Document]:
+        from numerate.documents.pdf_document import read_pdf
+
+        yield read_pdf(unit)

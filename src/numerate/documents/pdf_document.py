@@ -1,0 +1,159 @@
+"""A PDF from its first page to its last: opened, read, and put together."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from multiprocessing import parent_process
+from typing import Any
+
+from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.pdf_layout import Layout
+from numerate.documents.pdf_lines import Line
+from numerate.documents.pdf_page import Side, pdfium, read_page
+from numerate.documents.pdf_paragraphs import (
+    Block,
+    blocks_of,
+    is_reference_heading,
+    reference_numbers,
+)
+from numerate.documents.pdf_tables import FoundTable
+from numerate.documents.pdf_text import Vocabulary, as_it_stands, written
+from numerate.documents.pdf_written_tables import joined_tables, written_table
+from numerate.documents.pipe_tables import tables_named
+from numerate.documents.reader import Unit
+from numerate.errors import DocumentError, one_line
+from numerate.notices import say
+from numerate.progress import PassProgress
+
+_MANY = 50  # pages: so many take a while, and progress is shown
+_ONE_AT_A_TIME = threading.Lock()  # PDFium must not be used by two threads
+
+
+def read_pdf(unit: Unit) -> Document:
+    with _ONE_AT_A_TIME:
+        return _read(unit)
+
+
+def _read(unit: Unit) -> Document:
+    layout, vocabulary = Layout(), Vocabulary()
+    items = []
+    for item in layout.items(_pages(unit)):
+        if isinstance(item, Line):
+            vocabulary.add(item)
+        items.append(item)
+    found = list(joined_tables(blocks_of(items, layout.body), vocabulary))
+    text, references = _without_references(found)
+    tables = [
+        written_table(one, number, vocabulary)
+        for number, one in enumerate((one for one in found if isinstance(one, FoundTable)), 1)
+    ]
+    paragraphs = [_paragraph(block, vocabulary, references, tables) for block in text]
+    return Document(unit.name, paragraphs, tables)
+
+
+def _without_references(found: Sequence[Block | FoundTable]) -> tuple[list[Block], int]:
+    """Text without the list of references, and the number of the last of these."""
+    text: list[Block] = []
+    heading: Block | None = None
+    last = 0
+    for block in found:
+        if isinstance(block, FoundTable):
+            continue
+        if is_reference_heading(block.text):
+            heading = block
+            continue
+        if heading is not None and block.is_heading and _is_alike(heading, block):
+            heading = None
+        if heading is None:
+            text.append(block)
+        else:
+            last = max([last, *reference_numbers(block)])
+    return text, last
+
+
+def _is_alike(heading: Block, other: Block) -> bool:
+    """Whether it is set as another heading is: names in a list may be bold, too."""
+    one, two = heading.lines[0], other.lines[0]
+    return abs(one.size - two.size) < 0.5 and one.is_bold == two.is_bold
+
+
+def _paragraph(
+    block: Block, vocabulary: Vocabulary, references: int, tables: Sequence[Table]
+) -> Paragraph:
+    text = written(block.lines, vocabulary, references)
+    pages = [line.page for line in block.lines]
+    turns = tuple(
+        len(written(block.lines[:index], vocabulary, references))
+        for index in range(1, len(pages))
+        if pages[index] != pages[index - 1]
+    )
+    named = tables_named(as_it_stands(block.lines, vocabulary), tables)
+    return Paragraph(text, named, page=block.page, turns=turns)
+
+
+def _pages(unit: Unit) -> Iterator[tuple[int, list[Side]]]:
+    """What is written on each page, with its number; pages that cannot be read are told."""
+    raw = pdfium()
+    pdf = _opened(unit)
+    without_text: list[int] = []
+    broken: list[int] = []
+    try:
+        count = raw.FPDF_GetPageCount(pdf)
+        with PassProgress("pages") as progress:
+            for index in range(count):
+                if count >= _MANY and parent_process() is None:
+                    progress(unit.name, index, count)
+                page = raw.FPDF_LoadPage(pdf, index)
+                if not page:
+                    broken.append(index + 1)
+                    continue
+                try:
+                    sides = read_page(raw, page)
+                    if not sides and _has_picture(raw, page):
+                        without_text.append(index + 1)
+                finally:
+                    raw.FPDF_ClosePage(page)
+                yield index + 1, sides
+        _tell(unit.name, count, without_text, broken)
+    finally:
+        raw.FPDF_CloseDocument(pdf)
+
+
+def _opened(unit: Unit) -> Any:
+    raw = pdfium()
+    raw.FPDF_InitLibrary()
+    pdf = raw.FPDF_LoadMemDocument64(unit.data, len(unit.data), None)
+    if pdf:
+        return pdf
+    code = raw.FPDF_GetLastError()
+    if code == raw.FPDF_ERR_PASSWORD:
+        raise DocumentError(unit.name, "a PDF that needs a password, expected one without")
+    if code == raw.FPDF_ERR_SECURITY:
+        raise DocumentError(unit.name, "a PDF with an encryption that is not known")
+    if b"%PDF" not in unit.data[:1024]:
+        raise DocumentError(unit.name, f"not a PDF: it begins with {one_line(unit.data[:8])}")
+    raise DocumentError(unit.name, "a broken PDF: its pages cannot be found")
+
+
+def _has_picture(raw: Any, page: Any) -> bool:
+    some = range(min(raw.FPDFPage_CountObjects(page), 100))
+    kinds = (raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, index)) for index in some)
+    return any(kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM) for kind in kinds)
+
+
+def _tell(name: str, count: int, without_text: Sequence[int], broken: Sequence[int]) -> None:
+    """In one line each; a document of which nothing can be read is an error."""
+    if without_text and len(without_text) + len(broken) == count:
+        pages = f"{count} page{'s' * (count != 1)}"
+        raise DocumentError(name, f"no text: {pages} of pictures, as of a scan; expected text")
+    if broken and len(broken) == count:
+        raise DocumentError(name, "a broken PDF: no page of it can be read")
+    for some, reason in ((without_text, "without text, as of a scan"), (broken, "broken")):
+        if some:
+            say(f"{name}: {_numbered(some)} {reason}: not read; the others are")
+
+
+def _numbered(pages: Sequence[int]) -> str:
+    if len(pages) == 1:
+        return f"page {pages[0]} is"
+    some = ", ".join(map(str, pages[:5])) + (f" and {len(pages) - 5} others" * (len(pages) > 5))
+    return f"pages {some} are"
