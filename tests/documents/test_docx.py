@@ -344,7 +344,7 @@ def sign(text: str) -> str:
     ("formula", "text"),
     [
         (sign("t") + f"<m:d><m:e>{sign('28')}</m:e></m:d>" + sign("=2.20"), "t(28) = 2.20"),
-        (f"<m:sSup><m:e>{sign('10')}</m:e><m:sup>{sign('−6')}</m:sup></m:sSup>", "10^− 6"),
+        (f"<m:sSup><m:e>{sign('10')}</m:e><m:sup>{sign('−6')}</m:sup></m:sSup>", "10^−6"),
         (f"<m:sSub><m:e>{sign('x')}</m:e><m:sub>{sign('1')}</m:sub></m:sSub>", "x1"),
         (f"<m:f><m:num>{sign('42')}</m:num><m:den>{sign('n+1')}</m:den></m:f>", "42/(n + 1)"),
         (f"<m:rad><m:deg/><m:e>{sign('2')}</m:e></m:rad>", "√(2)"),

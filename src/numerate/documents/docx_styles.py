@@ -8,7 +8,7 @@ from numerate.documents.xml import Element, local_name
 _HEADING = re.compile(r"heading ([1-9])")
 _ASIDE = re.compile(r"toc \d|toc heading|contents (?:\d|heading)|table of figures|index \d")
 _OF_PICTURE = re.compile("image|figure|illustration|picture|drawing")
-_RAISED = 4  # half points: from here on, text above or below the line is a script
+_RAISED = 2  # half points: from here on, text above or below the line is a script
 MAX_CHAIN = 20  # styles that are based on each other
 
 

@@ -6,6 +6,7 @@ from numerate.documents.flow import Flow
 from numerate.documents.xml import Element, local_name
 
 _SPACED = re.compile(r"\s*([=<>≤≥±×∼≈≃≡≠+−→∈]+)\s*")
+_SIGN = re.compile(r"\A([+−±-]) ")  # before one number, and not between two
 _PROPERTIES = re.compile(r"\w+Pr")
 
 
@@ -76,7 +77,7 @@ def _write_child(flow: Flow, element: Element, name: str) -> None:
 def _write_scripts(flow: Flow, element: Element, below: str | None, above: str | None) -> None:
     for name, write in ((below, flow.subscript), (above, flow.superscript)):
         script = None if name is None else element.find(f"{{*}}{name}")
-        text = "" if script is None else omml_text(script)
+        text = "" if script is None else _SIGN.sub(r"\1", omml_text(script))
         if any(character.isalnum() for character in text):
             write(text)
         else:

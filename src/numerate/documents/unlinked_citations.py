@@ -16,8 +16,10 @@ _RAISED = re.compile(
 )
 _YEAR = r"(?:19|20)[0-9]{2}[a-z]?"
 _SEE = re.compile(r"(?:see|e\.g\.|cf\.),? ")
-_WORK = rf"[^\W\d_][^();\[\]0-9]{{1,80}}[\s,]{_YEAR}(?:, {_YEAR}){{0,5}}"
-_NAMED = re.compile(rf"([(\[]){_WORK}(?:; ?{_WORK}){{0,50}}([)\]])")
+_GROUP = re.compile(r"(?<=[(\[])[^()\[\]]{6,2000}(?=[)\]])")
+_WORK = re.compile(rf"\s*[^\W\d_][^0-9]{{1,80}}[\s,]{_YEAR}(?:, {_YEAR})*\s*")
+_NAME = r"[A-Z][\w'’-]{1,30}"
+_SAID = re.compile(rf"\b{_NAME}(?: et al\.?| (?:and|&) {_NAME}) [(\[]{_YEAR}[)\]]")
 _MONTH = re.compile(
     r"\b(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]*\W+(?:19|20)", re.IGNORECASE
 )
@@ -41,11 +43,16 @@ def with_citations(text: str, references: int) -> str:
         return f" {CITE}" if _are_known(match[1], references) else match[0]
 
     def named(match: re.Match[str]) -> str:
-        inside = match[0][1:-1]
-        has_name = _SEE.sub("", inside)[0].isupper() or "et al" in inside
-        return match[0] if _MONTH.search(inside) or not has_name else f"{match[1]}{CITE}{match[2]}"
+        works = [CITE if _is_work(one) else one for one in match[0].split(";")]
+        return ";".join(works) if set(works) != {CITE} else CITE
 
-    return _NAMED.sub(named, _RAISED.sub(raised, _BRACKETED.sub(bracketed, text)))
+    marked = _RAISED.sub(raised, _BRACKETED.sub(bracketed, text))
+    return _GROUP.sub(named, _SAID.sub(CITE, marked))
+
+
+def _is_work(text: str) -> bool:
+    has_name = _SEE.sub("", text).lstrip()[:1].isupper() or "et al" in text
+    return has_name and _WORK.fullmatch(text) is not None and not _MONTH.search(text)
 
 
 def _are_known(numbers: str, references: int) -> bool:
