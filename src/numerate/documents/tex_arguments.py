@@ -17,7 +17,7 @@ ARGUMENTS = {
     "affiliation": "om", "affil": "om", "email": "m", "address": "om", "institute": "m",
     "keywords": "m", "orcid": "m", "institution": "m", "city": "m", "country": "m",
     "parbox": "ooom", "pbox": "om", "raisebox": "moo", "resizebox": "smm", "scalebox": "mo",
-    "makebox": "oo", "framebox": "oo", "rotatebox": "om", "hypertarget": "m", "hyperlink": "m",
+    "makebox": "oo", "framebox": "oo", "rotatebox": "om", "hypertarget": "m",
     "footnotemark": "o", "index": "om", "glossary": "m", "todo": "om",
     "lstset": "m", "lstinputlisting": "om", "verbatiminput": "m", "inputminted": "omm",
     "phantom": "m", "hphantom": "m", "vphantom": "m", "rule": "omm", "captionsetup": "om",

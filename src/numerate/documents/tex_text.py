@@ -18,6 +18,7 @@ _REFERS = {
     "ref", "pageref", "eqref", "autoref", "cref", "Cref", "vref", "Vref", "labelcref", "subref",
     "nameref", "fullref", "autopageref", "cpageref", "tref", "namecref", "nameCref",
 }  # fmt: skip
+_REFERS_OTHERWISE = {"crefrange", "Crefrange", "hyperref", "hyperlink"}
 _DISPLAYS = {
     "equation", "align", "gather", "multline", "displaymath", "eqnarray", "flalign", "alignat",
     "dmath", "math*",
@@ -114,7 +115,7 @@ class TexText:
         elif name == "[":
             self._up_to("]")
             self.flow.mark(MATH, standing_for(len(MATH), token.at, token.end))
-        elif name in _REFERS or name in ("crefrange", "Crefrange", "hyperref"):
+        elif name in _REFERS or name in _REFERS_OTHERWISE:
             self._reference(token)
         elif _CITES.fullmatch(name) and name != "nocite":
             stream.takes("*")
@@ -201,6 +202,9 @@ class TexText:
         stream.takes("*")
         if token.text == "hyperref":  # with a text of its own, which shows the number
             labels = plain(stream.optional() or [])
+            stream.argument()
+        elif token.text == "hyperlink":
+            labels = stream.words()
             stream.argument()
         else:
             labels = stream.words()
