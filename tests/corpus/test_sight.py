@@ -130,7 +130,7 @@ def bags(columns: SightColumns, table: int) -> list[list[str]]:
 
 def test_a_table_within_a_text_does_not_see_itself(tmp_path: Path) -> None:
     text = "Ages of {n}.\n\n|a|b|\n|-|-|\n|x|6{n}|\n\nAs in Table 2, 5.\n\n|a|b|\n|-|-|\n|y|7{n}|"
-    files = {f"{n}.md": text.format(n=n).encode() for n in range(10, 22)}
+    files = {f"{n}.txt": text.format(n=n).encode() for n in range(10, 22)}
     prepare(write_folder(tmp_path / "notes", files), tmp_path / "out", seed=1)
     columns = Dataset.open(tmp_path / "out").split("train").sight("document")
     for first in range(0, len(columns), 4):
@@ -143,8 +143,8 @@ def test_a_table_within_a_text_does_not_see_itself(tmp_path: Path) -> None:
 
 def test_tables_of_a_lone_text_are_seen_by_none_and_counted(tmp_path: Path) -> None:
     parts = [f"As in Table 1, {n}.\n\n|a|b|\n|-|-|\n|x|{n}|" for n in range(10, 30)]
-    (tmp_path / "lone.md").write_text("\n\n".join(parts))
-    manifest = prepare(tmp_path / "lone.md", tmp_path / "out", seed=1)
+    (tmp_path / "lone.txt").write_text("\n\n".join(parts))
+    manifest = prepare(tmp_path / "lone.txt", tmp_path / "out", seed=1)
     counts = manifest["counts"]
     assert counts["tables_read"] == counts["table_numbers"] == 20
     assert counts["tables_referred"] == counts["numbers_out_of_view"] == 0

@@ -26,6 +26,8 @@ IN_PDF = f"page 1, {CELL}"
         ),
         ("report.tex", ["line 92", CELL, "line 118"]),
         ("report.xlsx", ["Sheet1!A7", CELL.replace("Table 1", "Sheet1!E12"), "Sheet1 1, notes"]),
+        ("report.md", ["line 13", CELL, "line 29"]),
+        ("report.qmd", ["line 25", CELL, "line 40"]),
     ],
 )
 def test_the_three_errors_are_found(name: str, places: list[str]) -> None:

@@ -7,10 +7,10 @@ from functools import partial
 
 from numerate.documents.cell_grid import MAX_SPAN
 from numerate.documents.document import Document, Paragraph, Table
-from numerate.documents.flow import REF, PlacedFlow
+from numerate.documents.flow import PlacedFlow
 from numerate.documents.latex_tables import FIRST_ARGUMENTS, TexTable, columns_of
 from numerate.documents.pipe_tables import label_and_caption, tables_named
-from numerate.documents.placed_table import NOTHING, PlacedSource
+from numerate.documents.placed_table import NOTHING, PlacedSource, after_label
 from numerate.documents.placed_text import PlacedText
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.source_map import SourceMap
@@ -22,7 +22,6 @@ from numerate.documents.tex_tokens import TEXT, Token, plain
 from numerate.notices import say
 
 _BEGINS = re.compile(r"^[^%\n]*\\begin\s*\{document\}", re.MULTILINE)
-_LABEL = re.compile(rf"Table (?:{REF}|[A-Z]?[0-9]+)[\s.:—–-]*", re.IGNORECASE)
 _NO_TEXT = {
     "verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "Highlighting",
     "filecontents", "filecontents*", "thebibliography", "tikzpicture", "picture", "alltt",
@@ -243,7 +242,7 @@ class _LatexDocument(TexText):
             label, words = label_and_caption(" ".join(flow.written.split()))
             told = flow.placed()
             if label and words:  # typed by hand
-                float.label, told = label, _after_label(told)
+                float.label, told = label, after_label(told)
             float.caption = told
         elif self._table is None:  # of a part of it
             self.flow.text(*flow.placed())
@@ -416,11 +415,6 @@ class _LatexDocument(TexText):
         else:
             return False
         return True
-
-
-def _after_label(caption: PlacedText) -> PlacedText:
-    label = _LABEL.match(caption.text)
-    return caption.part(label.end(), len(caption.text)) if label else caption
 
 
 def _whole(written: str) -> int:

@@ -47,7 +47,7 @@ def placed_tables(
         no_text = sorted(chain(*fences_and_comments(text)))
     number, index = 0, 0
     while index < len(lines):
-        if _begins_table(lines, index) and stretch_at(no_text, starts[index]) is None:
+        if begins_table(lines, index) and stretch_at(no_text, starts[index]) is None:
             end = index + 2
             while end < len(lines) and "|" in lines[end] and not stretch_at(no_text, starts[end]):
                 end += 1
@@ -61,7 +61,7 @@ def placed_tables(
         index += 1
 
 
-def _begins_table(lines: Sequence[str], index: int) -> bool:
+def begins_table(lines: Sequence[str], index: int) -> bool:
     """A row of cells, and under it as many dashes."""
     if "|" not in lines[index] or index + 1 == len(lines):
         return False
@@ -134,7 +134,7 @@ class PipeSource:
         else:
             line = 0 if row < 0 else row + 2
             at, stop = self.lines[line : line + 2]
-            first, last = _cell_spans(self.text[at:stop])[column]
+            first, last = cell_spans(self.text[at:stop])[column]
             at, stop = at + first, at + last
             _, places = _plain_with_places(self.text[at:stop])
         return at + places[start], at + places[end - 1] + 1
@@ -163,10 +163,10 @@ def tables_named(text: str, tables: Sequence[Table]) -> tuple[str, ...]:
 
 
 def _cells(line: str) -> list[str]:
-    return [_plain(line[start:end]) for start, end in _cell_spans(line)]
+    return [_plain(line[start:end]) for start, end in cell_spans(line)]
 
 
-def _cell_spans(line: str) -> list[tuple[int, int]]:
+def cell_spans(line: str) -> list[tuple[int, int]]:
     """Where the cells of a line stand in it, as written."""
     end = len(line.rstrip())
     start = len(line) - len(line.lstrip())

@@ -1,13 +1,16 @@
 """Tables read from markup whose cells know where they stand in the source."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from numerate.documents.cell_grid import Grid, SpanningCell, cell_grid
+from numerate.documents.flow import REF
 from numerate.documents.placed_text import PlacedText, Places
 
 NOTHING = PlacedText("", ())
+_LABEL = re.compile(rf"Table (?:{REF}|[A-Z]?[0-9]+)[\s.:—–-]*", re.IGNORECASE)
 
 
 class PlacedCell(NamedTuple):
@@ -80,3 +83,9 @@ def _spanning(rows: Rows, numbers: Iterable[int] | None = None) -> list[list[Spa
         ]
         for row in rows
     ]
+
+
+def after_label(caption: PlacedText) -> PlacedText:
+    """Without the number of the table that it begins with."""
+    label = _LABEL.match(caption.text)
+    return caption.part(label.end(), len(caption.text)) if label else caption

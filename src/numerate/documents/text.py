@@ -17,7 +17,7 @@ _BETWEEN_BLOCKS = re.compile(rb"\n[ \t\r]*\n")
 
 
 class TextReader(Reader):
-    suffixes = (".txt", ".text", ".md")
+    suffixes = (".txt", ".text")
 
     def units(self, stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
         """A lone file is cut between paragraphs, and never held whole in memory."""

@@ -10,7 +10,7 @@ from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import SourceError
 from numerate.notices import say
 
-AS_TEXT = (".markdown", ".qmd", ".rmd", ".rst")  # sources that people write, with markup
+AS_TEXT = (".rst",)  # sources that people write, with markup
 
 
 def read_document(file: str, format: str = AUTO, field: str = "text") -> list[Document]:

@@ -24,3 +24,4 @@ done
 mv locked-copy.pdf locked.pdf; mv restricted-copy.pdf restricted.pdf; rm locked.txt
 echo '<meta charset="utf-8"><p dir="rtl">מתוך 120 אנשים, 30 (25%) באו.</p>' > rtl.html
 print_pdf rtl.html right-to-left.pdf && rm rtl.html
+"${read_report[@]}" --standalone --metadata title="Evening walks" --to markdown --output report.qmd

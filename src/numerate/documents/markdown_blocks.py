@@ -1,0 +1,252 @@
+"""Markdown as blocks: paragraphs, headings, items, notes and tables, in their order."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from numerate.documents.html_cells import TABLE
+from numerate.documents.markdown_code import fences_and_comments, stretch_at
+from numerate.documents.pipe_tables import begins_table
+from numerate.documents.placed_text import PlacedText
+
+PARAGRAPH, ITEM, NUMBERED, NOTE, CAPTION = "paragraph", "item", "numbered", "note", "caption"
+PIPES, GRID, ALIGNED, HTML, CHUNK, DIV = "pipes", "grid", "aligned", "html", "chunk", "div"
+# A heading is of the kind "#" to "######".
+
+_FRONT = re.compile(r"---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_HIDDEN = re.compile(r"<(script|style|pre)\b[^<>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_QUOTED = re.compile(r"(?: {0,3}>[ \t]?)+")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*?)(?:[ \t]+#+)?[ \t]*(?:\{[^{}]*\})?[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)]|#\.|\([0-9a-z]{1,4}\))[ \t]+(?=\S)")
+_TASK = re.compile(r"\[[ xX]\][ \t]+")
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_FOOTNOTE = re.compile(r" {0,3}\[\^([^\]\s]+)\]:[ \t]*")
+_DEFINITION = re.compile(r" {0,3}\[([^\]^][^\]]*)\]:[ \t]*\S")
+_CAPTION = re.compile(r"[ \t]*(?:[Tt]able)?:[ \t]+(?=\S)")
+_DIV = re.compile(r"[ \t]*:{3,}(.*)$")
+_BORDER = re.compile(r"[ \t]*\+(?:[-=:]+\+)+[ \t]*$")
+_DASHES = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})+[ \t]*$")
+_LONG_DASHES = re.compile(r"[ \t]*-{4,}[ \t]*$")
+MAX_LINES = 100_000  # of one table
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is left of it without the marks of quotations; ends do not count."""
+
+    text: str
+    at: int  # in the source
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text or self.text.isspace()
+
+    def placed(self, start: int = 0, end: int | None = None) -> PlacedText:
+        text = self.text[start:end]
+        return PlacedText(text, range(self.at + start, self.at + start + len(text)))
+
+
+@dataclass(slots=True)
+class Block:
+    kind: str
+    lines: list[Line]
+    content: PlacedText  # of text; of other kinds empty
+    name: str = ""  # of a note or a division
+
+
+def masked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text with blanks for what is not shown, all else in its place; and where code is."""
+    code, comments = fences_and_comments(text)
+    gone = list(comments)
+    front = _FRONT.match(text)
+    if front is not None:
+        gone = [front.span(), *(one for one in gone if one[0] >= front.end())]
+        code = [one for one in code if one[0] >= front.end()]
+    gone += [one.span() for one in _HIDDEN.finditer(text) if not stretch_at(code, one.start())]
+    done, pieces = 0, list[str]()
+    for start, end in sorted(gone):
+        if start >= done:
+            pieces += [text[done:start], re.sub(r"[^\r\n]", " ", text[start:end])]
+            done = end
+    return "".join([*pieces, text[done:]]), code
+
+
+def blocks(text: str) -> list[Block]:
+    shown, code = masked(text)
+    reading = _Blocks(shown, code)
+    reading.read()
+    return reading.found
+
+
+class _Blocks:
+    def __init__(self, text: str, code: Sequence[tuple[int, int]]) -> None:
+        self.found: list[Block] = []
+        raw = text.splitlines(keepends=True)
+        self._starts = [0, *accumulate(map(len, raw))]
+        self._lines = [_line(line, at) for line, at in zip(raw, self._starts, strict=False)]
+        self._text, self._code = text, code
+        self._tables = [one.span() for one in TABLE.finditer(text)]
+        self._open: list[PlacedText] = []  # lines of the text that is being read
+        self._kind, self._name = PARAGRAPH, ""
+        self._in_list = False
+
+    def read(self) -> None:
+        index = 0
+        while index < len(self._lines):
+            index += self._read_at(index)
+        self._end()
+
+    def _read_at(self, index: int) -> int:
+        """A line, or several that belong together: how many."""
+        line = self._lines[index]
+        if fence := stretch_at(self._code, self._starts[index] + _indent(line.text)):
+            return self._lone(CHUNK, index, self._line_of(fence[1] - 1))
+        if table := self._html_at(index):
+            if before := line.text[: max(table[0] - line.at, 0)].strip():
+                self._open.append(line.placed(line.text.index(before), len(before)))
+            self._end()
+            part = Line(self._text[slice(*table)], table[0])
+            self.found.append(Block(HTML, [part], PlacedText("", ())))
+            return self._line_of(table[1] - 1) + 1 - index
+        if line.is_blank:
+            self._end()
+            return 1
+        for kind, last in self._tables_at(index):
+            return self._lone(kind, index, last)
+        self._text_at(index)
+        return 1
+
+    def _line_of(self, offset: int) -> int:
+        return bisect_right(self._starts, offset) - 1
+
+    def _lone(self, kind: str, first: int, last: int) -> int:
+        self._end()
+        last = max(first, min(last, len(self._lines) - 1))
+        self._in_list = self._in_list and _indent(self._lines[first].text) > 0
+        self.found.append(Block(kind, self._lines[first : last + 1], PlacedText("", ())))
+        return last + 1 - first
+
+    def _html_at(self, index: int) -> tuple[int, int] | None:
+        """A table that begins in a line, outside of code."""
+        start, end = self._starts[index : index + 2]
+        first = bisect_right(self._tables, (start, -1))
+        if first == len(self._tables) or self._tables[first][0] >= end:
+            return None
+        return None if "`" in self._text[start : self._tables[first][0]] else self._tables[first]
+
+    # Tables: of which kind, and up to which line
+
+    def _tables_at(self, index: int) -> Iterator[tuple[str, int]]:
+        lines, text = self._lines, self._lines[index].text
+        if "|" in text and begins_table([one.text for one in lines[index : index + 2]], 0):
+            last = index + 1
+            while last + 1 < len(lines) and "|" in lines[last + 1].text:
+                last += 1
+            yield PIPES, last
+        elif self._open:
+            return
+        elif _BORDER.match(text):
+            last = index
+            while last + 1 < len(lines) and lines[last + 1].text.lstrip().startswith(("|", "+")):
+                last += 1
+            if last > index + 1:
+                yield GRID, last
+        elif index + 2 < len(lines) and _DASHES.match(lines[index + 1].text):
+            last = self._until(index + 2, lambda line: line.is_blank)
+            if last > index + 2:
+                yield ALIGNED, last - 1
+        elif _LONG_DASHES.match(text) or _DASHES.match(text):
+            closing = _LONG_DASHES if _LONG_DASHES.match(text) else _DASHES
+            last = self._until(index + 1, lambda line: bool(closing.match(line.text)))
+            inside = lines[index + 1 : last]
+            columns = closing is _DASHES or any(_DASHES.match(line.text) for line in inside)
+            if last < len(lines) and inside and columns and not inside[0].is_blank:
+                yield ALIGNED, last
+
+    def _until(self, index: int, ends: Callable[[Line], bool]) -> int:
+        last = index
+        while last < len(self._lines) and last - index < MAX_LINES:
+            if ends(self._lines[last]):
+                return last
+            last += 1
+        return last
+
+    # Text
+
+    def _text_at(self, index: int) -> None:
+        line = self._lines[index]
+        text = line.text
+        if division := _DIV.match(text):
+            self._end()
+            self.found.append(Block(DIV, [line], PlacedText("", ()), division[1].strip()))
+        elif heading := _HEADING.match(text):
+            self._end()
+            self._open.append(line.placed(*heading.span(2)))
+            self._end(heading[1])
+        elif self._open and self._kind == PARAGRAPH and (under := _UNDERLINE.match(text)):
+            self._end("#" if under[1][0] == "=" else "##")
+        elif _RULE.match(text) or _DEFINITION.match(text):
+            self._end()
+        elif note := _FOOTNOTE.match(text):
+            self._begin(NOTE, line, note.end(), note[1])
+        elif not self._open and (caption := _CAPTION.match(text)):
+            self._begin(CAPTION, line, caption.end())
+        elif (bullet := _BULLET.match(text)) and self._begins_item(bullet[0].strip()):
+            kind = ITEM if bullet[0].strip() in {"-", "*", "+"} else NUMBERED
+            task = _TASK.match(text, bullet.end())
+            self._begin(kind, line, task.end() if task else bullet.end())
+            self._in_list = True
+        elif self._open:
+            self._open.append(line.placed())
+        elif _indent(text) < 4 or self._in_list or self._follows_note():
+            self._in_list = self._in_list and _indent(text) > 0
+            self._begin(PARAGRAPH, line, 0)
+        # What else is indented is code.
+
+    def _begins_item(self, mark: str) -> bool:
+        """Within a paragraph, a number is only the first of a list if it says so."""
+        if not self._open or self._kind != PARAGRAPH or mark in {"-", "*", "+"}:
+            return True
+        return mark in {"1.", "1)"}
+
+    def _follows_note(self) -> bool:
+        return bool(self.found) and self.found[-1].kind == NOTE
+
+    def _begin(self, kind: str, line: Line, start: int, name: str = "") -> None:
+        self._end()
+        self._kind, self._name = kind, name
+        self._open.append(line.placed(start))
+
+    def _end(self, kind: str | None = None) -> None:
+        if self._open:
+            text, places = "", list[int]()
+            for part in self._open:
+                if text:
+                    text += "\n"
+                    places.append(part.places[0] if part.places else places[-1])
+                text += part.text
+                places += part.places
+            content = PlacedText(text, places).stripped()
+            if content.text:
+                self.found.append(Block(kind or self._kind, [], content, self._name))
+        self._open, self._kind, self._name = [], PARAGRAPH, ""
+
+
+def definitions(text: str) -> frozenset[str]:
+    """Names of links whose targets stand on lines of their own."""
+    return frozenset(
+        found[1].strip().lower() for found in map(_DEFINITION.match, text.splitlines()) if found
+    )
+
+
+def _line(text: str, at: int) -> Line:
+    quoted = _QUOTED.match(text)
+    start = quoted.end() if quoted else 0
+    return Line(text[start:].rstrip("\r\n"), at + start)
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
