@@ -28,6 +28,7 @@ IN_PDF = f"page 1, {CELL}"
         ("report.xlsx", ["Sheet1!A7", CELL.replace("Table 1", "Sheet1!E12"), "Sheet1 1, notes"]),
         ("report.md", ["line 13", CELL, "line 29"]),
         ("report.qmd", ["line 25", CELL, "line 40"]),
+        ("report.ipynb", ["cell 1, line 21", CELL, "cell 1, line 36"]),
     ],
 )
 def test_the_three_errors_are_found(name: str, places: list[str]) -> None:

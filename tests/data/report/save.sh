@@ -25,3 +25,4 @@ mv locked-copy.pdf locked.pdf; mv restricted-copy.pdf restricted.pdf; rm locked.
 echo '<meta charset="utf-8"><p dir="rtl">מתוך 120 אנשים, 30 (25%) באו.</p>' > rtl.html
 print_pdf rtl.html right-to-left.pdf && rm rtl.html
 "${read_report[@]}" --standalone --metadata title="Evening walks" --to markdown --output report.qmd
+"${read_report[@]}" --standalone --to ipynb --output report.ipynb

@@ -1,0 +1,85 @@
+"""Jupyter notebooks: their Markdown, and the tables among the outputs; code is no text."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from numerate.documents.document import BETWEEN, Document
+from numerate.documents.html_cells import TABLE
+from numerate.documents.markdown import MarkdownBody
+from numerate.documents.reader import Reader, Unit
+from numerate.documents.source_map import Part
+from numerate.errors import DocumentError, one_line
+
+
+class NotebookReader(Reader):
+    """One document a file; its places are lines of its cells."""
+
+    suffixes = (".ipynb",)
+
+    def read(self, unit: Unit) -> Iterator[Document]:
+        texts: list[str] = []
+        parts: list[Part] = []
+        bodies: list[MarkdownBody] = []
+        start = tables = 0
+        for name, text in _shown(_cells(unit)):
+            body = MarkdownBody(text, start, tables)
+            bodies.append(body)
+            parts.append(Part(start, name, is_file=False))
+            texts.append(text)
+            start += len(text) + len(BETWEEN)
+            tables += len(body.tables)
+        every = [table for body in bodies for table in body.tables]
+        for body in bodies:
+            body.refer(every)
+        paragraphs = [paragraph for body in bodies for paragraph in body.paragraphs]
+        given = BETWEEN.join(texts)
+        yield Document(unit.name, paragraphs, every, given=given, parts=parts)
+
+
+def _cells(unit: Unit) -> list[Any]:
+    try:
+        notebook = json.loads(unit.text())
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(unit.name, f"not JSON: {one_line(error)}") from None
+    if isinstance(notebook, dict):
+        sheets = notebook.get("worksheets")  # before 2015
+        first = sheets[0] if isinstance(sheets, list) and sheets else notebook
+        cells = first.get("cells") if isinstance(first, dict) else None
+        if isinstance(cells, list):
+            return cells
+    got = f"keys {list(notebook)[:5]}" if isinstance(notebook, dict) else type(notebook).__name__
+    raise DocumentError(unit.name, f"not a notebook: got {got}, expected an object with 'cells'")
+
+
+def _shown(cells: list[Any]) -> Iterator[tuple[str, str]]:
+    """Texts of Markdown, each after the name of its cell; cells count from 1, code among them."""
+    for number, cell in enumerate(cells, 1):
+        if not isinstance(cell, dict):
+            continue
+        if cell.get("cell_type") == "markdown":
+            yield f"cell {number}", _text(cell.get("source"))
+        elif cell.get("cell_type") == "heading":
+            yield f"cell {number}", f"# {_text(cell.get('source'))}"
+        elif isinstance(outputs := cell.get("outputs"), list):
+            for output in outputs:
+                if told := _output(output):
+                    yield f"output of cell {number}", told
+
+
+def _output(output: Any) -> str:
+    """Of several kinds of the same, its Markdown or the tables of its HTML."""
+    data = output.get("data") if isinstance(output, dict) else None
+    if not isinstance(data, dict):
+        return ""
+    if markdown := _text(data.get("text/markdown")):
+        return markdown
+    tables = TABLE.finditer(_text(data.get("text/html")))
+    return BETWEEN.join(table[0] for table in tables)
+
+
+def _text(source: Any) -> str:
+    """A string, or its lines; what UTF-8 cannot hold is replaced."""
+    lines = source if isinstance(source, list) else [source]
+    text = "".join(line for line in lines if isinstance(line, str))
+    return text.encode("utf-8", "replace").decode()
