@@ -72,6 +72,43 @@ def findings(code: str, text: str) -> list[Finding]:
             "We saw 218 k [46%] of all 450 k probes.",
             "We saw 218 [46%] of all 450 probes.",
         ),
+        ("NUM101", "It ranks in the top 5% (58/1677).", "It ranks in 5% (58/1677)."),
+        (
+            "NUM101",
+            "One hundred and sixty-three of 176 women (92.6%) came.",
+            "Sixty-three of 176 women (92.6%) came.",
+        ),
+        (
+            "NUM101",
+            "Mortality was 39/1000 births, 94% in villages.",
+            "Mortality was 39/100 births, 94% in villages.",
+        ),
+        (
+            "NUM101",
+            "Events of grade 3/4 in one arm (93.2%) were few.",
+            "Events in 3/4 in one arm (93.2%) were few.",
+        ),
+        (
+            "NUM101",
+            "Of the 27 drugs, the first was taken by 7 (8.8%), the next by 4 (5.0%).",
+            "Of the 27 drugs, the first was taken by 7 (25.9%), the next by 4 (5.0%).",
+        ),
+        (
+            "NUM101",
+            "Of the 3100 proteins, 418 were new (40.7% of all new ones).",
+            "Of the 3100 proteins, 418 were new (40.7%).",
+        ),
+        (
+            "NUM101",
+            "Some had less than 20/2000 vision (41%).",
+            "Some had less than 20/2000 errors (41%).",
+        ),
+        (
+            "NUM102",
+            "From May until September 2012 out of 113 children 98 came.",
+            "From May until September 212 out of 113 children came.",
+        ),
+        ("NUM102", "An R^2 of 1 means that all fit.", "We saw 2 of 1 means that all fit."),
         (
             "NUM102",
             "Deaths by day 60 of 5 patients were few.",
@@ -106,6 +143,51 @@ def findings(code: str, text: str) -> list[Finding]:
             "NUM112",
             "It gained, ranging in improvement from 0.3% to 4.9% with a gain of 1.8%.",
             "It gained in strength from 0.3% to 4.9% with a gain of 1.8%.",
+        ),
+        (
+            "NUM111",
+            "In all, 13 events were reported by 10 women: 11 events in May and 2 events in June.",
+            "In all, events were reported by 12 women: 11 events in May and 2 events in June.",
+        ),
+        (
+            "NUM111",
+            "In all, 351 patients were randomised 2:1 into A (233 patients) and B (118 patients).",
+            "In all, 351 patients were randomised into A (233 patients) and B (128 patients).",
+        ),
+        (
+            "NUM507",
+            "We read two datasets (1781 and 1623 cells).",
+            "We read two datasets (1781 to 1623).",
+        ),
+        (
+            "NUM508",
+            "The median pressure was −40 mmHg (IQR 35–50).",
+            "The median pressure was 30 mmHg (IQR 35–50).",
+        ),
+        (
+            "NUM111",
+            "We used 2 cells (6 rods, 10 cones and 6 others).",
+            "We used 20 cells (6 rods, 10 cones and 6 others).",
+        ),
+        (
+            "NUM112",
+            "It fell with an increase of 2 SD from 0.34 to 0.78.",
+            "It fell with an increase of 2 from 0.34 to 0.78.",
+        ),
+        (
+            "NUM112",
+            "Rates were from 0.8 to 3.4 and a reduction of 0.2 to 0.35.",
+            "Rates were from 0.8 to 3.4 and a reduction of 0.2.",
+        ),
+        (
+            "NUM508",
+            "The median time was 6.3 years (range, 8 days–10.8 years).",
+            "The median time was 6.3 years (range, 8 years–10.8 years).",
+        ),
+        (
+            "NUM508",
+            "We took the mean of medians across 8 mice (quartiles: 0.989–1).",
+            "We took the mean of 8 mice (quartiles: 0.989–1).",
         ),
         (
             "NUM112",
@@ -266,6 +348,43 @@ def test_counts_of_other_columns_are_parts_too() -> None:
     assert in_table("NUM113", table("Event | Total | A | B | C", *rows)) == []
 
 
+def test_a_total_under_a_header_is_of_the_columns_under_it() -> None:
+    head = [["", "Placebo", "Drug", "Drug", "Drug"], ["", "Placebo", "10 mg", "20 mg", "Total"]]
+    rows = [
+        ["Falls", "2", "3", "5", "8"],
+        ["Rash", "1", "4", "2", "6"],
+        ["Cough", "3", "1", "1", "{}"],
+    ]
+
+    def told(total: str) -> list[str]:
+        body = [[cell.format(total) for cell in row] for row in rows]
+        return in_table("NUM113", Document("a", [], [Table("t", "Table 1", "", head, body)]))
+
+    assert told("2") == []
+    assert told("4") == ["4"]
+
+
+def test_amounts_are_rounded_and_counts_in_parentheses_are_no_percentages() -> None:
+    rows = ["EPA | 3118", "DPA | 69", "DHA | 1466", "Total | 4654"]
+    assert in_table("NUM114", table("Acid | Krill", *rows, caption="Weekly intake (mg)")) == []
+    assert in_table("NUM114", table("Acid | Krill", *rows, caption="Cost in EUR")) == []
+    assert in_table("NUM114", table("Area | Krill", *rows, caption="Weekly catch")) == ["4654"]
+    rows = [*ROWS, "Rash, n | 12 (31.0) | 8 (10.0)"]
+    notes = "Numbers in parentheses are numbers of events."
+    head = "Sign | A (n = 120) | B (n = 80)"
+    assert in_table("NUM103", table(head, *rows, notes=notes)) == []
+    assert in_table("NUM103", table(head, *rows)) == ["31.0"]
+
+
+def test_a_size_above_another_column_is_not_its_own() -> None:
+    """The last header spans two rows, and does not repeat the one before it."""
+    head = [["", "Drug", "Total (N = 30)"], ["", "High dose (N = 10)", "Total (N = 30)"]]
+    body = [["Male, n (%)", "8 (80)", "29 (97)"], ["White, n (%)", "9 (90)", "15 (50)"]]
+    body += [["Treated, n (%)", "10 (100)", "30 (100)"]]
+    source = Table("t", "Table 1", "", head, body, repeated=frozenset({(-1, 2)}))
+    assert in_table("NUM103", Document("a", [], [source])) == []
+
+
 def test_a_total_of_all_headings() -> None:
     rows = [
         "Main | |",
@@ -318,5 +437,7 @@ def test_sentences_end_after_brackets() -> None:
         document = Document("a", [Paragraph(text, ("t",))], tables)
         return [finding.written for finding in recompute(document, codes={"NUM604"}).findings]
 
+    assert told("Of those who took morphine, the mean age was 71.2 years.") == []
+    assert told("Of those who took morphine, the mean age differed (U = 50.9).") == []
     assert told("Some took morphine (n = 4). The mean age of all was 59.8 years.") == []
     assert told("Of those who took morphine, the mean age was 59.8 years.") == ["59.8"]

@@ -1,7 +1,7 @@
 """How many there are in the groups that the columns of a table stand for."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from numerate.checking.numbers import Number
@@ -60,7 +60,9 @@ def group_sizes(read: ReadDocument, table: int) -> Mapping[int, Size]:
             piece = cells.get((row, column))
             if piece is not None:
                 size = size_said_in(piece) if column else None
-            elif (row, column) not in source.repeated:
+            elif (row, column) not in source.repeated or not _is_of_last(
+                source.header[row], column
+            ):
                 size = None
             if size is not None:
                 sizes[column] = size  # of a lower header before that of one above it
@@ -82,6 +84,11 @@ def group_sizes(read: ReadDocument, table: int) -> Mapping[int, Size]:
             elif not label and (said := size_said_in(piece)):
                 sizes[column] = said
     return sizes
+
+
+def _is_of_last(texts: Sequence[str], column: int) -> bool:
+    """Whether a cell repeats the one before it, and not one above."""
+    return 0 < column < len(texts) and texts[column] == texts[column - 1]
 
 
 def _is_bare(piece: Piece) -> bool:

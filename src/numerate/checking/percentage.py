@@ -13,7 +13,7 @@ from numerate.checking.stated import Stated
 
 ROUGHLY = re.compile(  # right before a number that is not meant exactly
     r"(?:about|approximately|approx\.|around|nearly|almost|roughly|some|over|below|above|under"
-    r"|(?:more|less|fewer) than|at least|at most|up to|threshold of|of this|of these"
+    r"|(?:more|less|fewer) than|at least|at most|up to|threshold of|of this|of these|top|bottom"
     r"|[~≈∼<>≤≥±–-])\s?\Z"
 )
 EXACT = Context(prec=1000)  # digits: more than a number with its power can have
@@ -21,6 +21,10 @@ EXACT = Context(prec=1000)  # digits: more than a number with its power can have
 
 def is_count(number: Number) -> bool:
     return number.is_whole and number.value >= 0 and number.stop == number.end
+
+
+def is_year(number: Number) -> bool:
+    return len(number.written) == 4 and is_count(number) and 1500 <= number.value <= 2200
 
 
 def is_percentage(number: Number) -> bool:

@@ -26,7 +26,8 @@ _CLOCK = re.compile(
 )
 # `from May 2012 to March 2011`
 _PERIOD = re.compile(
-    rf"(?:\b(?:[Ff]rom|[Bb]etween)\s|\()(?:{_MONTH}\s)?{_YEAR}\s?(?:to|and|until|through|–|-)\s?"
+    rf"(?:\b(?:[Ff]rom|[Bb]etween)\s|\()(?:{_MONTH}\s)?{_YEAR}"
+    r"\s?(?:to|(?<!\([0-9]{4}\s)and|until|through|–|-)\s?"
     rf"(?:{_MONTH}\s)?{_YEAR}(?=[\s,.;)])"
 )
 DAYS, MONTHS = 31, 12

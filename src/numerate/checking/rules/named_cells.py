@@ -13,6 +13,7 @@ from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.numeral import count_digits, normalise
 
 _SENTENCE = re.compile(r"(?<=[\w)%\]][.?!])\s+(?=[A-Z0-9])")
+_STATISTIC = re.compile(r"[^\W\d_]\s?=\s?[-−–]?\Z")  # `U = 14.00`, which no cell names
 _SIZE = re.compile(r"[(\[,]?\s?\b[nN]\s?=\s?[0-9,]+[)\]]?")
 _WORD = re.compile(r"[^\W\d_]{2,}|[^\W\d_]+\d+")
 _SILENT = frozenset(
@@ -21,7 +22,8 @@ _SILENT = frozenset(
         "and", "in", "at", "to", "for", "with", "or", "per", "on", "by", "group", "groups", "arm",
         "table", "ref", "value", "values", "patients", "participants", "subjects", "mg", "kg", "mm",
         "hg", "ml", "min", "years", "year", "days", "bpm", "beats", "percent", "total", "all", "cm",
-        "dl",
+        "dl", "hr", "rr", "odds", "hazard", "risk", "ratio", "beta", "effect", "estimate",
+        "coefficient", "difference", "change",
     }
 )  # fmt: skip
 STEM = 6  # letters by which words are told apart
@@ -41,7 +43,6 @@ class _Named:
     table: int
     rows: list[_Line]
     columns: list[_Line]
-    written: set[str]  # all numerals of the table
 
 
 def named_cells(read: ReadDocument) -> Iterator[Outcome]:
@@ -49,6 +50,12 @@ def named_cells(read: ReadDocument) -> Iterator[Outcome]:
     for index, table in enumerate(read.tables):
         indices[table.id].append(index)
     named: dict[int, _Named] = {}
+    written = {
+        normalise(number.written)
+        for cells in read.cells
+        for cell in cells.values()
+        for number in cell.numbers
+    }
     for piece in read.paragraphs:
         paragraph = read.document.paragraphs[piece.place.paragraph or 0]
         referred = [index for id in paragraph.tables for index in indices.get(id, ())]
@@ -60,7 +67,7 @@ def named_cells(read: ReadDocument) -> Iterator[Outcome]:
         for text, numbers in _sentences(piece):
             words = _words(text)
             for index in referred:
-                yield from _in_sentence(read, piece, numbers, words, named[index])
+                yield from _in_sentence(read, piece, numbers, words, named[index], written)
 
 
 def _sentences(piece: Piece) -> Iterator[tuple[str, list[Number]]]:
@@ -77,17 +84,16 @@ def _sentences(piece: Piece) -> Iterator[tuple[str, list[Number]]]:
 
 
 def _named(read: ReadDocument, table: int) -> _Named:
-    source, cells = read.tables[table], read.cells[table]
-    written = {normalise(n.written) for piece in cells.values() for n in piece.numbers}
+    source = read.tables[table]
     if not source.header or len(source.body) > MAX_ROWS:
-        return _Named(table, [], [], written)
+        return _Named(table, [], [])
     rows = [_Line(row, _words(texts[0])) for row, texts in enumerate(source.body) if texts]
     columns = [
         _Line(column, _words(_SIZE.sub(" ", text)))
         for column, text in enumerate(source.header[-1])
         if column
     ]
-    return _Named(table, _telling(rows), _telling(columns), written)
+    return _Named(table, _telling(rows), _telling(columns))
 
 
 def _telling(lines: Sequence[_Line]) -> list[_Line]:
@@ -109,7 +115,9 @@ def _in_sentence(
     numbers: Sequence[Number],
     words: frozenset[str],
     table: _Named,
+    elsewhere: set[str],
 ) -> Iterator[Outcome]:
+    """`elsewhere` are all numerals of tables: what is one of them is no slip of another."""
     columns = [column.index for column in table.columns if column.words <= words]
     if not columns:
         return
@@ -128,7 +136,8 @@ def _in_sentence(
                 number
                 for number in numbers
                 if number.precision == stands.precision
-                and normalise(number.written) not in table.written
+                and not _STATISTIC.search(piece.text, max(number.start - 8, 0), number.start)
+                and normalise(number.written) not in elsewhere
                 and _is_slip(number.written, stands.written)
             ]
             if len(odd) == len(rows) == 1:

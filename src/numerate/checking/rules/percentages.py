@@ -1,17 +1,27 @@
 """NUM101 and NUM102: a count and its percentage in running text; parts that exceed their whole."""
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding
 from numerate.checking.numbers import Number
-from numerate.checking.percentage import ROUGHLY, contradiction, fits, is_count, is_percentage
+from numerate.checking.percentage import (
+    ROUGHLY,
+    contradiction,
+    fits,
+    is_count,
+    is_percentage,
+    is_year,
+    wholes,
+)
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import Shape, shape_of
 from numerate.checking.stated import Stated
+from numerate.checking.where import Where
 
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = (
@@ -26,8 +36,9 @@ IN_WORDS = {word: value for value, word in enumerate([*_ONES, *_TEENS], 1)} | {
     for between in (("-", " ") if ones else ("",))
 }
 _NUMBER = (
-    r"(?<!\bbut\s)"  # `all but one of 74 (98.6%)`
-    rf"(#(?<![#/.,]#)(?<!\bor\s#)|\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?"
+    # `all but one of 74 (98.6%)`, `one hundred and sixty-three of 176`
+    r"(?<!\bbut\s)(?<!hundred\s)(?<!hundred\sand\s)(?<!thousand\s)"
+    rf"(#(?<![#/.,]#)(?<!\bor\s#)|\b(?<!-)(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?"
     rf"|{'|'.join([*_TEENS, *_ONES])})(?=\s))"
 )
 _WORD = r"[^\W\d_][\w’'/*-]*"
@@ -35,12 +46,13 @@ _ALL = r"(?:\s(?:the|all|these|those|our|a\stotal\sof|total|only))*"
 _OUT_OF = rf"(?:\s?/\s?|\s(?:out\s)?of{_ALL}\s)"
 _UNIT = (
     r"(?!\s?(?:[-–/:]\s?[#a-z]|mm|mg|m?l\b|[µμ]|k?g\b|cm|hz|°|min|hours?|h\b|days?|weeks?|months?"
-    r"|years?|wk|mo\b|yr|×|x\b|%|per\s?cent|fold|times|k\b|m\b|thousand|million|billion))"
+    r"|years?|wk|mo\b|yr|×|x\b|%|per\s?cent|fold|times|vision|k\b|m\b|thousand|million|billion))"
 )
 _OPEN = r"\s?[(\[]\s?(?:(?:i\.\s?e\.|or|n)[,=:]?\s?)?"
 _PERCENT = re.compile(
     r"#(?<!#,#)\s?(?:%|per\s?cent\b)(?!\s?(?:ci\b|c\.i|confidence|cr\.?i|credib|prediction|limits))"
 )
+MOST = 10**7  # in a group of which nobody says how large it is
 BESIDE = 130  # characters of a statement on either side of its percentage
 # Before it: `42 of 120 patients (35%)`, `42/120, 35%`
 _COUNT_AND_WHOLE = re.compile(
@@ -87,11 +99,13 @@ _OVER_TIME = re.compile(
     r"|\bcumulative (?:incidence|probabilit|rate)"
 )
 _PART = re.compile(
-    rf"#(?<![#/.,-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})"
+    rf"#(?<![#/.,^-]#)\s(?:out\s)?of(?:\s(?:the|all|these))*\s(#){_UNIT}(?=\s[a-z]{{3}})"
 )
 
 # `by day 60 of 5 patients`: a number that is a name
-_NAMED = re.compile(r"\b(?:days?|weeks?|months?|years?|visits?|ages?|grades?|stages?|aged)\s\Z")
+_NAMED = re.compile(
+    r"\b(?:days?|weeks?|months?|years?|visits?|ages?|grades?|stages?|phases?|types?|aged)\s\Z"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +127,7 @@ def percentages_in_text(read: ReadDocument) -> Iterator[Outcome]:
 
 def _in_piece(piece: Piece) -> Iterator[Outcome]:
     shape = shape_of(piece)
+    wrong: dict[Where, list[tuple[Outcome, _Share]]] = defaultdict(list)  # by a whole said once
     for share in _shares(shape):
         where = shape.where(share.at, share.end)
         count = int(share.count.number.value)
@@ -131,7 +146,27 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
             yield Outcome(where, missing="whether it is estimated")
         else:
             found = contradiction("NUM101", share.count, whole, size, share.percentage, "")
-            yield Outcome(where, found)
+            if share.whole is not None:
+                yield Outcome(where, found)
+            else:
+                wrong[whole.where].append((Outcome(where, found), share))
+    for some in wrong.values():
+        of_another = _have_another_whole([share for _, share in some])
+        for outcome, _ in some:
+            missing = Outcome(outcome.where, missing="what it is a part of")
+            yield missing if of_another else outcome
+
+
+def _have_another_whole(shares: Sequence[_Share]) -> bool:
+    """Whether several are percentages of one other whole: `Of 27 drugs, 7 (8.8%) and 6 (7.5%)`."""
+    known = [
+        wholes(int(share.count.number.value), share.percentage.number, MOST) for share in shares
+    ]
+    return (
+        len(known) > 1
+        and all(known)
+        and max(one[0] for one in known) <= min(one[-1] for one in known)
+    )
 
 
 def _shares(shape: Shape) -> Iterator[_Share]:
@@ -143,6 +178,8 @@ def _shares(shape: Shape) -> Iterator[_Share]:
             continue
         count = whole = _before(text, at, end) or _after(text, end)
         if count is None and (count := _COUNT.search(text, start, at)):
+            if _OF.match(text, end):
+                continue  # `418 proteins (40.7% of all that are known)`
             whole = _AND_WHOLE.match(text, end, end + BESIDE)
         if count is None and not (count := _AND_COUNT.match(text, end, end + BESIDE)):
             continue
@@ -154,7 +191,11 @@ def _shares(shape: Shape) -> Iterator[_Share]:
             min(at, count.start()),
             max(end, count.end(), whole.end() if whole else 0),
         )
-        if _is_share(share) and not (whole and _is_ratio(share, text[slice(*whole.span())])):
+        if not _is_share(share) or _NAMED.search(
+            text, max(count.start(group) - 12, 0), count.start(group)
+        ):
+            continue
+        if not (whole and _is_ratio(share, text[slice(*whole.span())])):
             yield share
 
 
@@ -177,10 +218,12 @@ def _after(text: str, end: int) -> re.Match[str] | None:
 
 
 def _is_ratio(share: _Share, written: str) -> bool:
-    """`24/7`, `120/80`, `2023/24`: two numbers and a stroke, of which the first is no part."""
-    whole = share.whole
-    is_part = whole is None or share.count.number.value < whole.number.value
-    return not is_part and re.search(r"#\s?/\s?#", written) is not None
+    """`24/7`, `120/80`, `2023/24`, `39/1000`: two numbers and a stroke, of which the first is no
+    part, or so many in a thousand."""
+    if share.whole is None or re.search(r"#\s?/\s?#", written) is None:
+        return False
+    whole = share.whole.number.value
+    return share.count.number.value >= whole or whole in (1000, 10_000, 100_000)
 
 
 def _is_share(share: _Share) -> bool:
@@ -237,6 +280,8 @@ def parts_that_exceed(read: ReadDocument) -> Iterator[Outcome]:
                 continue
             if _NAMED.search(shape.folded, max(match.start() - 12, 0), match.start()):
                 continue
+            if is_year(part.number) and part.number.value > whole.number.value:
+                continue  # `until September 2012 out of 113 children`
             where = shape.where(*match.span())
             if part.number.value <= whole.number.value:
                 yield Outcome(where)

@@ -97,7 +97,9 @@ def near_copies(read: ReadDocument) -> Iterator[Outcome]:
             yield Outcome(statement.where)
         elif copy is not None:
             beside = list(_beside(in_text, index))
-            if not beside or any(same_elsewhere[other] or found[other] for other in beside):
+            agreeing = sum(same_elsewhere[other] for other in beside)
+            near = 1 + sum(found[other] is not None for other in beside)
+            if len(beside) < near <= 2 or agreeing >= near:
                 yield Outcome(statement.where, _finding(read, statement, *copy))
 
 

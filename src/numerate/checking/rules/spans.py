@@ -16,7 +16,7 @@ _UNIT = r"(?:\s?(?:%|[a-z°µμ][a-z/°^]{0,8}))?"
 _TO = rf"{_UNIT}\s?(?:–|—|-|−|to|,|;)\s?{_SIGN}"
 # `median 12 (IQR 8–15)`, `mean age was 45 years (range 21 to 70)`
 _AROUND = re.compile(
-    rf"\b(?:median|mean|average)\b[^#.;()]{{0,60}}?{_SIGN}(#){_UNIT}\s?[,(\[;]\s?"
+    rf"\b(?:median|mean|average)\b[^#.;()]{{0,60}}?(?<!across\s){_SIGN}(#){_UNIT}\s?[,(\[;]\s?"
     rf"(?:\w+\s)?{_SPAN}[:,=]?\s?(?:of\s|was\s|from\s)?{_SIGN}(#){_TO}(#)(?!\s?[#%]?[-–]#)"
 )
 _ALONE = re.compile(
@@ -26,6 +26,7 @@ _ALONE = re.compile(
 _IN_CELL = re.compile(
     rf"\s*{_SIGN}(#)\s?[(\[]\s?{_SIGN}(#)\s?(?:–|—|-|−|to|,|;)\s?{_SIGN}(#)\s?[)\]].*"
 )
+_NAME = re.compile(r"\s?((?!to\b|and\b)[^\W\d_]{2,})")
 _LABEL = re.compile(r"\b(?:median|iqr|range|quartiles?|interquartile)\b", re.IGNORECASE)
 _NO_LABEL = re.compile(
     r"\b(?:ci|confidence|difference|change|or|hr|rr|ratio|mean|β|beta)\b", re.IGNORECASE
@@ -66,6 +67,11 @@ def _above(read: ReadDocument, table: int, column: int) -> list[str]:
 
 def _checked(piece: Piece, numbers: Sequence[Number]) -> Iterator[Outcome]:
     *middle, low, high = numbers
+    if middle and middle[0].value < 0 <= low.value:
+        return  # `−40 (35–50)`: the signs of the span are left out
+    unit = _NAME.match(piece.text, low.stop)
+    if unit and (after := _NAME.match(piece.text, high.stop)) and unit[1] != after[1]:
+        return  # `8 days–10.8 years`
     where = piece.where(numbers[0].start, high.stop)
     places = tuple(piece.of(number) for number in numbers)
     shown = piece.text[low.start : high.stop]

@@ -29,8 +29,12 @@ _PERCENT = re.compile(
     r"\(\s?%\s?\)|\[\s?%\s?\]|[,;/]\s?%|%\s?\)?$|^%|percent|% of|[(\[]%", re.IGNORECASE
 )
 _OTHERWISE = re.compile(
-    r"\b(?:mean|median|sd|iqr|range|se|sem|ci|s\.d|average|quartiles?|ratio|per 1,?000)\b|±"
+    r"\b(?:mean|median|sd|iqr|range|se|sem|ci|s\.d|average|quartiles?|ratio|per 1,?000|min|max)\b|±"
     r"|\bperson-",
+    re.IGNORECASE,
+)
+_NO_PERCENTAGES = re.compile(
+    r"\bparenthes[ie]s\b[^.;]{0,20}\b(?:are|is|indicates?|represents?)\b[^.;%]{0,20}\bnumbers?\b",
     re.IGNORECASE,
 )
 _MADE_TO_FIT = re.compile(r"\b(?:rounded|adjusted)\b[^.;]{0,40}\b100\b", re.IGNORECASE)
@@ -86,6 +90,8 @@ class _Table:
                 self.under[id(self.headings[row]), column] += share.part
 
     def _shares_in_cells(self) -> Iterator[tuple[tuple[int, int], Share]]:
+        if _NO_PERCENTAGES.search(f"{self.source.caption} {self.source.notes}"):
+            return
         cells = [(at, piece) for at, piece in self.cells.items() if at[0] >= 0 and at[1] > 0]
         not_counts = {row for (row, _), piece in cells if is_mean(piece)}
         for (row, column), piece in cells:
@@ -257,7 +263,12 @@ class _Table:
         return is_alone and (not known or fitting == others >= ALL_OTHERS)
 
     def _is_slip_of_percentage(self, share: Share, size: int) -> bool:
+        """Without decimals only two digits swapped, or one more: others are slips by chance."""
         stated, meant = share.percentage.number, 100 * share.part / size
+        if stated.is_whole:
+            whole = written(meant, 0)
+            is_likely = len(whole) != len(stated.written) or sorted(whole) == sorted(stated.written)
+            return is_likely and one_slip(stated.written, whole)
         decimals = range(max(stated.precision - 1, 0), stated.precision + 2)  # the point may move
         return any(one_slip(stated.written, written(meant, some)) for some in decimals)
 

@@ -30,6 +30,9 @@ _AVERAGE = re.compile(r"\b(?:mean|median|average)\b", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"event|adverse|complication|symptom|side effect|reason|diagnos|comorbid", re.IGNORECASE
 )
+_AMOUNTS = re.compile(
+    r"\b(?:mg|kg|g|ml|mmol|kcal|kJ|[µμ]g|USD|EUR|[Cc]osts?)\b|[€£$]"
+)  # are rounded
 _OVERLAP = re.compile(
     r"\bnot (?:be )?(?:mutually )?exclusive|\boverlap|\bmore than one\b|\btotals? exceeds?\b"
     r"|\bnot (?:add|sum|total)\b|\bincludes? drop-?outs?\b",
@@ -84,7 +87,7 @@ def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
             column: {
                 row: one for row in range(len(source.body)) if (one := _count(cells, row, column))
             }
-            for column in range(1, width)
+            for column in _beside(source.header, total, width)
         }
         members = [
             column
@@ -105,6 +108,16 @@ def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
         ]
         yield from _checked("NUM113", lines)
         yield from _header(read, table, total, members)
+
+
+def _beside(header: Sequence[Sequence[str]], total: int, width: int) -> Sequence[int]:
+    """The columns that a total may be of: those that share a header above it, if some do."""
+    for texts in header[:-1]:
+        if total < len(texts) and texts[total]:
+            same = [c for c in range(1, len(texts)) if texts[c] == texts[total]]
+            if len(same) > 2:
+                return same
+    return range(1, width)
 
 
 def totals_of_rows(read: ReadDocument) -> Iterator[Outcome]:
@@ -155,7 +168,9 @@ def _headings(body: Sequence[Sequence[str]]) -> list[str]:
 
 def _tables(read: ReadDocument) -> Iterator[int]:
     for table, source in enumerate(read.tables):
-        may_add = not _OVERLAP.search(f"{source.caption} {source.notes}")
+        may_add = not (
+            _OVERLAP.search(f"{source.caption} {source.notes}") or _AMOUNTS.search(source.caption)
+        )
         if may_add and len(source.body) > 1 and len(read.cells[table]) <= MAX_CELLS:
             yield table
 
@@ -189,7 +204,7 @@ def _header(
     whole, parts = sizes[total].value, [sizes[c].value for c in members]
     if whole == sum(parts):
         yield Outcome(sizes[total].where)
-    elif is_near(whole, parts):
+    elif is_near(whole, parts) and all(whole != sum(parts) - part for part in parts):
         yield Outcome(sizes[total].where, wrong_sum("NUM113", stated[1:], stated[0]))
 
 

@@ -6,8 +6,7 @@ from math import isfinite
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
-from numerate.checking.numbers import Number
-from numerate.checking.percentage import ROUGHLY, is_count, written
+from numerate.checking.percentage import ROUGHLY, is_count, is_year, written
 from numerate.checking.reading import ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
@@ -48,9 +47,9 @@ _PARTLY = re.compile(
     r"\b(?:of (?:whom|which|these|them|those)|includ\w*|at least|each|per|or more|respectively"
     r"|least|completed|analy[sz]ed|dropped|withdr\w+|excluded|lost|remaining|twice|both)\b"
 )
-_GROUP = re.compile(rf"\bn\s?=\s?#|#\s(?=(?:{_PEOPLE}|to|in|received|were|was|into)\b)")
+_GROUP = re.compile(rf"\bn\s?=\s?#|(?<!:)#\s(?=(?:{_PEOPLE}|to|in|received|were|was|into)\b)")
 _FROM_TO = re.compile(r"\bfrom\s(#)(\s?%)?(?:\s[^#.;,()]{0,25}?)?\sto\s(#)(\s?%)?")
-_BY = r"(#)(\s?%|\s?percentage|\s?-?fold|\s?times)?"
+_BY = r"(#)(?!\s?(?:to|–|-)\s?#)(\s?%|\s?percentage|\s?-?fold|\s?times|\s?s\.?d\b|\sstandard)?"
 _CHANGE = (
     r"(?:increase|decrease|reduction|rise|fall|drop|decline|difference|improvement|gain|loss"
     r"|change)"
@@ -69,6 +68,7 @@ _RANGE = re.compile(r"\b(?:rang|var|span)[a-z]{1,5}\s(?:[a-z]+\s){0,3}\Z")
 _AVERAGE = re.compile(r"\b(?:mean|median|average)\b")
 _OF_ANOTHER = re.compile(r"#\s?[(\[]\s?\Z")  # `1,021 (n = 507`: parts of what is just said
 _PART_OF = re.compile(r"#\s(?:\w+\s)?(?:[(\[]#\s?%?[)\]]\s)?(?:out\s)?of\s(?:the\s|all\s)?\Z")
+SENTENCE = 800  # characters in which groups are listed
 BESIDE = 100  # characters in which a change may be stated beside what it is between
 
 
@@ -91,10 +91,20 @@ def totals_in_text(read: ReadDocument) -> Iterator[Outcome]:
             whole, *values = (int(one.number.value) for one in stated)
             if whole in (sum(values), sum(values[:-1])):  # what is named last may be beside them
                 yield Outcome(where)
+            elif _is_said_before(shape, total, sum(values)):
+                continue  # `13 events in 10 patients: 11 of the one kind and 2 of the other`
             elif is_near(whole, values) or (are_all and abs(whole - sum(values)) < whole / 2):
                 yield Outcome(where, wrong_sum("NUM111", stated[1:], stated[0]))
             else:
                 yield Outcome(where, missing="whether these are all parts")
+
+
+def _is_said_before(shape: Shape, total: int, made: int) -> bool:
+    """Whether the parts are of another number of the sentence."""
+    start = max(shape.folded.rfind(". ", 0, total), total - SENTENCE, 0)
+    return any(
+        shape.number(at).value == made for at in range(start, total) if shape.folded[at] == "#"
+    )
 
 
 def _sums(shape: Shape) -> Iterator[tuple[int, Sequence[int], bool]]:
@@ -108,8 +118,8 @@ def _sums(shape: Shape) -> Iterator[tuple[int, Sequence[int], bool]]:
             parts = [match.start(1) + at for at, sign in enumerate(match[1]) if sign == "#"]
             yield match.start(), parts, False
     for match in _DIVIDED.finditer(text):
-        stop = text.find(". ", match.end(), match.end() + 300)
-        stop = stop if stop >= 0 else match.end() + 300
+        stop = text.find(". ", match.end(), match.end() + SENTENCE)
+        stop = stop if stop >= 0 else match.end() + SENTENCE
         groups = list(_GROUP.finditer(text, match.end(), stop))
         sized = [group for group in groups if group[0].startswith("n")]
         groups = sized if len(sized) >= 2 else groups
@@ -140,7 +150,7 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
             if by is None or _AVERAGE.search(by[0]):
                 continue
             before, after = (_stated(shape, match.start(group)) for group in (1, 3))
-            if _is_year(before.number) and _is_year(after.number):
+            if is_year(before.number) and is_year(after.number):  # it says when
                 continue
             change, kind = _stated(shape, by.start(1)), (by[2] or "").strip()
             are_percentages = bool(match[2] or match[4])
@@ -159,11 +169,6 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
                 yield Outcome(where, missing="what it is relative to")
                 continue
             yield Outcome(where, _wrong_difference(before, after, change, kind, are_percentages))
-
-
-def _is_year(number: Number) -> bool:
-    """`from 2019 to 2023` says when."""
-    return len(number.written) == 4 and is_count(number) and 1500 <= number.value <= 2200
 
 
 def _magnitude(interval: Interval) -> Interval:
