@@ -27,6 +27,7 @@ class Fake:
     members = ()
     usual_alarms = 0.01
     tokens = staticmethod(tokenize)
+    sees_tables = False
 
     def __init__(self) -> None:
         self.checker = self
