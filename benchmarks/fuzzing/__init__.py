@@ -6,6 +6,7 @@ from fuzzing.checks import Checks
 from fuzzing.datasets import Datasets
 from fuzzing.kind import Kind
 from fuzzing.models import Models
+from fuzzing.office import Office
 from fuzzing.requests import Requests
 from fuzzing.runs import Runs
 from fuzzing.table_files import TableFiles
@@ -14,6 +15,7 @@ KINDS: dict[str, type[Kind]] = {
     "articles": Articles,
     "checks": Checks,
     "tables": TableFiles,
+    "office": Office,
     "requests": Requests,
     "archives": Archives,
     "datasets": Datasets,
