@@ -18,7 +18,7 @@ from numerate.errors import DocumentError
 
 MAX_DEPTH = 20  # cuts within cuts
 MAX_TITLES, MAX_NOTES = 2, 5  # rows above and below a table that belong to it
-TITLE = 100  # characters; what is longer, or ends with a point, is a note
+TITLE = 100  # characters; what is longer, or ends like a sentence, is a note
 
 _Place = tuple[int, int]  # row and column, from 1
 
@@ -171,7 +171,9 @@ def _is_title(part: _Part, repeated: set[_Place]) -> bool:
 
 
 def _is_short(text: str) -> bool:
-    return bool(label_and_caption(text)[0]) or (len(text) <= TITLE and not text.endswith("."))
+    return bool(label_and_caption(text)[0]) or (
+        len(text) <= TITLE and not text.endswith((".", ";"))
+    )
 
 
 def _begins_table(part: _Part, repeated: set[_Place]) -> bool:
