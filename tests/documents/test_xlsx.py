@@ -168,7 +168,7 @@ def test_hidden_columns_and_cells_without_names() -> None:
 
 
 def test_kinds_of_cells() -> None:
-    kinds = {"b": "1", "e": "#DIV/0!", "str": "so_x000D_\n so", "d": "2025-03-05", "s": "999",
+    kinds = {"b": "1", "e": "#DIV/0!", "str": "so_x000D_\n so", "d": "2025-03-05", "s": "9" * 9000,
              "n": "1e999"}  # fmt: skip
     cells = "".join(f'<c t="{kind}"><f>A1</f><v>{value}</v></c>' for kind, value in kinds.items())
     sheet = SHEET.format(f"<sheetData><row>{cells}<c><f>A1+1</f></c></row></sheetData>")

@@ -116,6 +116,7 @@ class _Story:
         self.styles = styles
         self.blocks: list[Block] = []
         self.notes: list[tuple[str, str]] = []  # that were referred to: kind and id
+        self._tables = 0  # that were met
         self._fields: list[Field] = []
         self._line: Line | None = None  # that goes on: the end of its paragraph was deleted
 
@@ -178,8 +179,8 @@ class _Story:
             beside: list[Line] = []
             grid = word_grid(element, lambda cell: self._cell_text(cell, beside))
             if any(map(any, [*grid.header, *grid.body])):
-                number = sum(block.table is not None for block in self.blocks) + 1
-                self.blocks.append(Block(table=Table(f"#{number}", "", "", *grid)))
+                self._tables += 1
+                self.blocks.append(Block(table=Table(f"#{self._tables}", "", "", *grid)))
             for line in beside:
                 self._boxes(line)
         self._fields, self._line = fields, None

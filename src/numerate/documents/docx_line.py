@@ -23,6 +23,7 @@ _LEFT_OUT = re.compile(
     r"(?:TOC|INDEX|TOA|PAGE|PAGEREF|NUMPAGES|NOTEREF|BIBLIOGRAPHY"
     r"|ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|CSL_BIBLIOGRAPHY|Mendeley Bibliography))\b"
 )
+_PRIVATE = re.compile("[\uf000-\uf0ff]")  # what fonts of symbols have there
 
 
 class Field:
@@ -233,5 +234,4 @@ def _characters(text: Element, font: str) -> str:
     parts = [text.text or ""]
     for one in text:  # an entity that nobody declared
         parts += [entity_text(one), one.tail or ""]
-    return "".join(symbol(f"{ord(c):x}", font) if "\uf000" <= c <= "\uf0ff" else c
-                   for c in "".join(parts))  # fmt: skip
+    return _PRIVATE.sub(lambda match: symbol(f"{ord(match[0]):x}", font), "".join(parts))

@@ -96,7 +96,7 @@ def _cells(row: Element) -> list[_Cell]:
 def _number(properties: Element, name: str, usual: int) -> int:
     found = child(properties, name)
     written = "" if found is None else value(found)
-    return min(max(int(written), usual), MAX_SPAN) if written.isdecimal() else usual
+    return min(max(int(written[:9]), usual), MAX_SPAN) if written.isdecimal() else usual
 
 
 def _heights(rows: list[list[_Cell]]) -> dict[tuple[int, int], int]:

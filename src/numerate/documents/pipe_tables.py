@@ -151,6 +151,8 @@ def label_and_caption(text: str) -> tuple[str, str]:
 
 def tables_named(text: str, tables: Sequence[Table]) -> tuple[str, ...]:
     """The ids of the tables that a text refers to by their numbers: `Tables 1 and 3–5`."""
+    if not _NAMED.search(text):
+        return ()
     numbered = {table.label.removeprefix("Table "): table.id for table in tables}
     named: dict[str, None] = {}
     for match in _NAMED.finditer(" ".join(text.split())):

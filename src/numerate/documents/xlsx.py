@@ -23,6 +23,7 @@ from numerate.errors import DocumentError
 
 KIND = "a workbook (.xlsx)"
 
+_DIGITS = re.compile(r"[0-9]{1,9}")
 _ESCAPED = re.compile(r"_x00[01][0-9A-Fa-f]_")
 
 
@@ -188,4 +189,4 @@ def _unescaped(text: str) -> str:
 
 
 def _whole(written: str | None, usual: int) -> int:
-    return int(written) if written and written.isascii() and written.isdecimal() else usual
+    return int(written) if written and _DIGITS.fullmatch(written) else usual
