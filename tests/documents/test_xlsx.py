@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.documents.office import DATA, replaced
 
 import numerate
+from numerate.analysis.benford import count_digits_of
 from numerate.checking.reading import ReadDocument
 from numerate.checking.where import Where
 from numerate.documents import documents, read_file
@@ -200,6 +201,12 @@ def test_what_is_no_workbook_is_one_line(parts: dict[str, str | bytes | None], r
     (error,) = documents(Unit("a.xlsx", "xlsx", replaced(DOGS, parts)))
     assert isinstance(error, DocumentError)
     assert reason in str(error)
+
+
+def test_digits_of_its_cells_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(workbook([["Dog", "n"], ["A", 12], ["B", 34], ["All 2", 46]]))
+    assert count_digits_of(str(path)).numbers == 4 + 2 + 2  # and of the other sheet
 
 
 def test_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from numerate.corpus.rules import ReadingRules
 from numerate.corpus.sources import Source
 from numerate.corpus.tokenizer import DEFAULT_RULES, iter_tokens
 from numerate.documents import PLAIN, STANDARD_INPUT, documents, units
-from numerate.documents.document import Paragraph
+from numerate.documents.document import Document, Paragraph
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError, check_choice
 from numerate.notices import say
@@ -143,10 +143,19 @@ def _numbers(source: str, field: str, rules: ReadingRules) -> Iterator[str]:
                 if skipped <= MAX_ERROR_LINES:
                     say(f"skipped {document}")
                 continue
-            for paragraph in document.paragraphs:
+            for paragraph in [*document.paragraphs, *_cells(document)]:
                 yield from _numbers_of(paragraph, rules)
     if skipped > MAX_ERROR_LINES:
         say(f"… and {skipped - MAX_ERROR_LINES:,} more")
+
+
+def _cells(document: Document) -> Iterator[Paragraph]:
+    """Of the sheets of a workbook, which is where its numbers are."""
+    for table in document.tables:
+        if table.sheet is not None:
+            for cell in table.cells():
+                if (cell.row, cell.column) not in table.repeated:
+                    yield Paragraph(cell.text)
 
 
 def _numbers_of(paragraph: Paragraph, rules: ReadingRules) -> Iterator[str]:
