@@ -241,26 +241,14 @@ class ReadDocument:
         return list(accumulate(int(not one.in_abstract) for one in self.document.paragraphs))
 
     def describe(self, where: Where) -> str:
-        """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line; before
-        it the page, where there are any."""
+        """In words: `Table 2, row Heart rate, column Placebo`; `paragraph 3`, or its line; with
+        its page, where there are any: `Table 2 on page 5, row Heart rate`."""
         page = self.place(where).page
-        words = self._described(where)
-        return words if page is None else f"page {page}, {words}"
-
-    def _described(self, where: Where) -> str:
+        on_page = "" if page is None else f" on page {page}"
         if where.table is None:
-            paragraph = self.document.paragraphs[where.paragraph or 0]
-            if self.document.given is not None:
-                place = self.place(where)
-                within = f"{place.part.name}, " if place.part else ""
-                return f"{within}line {place.line}"
-            if paragraph.cell is not None:
-                return paragraph.cell
-            if paragraph.in_abstract:
-                return "abstract"
-            return f"paragraph {self._outside_abstract[where.paragraph or 0]}"
+            return self._paragraph_named(where) + on_page
         table = self.tables[where.table]
-        name = table.label or f"Table {where.table + 1}"
+        name = (table.label or f"Table {where.table + 1}") + on_page
         if where.row is None or where.column is None:
             return f"{name}, {'notes' if where.in_notes else 'caption'}"
         if table.sheet is not None:
@@ -272,6 +260,18 @@ class ReadDocument:
             return f"{name}, header of {column}"
         row = _shortened(table.body[where.row][0]) or where.row + 1
         return f"{name}, row {row}" if where.column == 0 else f"{name}, row {row}, {column}"
+
+    def _paragraph_named(self, where: Where) -> str:
+        paragraph = self.document.paragraphs[where.paragraph or 0]
+        if self.document.given is not None:
+            place = self.place(where)
+            within = f"{place.part.name}, " if place.part else ""
+            return f"{within}line {place.line}"
+        if paragraph.cell is not None:
+            return paragraph.cell
+        if paragraph.in_abstract:
+            return "abstract"
+        return f"paragraph {self._outside_abstract[where.paragraph or 0]}"
 
 
 def _hidden(text: str, stretches: list[tuple[int, int, str]], at: int) -> str:
