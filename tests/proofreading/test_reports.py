@@ -38,6 +38,7 @@ from numerate.proofreading.proofread_report import Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.witnesses import Suspicion
 
+REPORT = Path(__file__).parents[1] / "data" / "report"
 UNFIT = Fit({"unknown_words": Compared(0.41, 0.03, 0.1)})
 
 
@@ -432,3 +433,26 @@ def test_no_more_of_a_paragraph_is_searched_than_is_printed(
     lines = printed(report).splitlines()
     assert lines.count(f"  {statement.strip()}") == len(report) == len(searched) == 40
     assert max(searched) <= 2 * AROUND + len("120")
+
+
+@pytest.mark.parametrize("name", ["report.docx", "report-libreoffice.pdf", "report.tex"])
+def test_html_has_tables_where_they_stand_in_every_format(name: str) -> None:
+    """Under a heading, before the next paragraph; what marks a reference is for models."""
+    (document,) = read_file(str(REPORT / name))
+    report = Report([proofread(document)])
+    page = as_html(report)
+    order = [">Results</h", "<table>", "After 12 weeks, systolic"]
+    places = [page.index(part) for part in order]
+    assert places == sorted(places)
+    assert "_ref_" not in page
+    assert "Table …" in page
+
+
+def test_references_and_ends_of_lines_are_for_people() -> None:
+    text = f"As _cite_ and Table _ref_ say, {WRONG[0].lower()}{WRONG[1:]}"
+    document = Document("a.xml", [Paragraph(text)])
+    out = io.StringIO()
+    print_report(Report([proofread(document)]), Console(file=out, width=40))
+    lines = out.getvalue().splitlines()
+    assert lines[1].startswith("  As […] and Table … say, the groups")
+    assert all(line == line.rstrip() for line in lines)

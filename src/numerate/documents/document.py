@@ -109,6 +109,8 @@ class Table:
     line: int | None = field(default=None, compare=False)  # of a file of markup where it begins
     sheet: SheetCells | None = field(default=None, compare=False, repr=False)  # of a workbook
     page: int | None = field(default=None, compare=False)  # of a file of pages where it begins
+    after: int | None = field(default=None, compare=False)
+    """How many paragraphs stand before it, where nothing else tells."""
     file: "Document | None" = field(default=None, compare=False, repr=False)
     """That it was read from, where it stands beside the document that it is about."""
 

@@ -76,9 +76,16 @@ def _write_notes(story: "_Story", package: OfficePackage, main: str) -> None:
 
 def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]:
     """Without the list of references; with those of the abstract told from the others."""
-    kept = list(_without_references(block for block in blocks if block.table is None))
-    references = sum(block.table is None for block in blocks) - len(kept)
-    for block in kept:
+    text_blocks = [block for block in blocks if block.table is None]
+    kept = {id(block) for block in _without_references(text_blocks)}
+    references = len(text_blocks) - len(kept)
+    before = 0
+    for block in blocks:
+        if block.table is not None:
+            block.table.after = before
+        if id(block) not in kept:
+            continue
+        before += 1
         text = _NUMBER_OF_HEADING.sub("", block.text) if block.level else block.text
         yield Paragraph(
             with_citations(text, references),

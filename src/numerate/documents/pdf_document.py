@@ -42,12 +42,24 @@ def _read(unit: Unit) -> Document:
         items.append(item)
     found = list(joined_tables(blocks_of(items, layout.body), vocabulary))
     text, references = _without_references(found)
-    tables = [
-        written_table(one, number, vocabulary)
-        for number, one in enumerate((one for one in found if isinstance(one, FoundTable)), 1)
-    ]
+    tables = list(_tables(found, text, vocabulary))
     paragraphs = [_paragraph(block, vocabulary, references, tables) for block in text]
     return Document(unit.name, paragraphs, tables)
+
+
+def _tables(
+    found: Sequence[Block | FoundTable], text: Sequence[Block], vocabulary: Vocabulary
+) -> Iterator[Table]:
+    kept = set(map(id, text))
+    number = before = 0
+    for one in found:
+        if isinstance(one, FoundTable):
+            number += 1
+            table = written_table(one, number, vocabulary)
+            table.after = before
+            yield table
+        else:
+            before += id(one) in kept
 
 
 def _without_references(found: Sequence[Block | FoundTable]) -> tuple[list[Block], int]:
@@ -87,7 +99,8 @@ def _paragraph(
         if pages[index] != pages[index - 1]
     )
     named = tables_named(as_it_stands(block.lines, vocabulary), tables)
-    return Paragraph(text, named, page=block.page, turns=turns)
+    kind = "##" if block.is_heading else ""
+    return Paragraph(text, named, kind=kind, page=block.page, turns=turns)
 
 
 def _pages(unit: Unit) -> Iterator[tuple[int, list[Side]]]:

@@ -17,6 +17,7 @@ from numerate.documents.markdown_code import stretch_at
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
     Report,
+    for_people,
     further,
     location,
     name_some,
@@ -161,23 +162,26 @@ def _texts(proofread: ProofreadDocument, marks: Texts) -> str:
     return "".join(block for _, block in sorted(blocks, key=lambda pair: pair[0]))
 
 
-def _stands_at(proofread: ProofreadDocument, place: Where) -> float:
-    """Where in its document: offset, line or page; what has none comes last, as it is counted."""
+def _stands_at(proofread: ProofreadDocument, place: Where) -> tuple[float, float]:
+    """Where in its document: offset or line, and after how many paragraphs; what has none comes
+    last, as it is counted."""
     read = proofread.read
     if place.table is not None:
         table = read.tables[place.table]
         if read.is_beside(place):
-            return math.inf
+            return math.inf, math.inf
         if table.source is not None:
-            return table.source.stretches[0][0]
-        at = table.page if table.line is None else table.line
-        return math.inf if at is None else at
+            return table.source.stretches[0][0], 0
+        if table.after is not None:
+            return 0, table.after - 0.5
+        return math.inf if table.line is None else table.line, math.inf
     index = place.paragraph or 0
     if read.document.given is not None:
-        return read.document.span(read.document.paragraphs[index], place.start, place.end)[0]
+        span = read.document.span(read.document.paragraphs[index], place.start, place.end)
+        return span[0], 0
     # A paragraph whose line is not known stands after the last one whose line is.
-    before = (one.line or one.page for one in read.document.paragraphs[index::-1])
-    return next((line for line in before if line is not None), 0)
+    before = (one.line for one in read.document.paragraphs[index::-1])
+    return next((line for line in before if line is not None), 0), index
 
 
 def _shown(
@@ -261,6 +265,7 @@ def _marked(text: str, place: Where, marks: Texts) -> str:
 
 
 def _segment(text: str, marks: Sequence[_Mark], at: int) -> str:
+    text = for_people(text)
     if not marks:
         return escape(text)
     numeral = [mark for mark in marks if mark.numeral_of is not None]

@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 import numerate
@@ -14,6 +13,7 @@ from numerate.errors import printable
 from numerate.notices import is_quiet
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
+    AS_SHOWN,
     FEW,
     Report,
     coverage_in_words,
@@ -119,15 +119,15 @@ def print_report(report: Report, console: Console, *, verbose: bool = False) -> 
             printable(finding.message),
         )
         console.print(head, soft_wrap=True)
-        console.print(Padding.indent(_marked(proofread, finding), 2))
+        _print_indented(console, _marked(proofread, finding))
         for said in further(finding):
-            console.print(Padding.indent(Text(f"- {printable(said)}"), 2))
+            _print_indented(console, Text(f"- {printable(said)}"))
         if suggestion := suggestion_in_words(finding):
-            console.print(Padding.indent(Text(printable(suggestion), style="green"), 2))
+            _print_indented(console, Text(printable(suggestion), style="green"))
         if verbose:
             kinds = ", ".join(finding.kinds)
             said = f"an error with a probability of {finding.probability:.2f}: {kinds}"
-            console.print(Padding.indent(Text(said, style="dim"), 2))
+            _print_indented(console, Text(said, style="dim"))
         console.print()
     if len(report) or not is_quiet():
         hint = (
@@ -141,6 +141,13 @@ def print_report(report: Report, console: Console, *, verbose: bool = False) -> 
         places = [f"{printable(one.written)} ({location(of, one.where)})" for of, one in odd]
         said = f"Unusual, but not flagged: {name_some(places)}. --alarms 0.1 says why."
         console.print(Text(said), soft_wrap=True)
+
+
+def _print_indented(console: Console, text: Text) -> None:
+    """Without spaces at the ends of lines, for whoever puts it into a file."""
+    for line in text.wrap(console, max(console.width - 2, 1)):
+        line.rstrip()
+        console.print(Text("  ") + line, soft_wrap=True)
 
 
 def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
@@ -162,6 +169,8 @@ def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
         if other.text_of == where.text_of:
             shown.stylize("yellow", max(other.start - first, 0), max(other.end - first, 0))
     shown.stylize("bold red", where.start - first, where.end - first)
+    for mark, sign in AS_SHOWN.items():
+        shown = Text(sign).join(shown.split(mark, allow_blank=True))
     return shown
 
 

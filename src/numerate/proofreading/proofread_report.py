@@ -8,6 +8,7 @@ from numerate.checking.finding import UNLIKELY, Evidence, Finding
 from numerate.checking.recompute import Coverage
 from numerate.checking.where import Where
 from numerate.documents.document import Document
+from numerate.documents.flow import CITE, MATH, REF
 from numerate.documents.source_map import name_in
 from numerate.errors import printable
 from numerate.proofreading.baseline import fingerprint
@@ -15,6 +16,7 @@ from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Suspicion
 
 SHOWN = 5  # numerals that are named in a line
+AS_SHOWN = {CITE: "[…]", REF: "…", MATH: "…"}  # to people
 FEW = 3  # kinds of statements that are told one by one
 
 
@@ -158,6 +160,14 @@ def location(proofread: ProofreadDocument, where: Where) -> str:
     if where.paragraph is None:
         return f"{name}: {words}"
     return f"{name}: {words}, character {place.start + 1}"
+
+
+def for_people(text: str) -> str:
+    """What stands in a text in the place of citations, references and formulas, as a reader likes
+    to see it; other text as it is."""
+    for mark, sign in AS_SHOWN.items():
+        text = text.replace(mark, sign)
+    return text
 
 
 def name_some(written: Sequence[str]) -> str:
