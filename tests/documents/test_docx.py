@@ -304,7 +304,7 @@ def test_abstract_and_references() -> None:
 def test_what_a_heading_numbers_and_a_list_cites_is_no_quantity() -> None:
     body = [
         paragraph("An abstract with 5.", style="Abstract"),
-        paragraph("2.1. Methods", style="Heading2"),
+        paragraph("2.1. Methods of BMAL1 complexes", style="Heading2"),
         paragraph("We saw 3 dogs [1, 2], as did others", run("2", RAISED), " (CI [1, 2])."),
         paragraph("with 4 legs", properties="<w:numPr/>"),
         paragraph("References", style="Heading2"),
@@ -314,7 +314,7 @@ def test_what_a_heading_numbers_and_a_list_cites_is_no_quantity() -> None:
     document = read("".join(body))
     assert [(one.text, one.kind) for one in document.paragraphs] == [
         ("An abstract with 5.", ""),
-        ("Methods", "##"),
+        ("Methods of BMAL1 complexes", "##"),
         ("We saw 3 dogs [_cite_], as did others _cite_ (CI [1, 2]).", ""),
         ("with 4 legs", "item"),
         ("References", "##"),

@@ -19,7 +19,7 @@ from numerate.documents.unlinked_citations import with_citations
         ("it holds (Low et al., 2019; O'Hara and de Wit, 2020a, 2020b).", "it holds (_cite_)."),
         ("it holds [Low 2019], as in [5]", "it holds [_cite_], as in [_cite_]"),
         ("(see Low & High, 1999)", "(_cite_)"),
-        ("(Low and High, 1999; 5 of 9)", "(_cite_; 5 of 9)"),
+        ("(Low, 1998; Low and High, 1999; 5 of 9)", "(_cite_; 5 of 9)"),
         ("O’Hara et al. (2019) and Low & High (1999a) saw 5", "_cite_ and _cite_ saw 5"),
         # No citations:
         ("95% CI [1, 4] and range [2–5], x = [3]", None),

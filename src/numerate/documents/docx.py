@@ -29,7 +29,7 @@ _REFERENCES = re.compile(
     r"(?:references|bibliography|literature cited|works cited|reference list)\s*[.:]?",
     re.IGNORECASE,
 )
-_NUMBER_OF_HEADING = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,2})*\.?\s+(?=[^\W\d])")
+_NUMBER_OF_HEADING = re.compile(r"\A[0-9]{1,2}(?:\.[0-9]{1,2})*\.?\s+(?=[^\W\d])")
 _HEADING_WORDS = 5  # of a heading without a style
 
 

@@ -5,6 +5,7 @@ entries. Brackets after words that come before intervals are none.
 """
 
 import re
+from itertools import pairwise
 
 from numerate.documents.flow import CITE
 
@@ -23,6 +24,7 @@ _SAID = re.compile(rf"\b{_NAME}(?: et al\.?| (?:and|&) {_NAME}) [(\[]{_YEAR}[)\]
 _MONTH = re.compile(
     r"\b(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]*\W+(?:19|20)", re.IGNORECASE
 )
+_TWICE = (CITE, CITE)
 _BEFORE_INTERVAL = re.compile(
     r"(?:\b(?:CI|CrI|HDI|IQR|range|ranges|interval|intervals|between)|[=≈~<>±:∈])[\s,]*\Z",
     re.IGNORECASE,
@@ -43,8 +45,10 @@ def with_citations(text: str, references: int) -> str:
         return f" {CITE}" if _are_known(match[1], references) else match[0]
 
     def named(match: re.Match[str]) -> str:
-        works = [CITE if _is_work(one) else one for one in match[0].split(";")]
-        return ";".join(works) if set(works) != {CITE} else CITE
+        items = [CITE if _is_work(one) else one.strip() for one in match[0].split(";")]
+        if CITE not in items:
+            return match[0]
+        return "; ".join(one for before, one in pairwise(["", *items]) if (before, one) != _TWICE)
 
     marked = _RAISED.sub(raised, _BRACKETED.sub(bracketed, text))
     return _GROUP.sub(named, _SAID.sub(CITE, marked))
