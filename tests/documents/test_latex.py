@@ -297,3 +297,17 @@ def test_no_source_breaks_it(source: str) -> None:
                     place = number - len(table.header), column
                     start, end = table.source.span(*place, 0, len(cell))
                     assert 0 <= start < end <= len(source)
+
+
+def test_a_table_in_the_text_may_have_its_caption_before_it() -> None:
+    """As programs write it that know no captions; a sentence about it is none."""
+    rows = r"\begin{tabular}{ll} A & B \\ \hline 1 & 2 \\ \end{tabular}"
+    found = read(f"See Table 2.\n\nTable 2. Ages of 12\n\n{rows}\n\nTable 3 has 5.\n\n{rows}")
+    first, second = found.tables
+    assert (first.label, first.caption) == ("Table 2", "Ages of 12")
+    assert found.paragraphs[0].tables == (first.id,)
+    assert second.label == "Table in line 9"
+    assert [one.text for one in found.paragraphs] == ["See Table _ref_.", "Table _ref_ has 5."]
+    assert first.source is not None
+    assert found.given is not None
+    assert found.given[slice(*first.source.span(None, None, 8, 10))] == "12"

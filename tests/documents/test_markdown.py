@@ -173,3 +173,9 @@ def test_no_source_breaks_it(source: str) -> None:
                     place = number - len(table.header), column
                     start, end = table.source.span(*place, 0, len(cell))
                     assert 0 <= start < end <= len(source)
+
+
+def test_a_sentence_about_a_table_is_no_caption() -> None:
+    found = read("Table 1 shows 5 of 9.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
+    assert [one.text for one in found.paragraphs] == ["Table _ref_ shows 5 of 9."]
+    assert found.tables[0].caption == ""

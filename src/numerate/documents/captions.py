@@ -61,6 +61,11 @@ def with_captions(blocks: list[Block]) -> list[Block]:
     return [block for index, block in enumerate(blocks) if index not in taken]
 
 
+def reads_as_caption(written: str) -> bool:
+    """Whether a paragraph beside a table says that it is the caption of one."""
+    return _CAPTION.match(written) is not None and not _SENTENCE.match(written)
+
+
 def _is_caption(blocks: list[Block], index: int) -> bool:
     if not 0 <= index < len(blocks) or blocks[index].table is not None:
         return False
@@ -68,7 +73,7 @@ def _is_caption(blocks: list[Block], index: int) -> bool:
     written = block.written.strip()
     if block.is_caption:
         return not _OF_ELSE.match(written)
-    if _CAPTION.match(written) and not _SENTENCE.match(written):
+    if reads_as_caption(written):
         return block.level is None
     return _is_title(blocks, index)
 

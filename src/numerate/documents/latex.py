@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from numerate.documents.captions import reads_as_caption
 from numerate.documents.cell_grid import MAX_SPAN
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import PlacedFlow
@@ -82,6 +83,7 @@ class _Written:
     paragraph: Paragraph
     text: str  # with the numbers of tables it names
     labels: list[str]
+    placed: PlacedText
 
 
 class _LatexDocument(TexText):
@@ -161,7 +163,7 @@ class _LatexDocument(TexText):
         if not text.text:
             return None
         paragraph = Paragraph.placed(text, in_abstract=self._abstracts > 0, kind=kind)
-        return _Written(paragraph, flow.written, labels)
+        return _Written(paragraph, flow.written, labels, text)
 
     def _apart_from_it(self, tokens: Sequence[Token]) -> tuple[PlacedFlow, list[str]]:
         """A text that is no part of the one around it, and what it refers to."""
@@ -322,8 +324,11 @@ class _LatexDocument(TexText):
         self.flow.space()
         if done.is_figure and not done.tables:
             if done.caption.text:
-                self._notes.append(_Written(Paragraph.placed(done.caption), done.caption.text, []))
+                caption = Paragraph.placed(done.caption)
+                self._notes.append(_Written(caption, done.caption.text, [], done.caption))
             return
+        if done.of_table and not done.caption.text:
+            self._take_caption(done)
         label = done.label or (f"Table {done.number}" if done.number else "")
         id = next(iter(done.labels), f"#{len(self._tables) + 1}")
         self._labels |= dict.fromkeys(done.labels, id)
@@ -336,6 +341,15 @@ class _LatexDocument(TexText):
             told = done.caption if index == 1 else NOTHING
             below = notes if index == len(done.tables) else NOTHING
             self._tables.append(table.finish(id, label, below, told))
+
+    def _take_caption(self, done: _Float) -> None:
+        """Of a table that stands where it is written: the paragraph before it, if it says so."""
+        if not self._written or self.flow.written.strip():
+            return
+        told = " ".join(self._written[-1].text.split())
+        label, words = label_and_caption(told)
+        if words and reads_as_caption(told) and not self._written[-1].paragraph.kind:
+            done.label, done.caption = label, after_label(self._written.pop().placed)
 
     # Tables
 

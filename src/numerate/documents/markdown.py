@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from numerate.documents.captions import reads_as_caption
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.header_rows import header_rows
 from numerate.documents.markdown_blocks import (
@@ -179,8 +180,9 @@ class MarkdownBody:
 
     def _may_be_caption(self, one: _Text) -> bool:
         kind = self._blocks[one.block].kind
-        label, words = label_and_caption(" ".join(one.written.split()))
-        return kind == CAPTION or (kind == PARAGRAPH and bool(label and words))
+        told = " ".join(one.written.split())
+        is_told = reads_as_caption(told) and bool(label_and_caption(told)[1])
+        return kind == CAPTION or (kind == PARAGRAPH and is_told)
 
     def _finish_tables(self) -> None:
         for number, found in enumerate(self._found, 1 + self._before):
