@@ -282,7 +282,7 @@ def _is_closed(across: Rules, y: float, edges: Sequence[float], piece: Block) ->
 
 def _spaced(pieces: Sequence[Block], edges: list[float]) -> CellGrid:
     """Rows by white space: lines of one cell stand nearer to each other than cells do."""
-    blocks = _blocks(pieces)
+    blocks = _blocks(pieces, len(edges) - 1)
     grid = CellGrid(edges)
     for group in _groups(blocks):
         grid.rows += _rows(group)
@@ -290,9 +290,9 @@ def _spaced(pieces: Sequence[Block], edges: list[float]) -> CellGrid:
     return grid
 
 
-def _blocks(pieces: Sequence[Block]) -> list[Block]:
+def _blocks(pieces: Sequence[Block], columns: int) -> list[Block]:
     """Lines of one cell put together."""
-    reach = _reach_of_cells(pieces)
+    reach = _reach_of_cells(pieces, columns)
     found: list[Block] = []
     for piece in sorted(pieces, key=lambda one: (one.lines[0].base, one.lines[0].left)):
         line = piece.lines[0]
@@ -312,33 +312,32 @@ def _blocks(pieces: Sequence[Block]) -> list[Block]:
     return sorted(found, key=lambda block: (block.top, block.first))
 
 
-def _reach_of_cells(pieces: Sequence[Block]) -> float:
+def _reach_of_cells(pieces: Sequence[Block], columns: int) -> float:
     """How far apart two lines of one cell may be; 0 where every line is a row of its own.
 
-    Numbers below each other, with labels before them, are of two rows. Lines that stand nearer than
-    any of these are of one cell; where there are no such numbers, the nearest lines are.
+    Lines below each other that have a label and fill most columns with numbers are two rows. The
+    nearest lines of all are of one cell, unless these rows are as near.
     """
     by_line: dict[int, dict[int, Line]] = {}
     for piece in pieces:
         for column in range(piece.first, piece.last + 1):
             by_line.setdefault(piece.number, {})[column] = piece.lines[0]
     of_rows, of_any = [], []
-    below_each: dict[int, tuple[float, bool]] = {}
+    above: dict[int, tuple[float, bool]] = {}
     for _, cells in sorted(by_line.items()):
+        numbers = sum(NUMBER.match(line.text) is not None for line in cells.values())
+        is_row = 0 in cells and numbers > 0 and len(cells) > 0.6 * columns
         for column, line in cells.items():
-            is_row = 0 in cells and column > 0 and NUMBER.match(line.text) is not None
-            if column in below_each:
-                last, was_row = below_each[column]
-                of_any.append(line.base - last)
-                if is_row and was_row:
-                    of_rows.append(line.base - last)
-            below_each[column] = (line.base, is_row)
-    if not of_any:
+            if column in above:
+                last, was_row = above[column]
+                if line.base - last > 0.9 * line.size:
+                    of_any.append(line.base - last)
+                    of_rows += [line.base - last] * (is_row and was_row)
+            above[column] = (line.base, is_row)
+    if not of_any or max(of_any) <= _LOOSE * min(of_any):
         return 0.0
-    tight = min(of_any)
-    if of_rows:
-        return 0.96 * min(of_rows) if tight < 0.96 * min(of_rows) else 0.0
-    return _LOOSE * tight if max(of_any) > _LOOSE * tight else 0.0
+    reach = _LOOSE * min(of_any)
+    return reach if reach < min(of_rows, default=np.inf) else 0.0
 
 
 def _groups(blocks: Sequence[Block]) -> list[list[Block]]:
@@ -425,7 +424,11 @@ def _header(grid: CellGrid, frame: Frame | None) -> int:
     end = _header_rule(frame, lines)
     above = [max(block.lines[-1].base for block in row) < end for row in grid.rows]
     count = above.index(False) if False in above else 0
-    bold = [all(line.is_bold for block in row for line in block.lines) for row in grid.rows]
+    bold = [
+        all(line.is_bold for block in row for line in block.lines)
+        and not (number and len(row) == 1 < len(grid.rows[number - 1]))  # the title of a part
+        for number, row in enumerate(grid.rows)
+    ]
     bolds = bold.index(False) if False in bold else 0
     if frame is not None and len(frame.down) and bolds:
         return bolds

@@ -119,19 +119,26 @@ def lines_of(words: Words) -> list[Line]:
     """Those of one column, from the top down."""
     if not len(words):
         return []
-    usual = float(np.median(np.repeat(words.size, words.last - words.first)))
-    small = words.size < 0.8 * usual
-    rows = _rows(np.flatnonzero(~small), words)
+    lines = [make_line(words[np.array(row)]) for row in _lines(np.arange(len(words)), words)]
+    return sorted(lines, key=lambda line: (line.base, line.left))
+
+
+def _lines(which: Ints, words: Words) -> list[list[int]]:
+    """Which words stand on one line, with scripts of what they stand beside."""
+    counts = (words.last - words.first)[which]
+    usual = float(np.median(np.repeat(words.size[which], counts)))
+    small = words.size[which] < _SMALLER * usual
+    rows = _rows(which[~small], words)
     left_over = []
-    for index in np.flatnonzero(small).tolist():
+    for index in which[small].tolist():
         home = _line_beside(index, rows, words)
         if home is None:
             left_over.append(index)
         else:
             home.append(index)
-    rows += _rows(np.array(left_over, dtype=np.int64), words)
-    lines = [make_line(words[np.array(row)]) for row in rows]
-    return sorted(lines, key=lambda line: (line.base, line.left))
+    if left_over:  # smaller type, with scripts of its own
+        rows += _lines(np.array(left_over, dtype=np.int64), words)
+    return rows
 
 
 def _rows(which: Ints, words: Words) -> list[list[int]]:

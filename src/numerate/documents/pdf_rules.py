@@ -99,6 +99,10 @@ def _of_one_table(across: Rules, down: Rules, above: int, below: int) -> bool:
     linked &= (down.at >= max(start) - _NEAR) & (down.at <= min(end) + _NEAR)
     if linked.any():
         return True
+    for at in (top, bottom):  # of a grid, which has its own uprights
+        near = (down.start < at + _NEAR) & (down.end > at - _NEAR)
+        if (near & (down.at > min(start) - _NEAR) & (down.at < max(end) + _NEAR)).sum() > 2:
+            return False
     # Under a spanning heading there are rules that reach less far.
     within = reach >= min(end - start) - 4 and bottom - top < 60
     return bool(same or within)
