@@ -378,21 +378,38 @@ def _rows(group: Sequence[Block]) -> list[list[Block]]:
 
 
 def _join_continued(grid: CellGrid) -> None:
-    """A row without a label goes on with the row above it; a label may begin a line above."""
+    """What white space did not tell: a label or a cell may go on in the line below it."""
     rows: list[list[Block]] = []
     for row in grid.rows:
-        lone = len(row) == 1 and row[0].first == 0 == row[0].last
-        if rows and lone and _goes_on(row[0]) and any(block.first == 0 for block in rows[-1]):
-            head = next(block for block in rows[-1] if block.first == 0)
-            head.lines += row[0].lines
+        above = rows[-1] if rows else []
+        pairs = [(next((b for b in above if _overlap(b, one)), None), one) for one in row]
+        near = above and min(one.top for one in row) - max(b.bottom for b in above) < _SPACE * (
+            row[0].lines[0].size
+        )
+        if near and any(before is not None and _goes_on(before, one) for before, one in pairs):
+            for before, one in pairs:
+                if before is None:
+                    above.append(one)
+                else:
+                    before.lines += one.lines
+            above.sort(key=lambda block: block.first)
             continue
         rows.append(row)
     grid.rows = rows
 
 
-def _goes_on(block: Block) -> bool:
-    text = block.lines[0].text.lstrip()
-    return text[:1].islower() and not text[:2].endswith((".", ")"))
+def _overlap(one: Block, other: Block) -> bool:
+    return one.first <= other.last and other.first <= one.last
+
+
+def _goes_on(above: Block, below: Block) -> bool:
+    """Whether a cell ends in the line below it: brackets say so, and words in lower case."""
+    before = " ".join(line.text for line in above.lines).rstrip()
+    after = below.lines[0].text.lstrip()
+    if below.first == 0:
+        return after[:1].islower() and after[1:2] not in (".", ")", "")
+    open_ones = sum(before.count(sign) for sign in "([") - sum(before.count(s) for s in ")]")
+    return open_ones > 0 or before.endswith(("–", "±", "/", " to")) or after.startswith("to ")
 
 
 # Header

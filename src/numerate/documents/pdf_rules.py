@@ -97,7 +97,7 @@ def _of_one_table(across: Rules, down: Rules, above: int, below: int) -> bool:
     top, bottom = across.at[above], across.at[below]
     linked = (down.start <= top + _NEAR) & (down.end >= bottom - _NEAR)
     linked &= (down.at >= max(start) - _NEAR) & (down.at <= min(end) + _NEAR)
-    if linked.any():
+    if linked.any() or (same and bottom - top < 10):
         return True
     for at in (top, bottom):  # of a grid, which has its own uprights
         near = (down.start < at + _NEAR) & (down.end > at - _NEAR)

@@ -219,6 +219,8 @@ def _table(
     first, last, frame = stretch
     above = _caption_above(lines, first, done, frame)
     below = None if above is not None else _caption_below(lines, last, until)
+    if below is not None and below < len(lines) and until <= below + 2:
+        below = None  # it is that of the next
     first = _top(lines, first, done, above, body)
     last = max(first, last)
     inside = lines[first : last + 1]
