@@ -11,7 +11,8 @@ from numerate.documents.pdf_page import Flags, Ints, Rules
 _TALL = 24  # half lines: white space that is as tall separates columns
 _LOW = 5  # half lines: so does this, where others of the document do
 _NARROWEST = 11  # em of a column of running text
-_WIDE = 6  # thirds of an em: such a gap ends a line
+_STEPS = 6  # of an em across, in which white space is looked for
+_WIDE = 2 * _STEPS  # such a gap ends a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,9 @@ def find_gutters(words: Words, across: Rules, known: Sequence[Gutter] = ()) -> l
         return []
     em = float(np.median(np.repeat(words.size, words.last - words.first)))
     right, bottom = float(words.right.max()), float(words.bottom.max())
-    dx, dy = max(em / 3, right / 2000), max(em / 2, bottom / 3000)  # the grid it is looked for in
+    dx, dy = max(em / _STEPS, right / 3000), max(em / 2, bottom / 3000)
     filled = _filled(words, across, dx, dy)
-    gaps = _tall_gaps(filled, least_width=2, least_height=_LOW)
+    gaps = _tall_gaps(filled, least_width=4, least_height=_LOW)
     tall = [
         gap
         for gap in gaps
@@ -90,7 +91,45 @@ def find_gutters(words: Words, across: Rules, known: Sequence[Gutter] = ()) -> l
         and any(gap[0] <= centre <= gap[1] for centre in centres)
         and _between_text(filled, gap, least=int(_NARROWEST * em / dx))
     ]
-    return [Gutter(a * dx, b * dx, c * dy, d * dy) for a, b, c, d in [*tall, *low]]
+    found = [Gutter(a * dx, b * dx, c * dy, d * dy) for a, b, c, d in [*tall, *low]]
+    return _joined(found, words, em)
+
+
+def _joined(gutters: Sequence[Gutter], words: Words, em: float) -> list[Gutter]:
+    """Each as far as it goes, if lines that are too long for their column do not count."""
+    found: list[Gutter] = []
+    for gutter in sorted(gutters, key=lambda one: one.top - one.bottom):
+        if not any(_is_part(gutter, other) for other in found):
+            found.append(_lengthened(gutter, words, em))
+    return found
+
+
+def _is_part(gutter: Gutter, other: Gutter) -> bool:
+    beside = gutter.left < other.right and other.left < gutter.right
+    return beside and gutter.top > other.top - 1 and gutter.bottom < other.bottom + 1
+
+
+def _lengthened(gutter: Gutter, words: Words, em: float) -> Gutter:
+    """Line by line, while what reaches into it ends there, or the other column begins beside it."""
+    near = 0.2 * em
+    inside = (words.right > gutter.left + near) & (words.left < gutter.right - near)
+    too_long = (words.left < gutter.left) & (words.right < gutter.right + near)
+    begins = words.base[np.abs(words.left - gutter.right) < 2 * near]
+    across = np.array(
+        [b for b in words.base[inside & ~too_long] if not (np.abs(begins - b) < 0.6 * em).any()]
+    )
+    ends = []
+    for edge, way in ((gutter.top, -1), (gutter.bottom, 1)):
+        beyond = np.sort(way * (words.base - edge))
+        beyond = beyond[beyond > -0.5 * em]
+        blocked = np.min(way * (across - edge), where=way * (across - edge) > 0, initial=np.inf)
+        reach = 0.0
+        for distance in beyond[beyond < blocked - 0.5 * em].tolist():
+            if distance > reach + 2.2 * em:
+                break
+            reach = max(reach, distance)
+        ends.append(edge + way * (reach + (0.8 if way < 0 else 0.3) * em * (reach > 0)))
+    return Gutter(gutter.left, gutter.right, ends[0], ends[1])
 
 
 def _overlap(gap: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
