@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from multiprocessing import parent_process
+from operator import attrgetter
 from typing import Any
 
 from numerate.documents.document import Document, Paragraph, Table
@@ -92,15 +94,22 @@ def _paragraph(
     block: Block, vocabulary: Vocabulary, references: int, tables: Sequence[Table]
 ) -> Paragraph:
     text = written(block.lines, vocabulary, references)
-    pages = [line.page for line in block.lines]
-    turns = tuple(
-        len(written(block.lines[:index], vocabulary, references))
-        for index in range(1, len(pages))
-        if pages[index] != pages[index - 1]
-    )
+    by_page = [list(lines) for _, lines in groupby(block.lines, attrgetter("page"))]
+    turns = _turns(text, [written(lines, vocabulary, references) for lines in by_page])
     named = tables_named(as_it_stands(block.lines, vocabulary), tables)
     kind = "##" if block.is_heading else ""
     return Paragraph(text, named, kind=kind, page=block.page, turns=turns)
+
+
+def _turns(text: str, parts: Sequence[str]) -> tuple[int, ...]:
+    """Where each part but the first begins in the text, which joins them by a space or a word."""
+    turns, end = list[int](), 0
+    for part, after in pairwise(parts):
+        end += len(part)
+        at = text.find(after[:12], max(end - 2, 0), end + 16)
+        end = end if at < 0 else at
+        turns.append(end)
+    return tuple(turns)
 
 
 def _pages(unit: Unit) -> Iterator[tuple[int, list[Side]]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from numerate.documents.pdf_lines import Line, Words, lines_of
+from numerate.documents.pdf_lines import Line, Words, outer_lines
 from numerate.documents.pdf_page import Flags
 
 _DIGITS = re.compile(r"[0-9]+")
@@ -24,8 +24,7 @@ class Edges:
     """Lines at the top and at the bottom of a page, each with the words that it has."""
 
     def __init__(self, words: Words) -> None:
-        lines = sorted(lines_of(words), key=lambda line: line.base)
-        self.lines = lines if len(lines) <= 2 * _EDGE else [*lines[:_EDGE], *lines[-_EDGE:]]
+        self.lines = outer_lines(words, _EDGE)
         self.keys = {shifted for line in self.lines for shifted in _around(_key(line))}
 
 

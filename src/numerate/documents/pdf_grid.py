@@ -380,7 +380,7 @@ def _rows(group: Sequence[Block]) -> list[list[Block]]:
 def _join_continued(grid: CellGrid) -> None:
     """What white space did not tell: a label or a cell may go on in the line below it."""
     rows: list[list[Block]] = []
-    for row in grid.rows:
+    for row in filter(None, grid.rows):
         above = rows[-1] if rows else []
         pairs = [(next((b for b in above if _overlap(b, one)), None), one) for one in row]
         near = above and min(one.top for one in row) - max(b.bottom for b in above) < _SPACE * (

@@ -123,6 +123,16 @@ def lines_of(words: Words) -> list[Line]:
     return sorted(lines, key=lambda line: (line.base, line.left))
 
 
+def outer_lines(words: Words, count: int) -> list[Line]:
+    """The first and the last of a page; what is between them is not looked at."""
+    if not len(words):
+        return []
+    rows = _lines(np.arange(len(words)), words)
+    rows.sort(key=lambda row: float(words.base[row[0]]))
+    outer = rows if len(rows) <= 2 * count else [*rows[:count], *rows[-count:]]
+    return [make_line(words[np.array(row)]) for row in outer]
+
+
 def _lines(which: Ints, words: Words) -> list[list[int]]:
     """Which words stand on one line, with scripts of what they stand beside."""
     counts = (words.last - words.first)[which]

@@ -134,7 +134,7 @@ def _begins(block: Block, line: Line, body: float) -> bool:
 
 
 def _usual_distance(block: Block) -> float:
-    lines = block.lines
+    lines = block.lines[:6]
     if len(lines) > 1:
         return min(below.base - above.base for above, below in pairwise(lines))
     return 1.36 * lines[-1].size if not block.is_heading else 1.3 * lines[-1].size
