@@ -228,7 +228,9 @@ def test_tables_that_only_arrange_things_are_text() -> None:
     document = read(outer)
     assert [one.text for one in document.paragraphs] == ["On the left, 5", "On the right, 6"]
     assert [one.body for one in document.tables] == [[["A", "49"]]]
-    assert texts(table(row("A box"), row("with 7 words"))) == ["A box", "with 7 words"]
+    box = table(row("A box"), row("with 7 words"))
+    assert texts(box) == ["A box", "with 7 words"]
+    assert [one.body for one in tables(paragraph("Table 1. Words"), box)] == [[["with 7 words"]]]
 
 
 AGES = table(row("Group", "Age"), row("A", "49"))

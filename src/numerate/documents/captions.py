@@ -37,8 +37,8 @@ class Block:
 def with_captions(blocks: list[Block]) -> list[Block]:
     """Without the paragraphs that are captions and notes, which their tables have then."""
     tables = [index for index, block in enumerate(blocks) if block.table is not None]
-    above = [index for index in tables if _is_caption(blocks, index - 1)]
-    below = [index for index in tables if _is_caption(blocks, index + 1)]
+    above = [index for index in tables if is_caption(blocks, index - 1)]
+    below = [index for index in tables if is_caption(blocks, index + 1)]
     sides = (-1, 1) if len(above) >= len(below) else (1, -1)
     taken: set[int] = set()
     for side in sides:
@@ -66,7 +66,8 @@ def reads_as_caption(written: str) -> bool:
     return _CAPTION.match(written) is not None and not _SENTENCE.match(written)
 
 
-def _is_caption(blocks: list[Block], index: int) -> bool:
+def is_caption(blocks: list[Block], index: int) -> bool:
+    """Whether a paragraph beside a table may be its caption."""
     if not 0 <= index < len(blocks) or blocks[index].table is not None:
         return False
     block = blocks[index]
@@ -90,7 +91,7 @@ def _is_title(blocks: list[Block], index: int) -> bool:
 
 def _take_caption(blocks: list[Block], index: int, side: int, table: Table) -> set[int]:
     at = index + side
-    if not _is_caption(blocks, at):
+    if not is_caption(blocks, at):
         return set()
     table.label, table.caption = _told(blocks[at])
     if side < 0 and not table.label and _is_title(blocks, at):

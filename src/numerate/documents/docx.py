@@ -7,7 +7,7 @@ program makes of the rest is no text: tables of contents, lists of references, h
 import re
 from collections.abc import Iterable, Iterator
 
-from numerate.documents.captions import Block, with_captions
+from numerate.documents.captions import Block, is_caption, with_captions
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.docx_line import Field, Line, choices, shows_placeholder
@@ -177,7 +177,7 @@ class _Story:
     def _table(self, element: Element) -> None:
         """One that only says where on the page something stands is read cell by cell."""
         fields = self._fields
-        if _is_layout(element):
+        if _is_layout(element, is_named=is_caption(self.blocks, len(self.blocks) - 1)):
             for row in rows_of(element):
                 for cell in cells_of(row):
                     self.end()
@@ -205,10 +205,11 @@ class _Story:
         return line.finish()
 
 
-def _is_layout(table: Element) -> bool:
-    """Whether it holds other tables, or nothing beside anything."""
-    is_nested = any(one is not table for one in table.iter("{*}tbl"))
-    return is_nested or all(sum(1 for _ in cells_of(row)) < 2 for row in rows_of(table))
+def _is_layout(table: Element, *, is_named: bool) -> bool:
+    """Whether it holds other tables, or nothing beside anything and no caption calls it a table."""
+    if any(one is not table for one in table.iter("{*}tbl")):
+        return True
+    return not is_named and all(sum(1 for _ in cells_of(row)) < 2 for row in rows_of(table))
 
 
 def _is_of_cell(paragraph: Element, cell: Element) -> bool:
