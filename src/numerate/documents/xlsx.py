@@ -20,6 +20,7 @@ from numerate.documents.sheet import MAX_COLUMN, MAX_ROW, row_and_column
 from numerate.documents.sheet_content import Sheet, sheet_content
 from numerate.documents.xml import Element, local_name
 from numerate.errors import DocumentError
+from numerate.notices import say
 
 KIND = "a workbook (.xlsx)"
 
@@ -39,10 +40,15 @@ class XlsxReader(Reader):
     def read(self, unit: Unit) -> Iterator[Document]:
         paragraphs: list[Paragraph] = []
         tables: list[Table] = []
-        for sheet in _Workbook(OfficePackage(unit.data, unit.name, KIND)).sheets():
+        workbook = _Workbook(OfficePackage(unit.data, unit.name, KIND))
+        for sheet in workbook.sheets():
             sentences, found = sheet_content(sheet, unit.name)
             paragraphs += sentences
             tables += found
+        if count := workbook.without_value:
+            formulas = f"{count:,} formula{'s' * (count != 1)}"
+            lacking = "without a stored value, not read: open and save the file"
+            say(f"{unit.name}: {formulas} {lacking}")
         for number, table in enumerate(tables, 1):
             table.id = f"#{number}"
         for paragraph in paragraphs:
@@ -69,6 +75,7 @@ class _Workbook:
         self._texts: dict[int, str] = {}
         self._formats = self._cell_formats()
         self._left = MAX_AREA  # cells that may still be read
+        self.without_value = 0  # formulas; a program that writes files may leave values out
 
     def sheets(self) -> Iterator[Sheet]:
         """In their order, without those that are hidden and those that are charts."""
@@ -134,6 +141,7 @@ class _Workbook:
         stored = child(cell, "v")
         written = "" if stored is None else (stored.text or "").strip()
         if not written:
+            self.without_value += stored is None and child(cell, "f") is not None
             return ""
         if kind == "s":
             return self._shared(written)
