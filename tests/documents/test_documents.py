@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.documents.written_pdf import Page, pdf
 
 from numerate.documents import read_file
 from numerate.documents.document import Cell, Document, Paragraph
@@ -83,6 +84,9 @@ def test_latexml_is_told_from_jats() -> None:
     [
         (b"plain 5 text", ["plain 5 text"]),
         (JATS.encode(), ["We saw 12 patients aged 45.", "All 7 left."]),
+        (b"% by hand\n\\documentclass{article}\\begin{document}\\emph{5} men", ["5 men"]),
+        (b"To begin,\n\\documentclass{a} with 5", ["To begin, \\documentclass{a} with 5"]),
+        (pdf([Page().text(60, 700, "Of 9 men, 5 left.")]), ["Of 9 men, 5 left."]),
     ],
 )
 def test_standard_input(

@@ -160,7 +160,7 @@ def read_again(document: Document, text: str) -> Document:
 
 
 def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
-    """Its name says nothing: markup is told by its first sign, what is no text by a look inside."""
+    """Its name says nothing: markup is told by its first sign, other formats by a look inside."""
     for piece in whole(sys.stdin.buffer, unit):
         if isinstance(piece, DocumentError):
             yield piece
@@ -171,12 +171,11 @@ def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
 
 
 def _formats_like(data: bytes) -> list[str]:
+    markup = {*_formats_of("stdin.xml"), *_formats_of("stdin.html")}
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        markup = {*_formats_of("stdin.xml"), *_formats_of("stdin.html")}
         return [name for name in names(READERS) if name in markup]
-    readers = {name: reader_of(name) for name in _working(tuple(sys.path))}
-    beginning = data[:BEGINNING]
-    return [name for name, one in readers.items() if one.binary and one.recognises(beginning)]
+    others = [name for name in _working(tuple(sys.path)) if name not in markup]
+    return [name for name in others if reader_of(name).recognises(data[:BEGINNING])]
 
 
 def _read_all(unit: Unit | DocumentError) -> Iterator[Document]:

@@ -23,6 +23,7 @@ from numerate.documents.tex_tokens import TEXT, Token, plain
 from numerate.notices import say
 
 _BEGINS = re.compile(r"^[^%\n]*\\begin\s*\{document\}", re.MULTILINE)
+_COMMAND = re.compile(rb"(?:\s|%[^\n]*+\n)*+\\[A-Za-z]")  # is the first that is no comment
 _NO_TEXT = {
     "verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "comment", "Highlighting",
     "filecontents", "filecontents*", "thebibliography", "tikzpicture", "picture", "alltt",
@@ -49,6 +50,9 @@ class LatexReader(Reader):
 
     suffixes = (".tex", ".ltx", ".latex")
     articles = True
+
+    def recognises(self, beginning: bytes) -> bool:
+        return _COMMAND.match(beginning) is not None and b"\\documentclass" in beginning
 
     def read(self, unit: Unit) -> Iterator[Document]:
         text = tex_source(unit.data, unit.name)

@@ -12,6 +12,9 @@ class PdfReader(Reader):
     suffixes = (".pdf",)
     binary = True
 
+    def recognises(self, beginning: bytes) -> bool:
+        return b"%PDF-" in beginning[:1024]
+
     def read(self, unit: Unit) -> Iterator[Document]:
         from numerate.documents.pdf_document import read_pdf
 

@@ -151,11 +151,12 @@ def label_and_caption(text: str) -> tuple[str, str]:
 
 def tables_named(text: str, tables: Sequence[Table]) -> tuple[str, ...]:
     """The ids of the tables that a text refers to by their numbers: `Tables 1 and 3–5`."""
+    text = " ".join(text.split())
     if not _NAMED.search(text):
         return ()
     numbered = {table.label.removeprefix("Table "): table.id for table in tables}
     named: dict[str, None] = {}
-    for match in _NAMED.finditer(" ".join(text.split())):
+    for match in _NAMED.finditer(text):
         for numbers in re.findall(_NUMBERS, match[1]):
             first, last = re.findall("[0-9]+", numbers)[0], re.findall("[0-9]+", numbers)[-1]
             for number in range(int(first), min(int(last), int(first) + len(tables)) + 1):
