@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from tests.trials import write_trials
 
 import numerate
@@ -31,6 +31,7 @@ from numerate.training.run import train
 # A busy machine is not an error.
 settings.register_profile("numerate", deadline=None, derandomize=True)
 settings.load_profile("numerate")
+expect.set_options(timeout=60_000)  # milliseconds
 
 
 @pytest.fixture(scope="session", autouse=True)
