@@ -143,6 +143,9 @@ def test_fields_within_fields_and_those_that_never_end() -> None:
     nested = f"{begin}<w:r><w:instrText>IF </w:instrText></w:r>{field('= 5', '5')}{separate}"
     assert line(nested, "yes", end, ", 6") == "yes, 6"
     assert line("7", end, separate) == "7"
+    assert line(f'<w:fldSimple w:instr="X">{end}{run("6")}</w:fldSimple>', "7") == "67"
+    hidden = separate.replace("<w:r>", "<w:r><w:rPr><w:vanish/></w:rPr>")
+    assert line(begin, "XE 5", hidden, "6", end, ", 7") == "6, 7"
     assert texts(paragraph("1", begin, "2"), paragraph("3")) == ["1", "3"]
     contents = f"{begin}<w:r><w:instrText>TOC \\o</w:instrText></w:r>{separate}"
     several = [paragraph(contents, "Methods 3"), paragraph("Results 4", end), paragraph("5")]
@@ -396,6 +399,7 @@ PIECES = [
     run("6", RAISED),
     field("TOC", "7"), '<w:r><w:fldChar w:fldCharType="begin"/></w:r>',
     '<w:r><w:fldChar w:fldCharType="separate"/></w:r>', "<w:ins>", "</w:ins>", "<w:sdt>",
+    '<w:r><w:fldChar w:fldCharType="end"/></w:r>', "<w:fldSimple>", "</w:fldSimple>",
     "</w:sdt>", "<w:sdtContent>", "</w:sdtContent>", '<w:r><w:footnoteReference w:id="20"/></w:r>',
     "<mc:AlternateContent/>", '<w:r><w:sym w:char="zz"/></w:r>', "<m:oMath><m:f/></m:oMath>",
 ]  # fmt: skip

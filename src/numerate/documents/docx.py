@@ -11,9 +11,10 @@ from numerate.documents.captions import Block, is_caption, with_captions
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.docx_line import Field, Line, choices, shows_placeholder
-from numerate.documents.docx_styles import Styles, child, outline_level, value
+from numerate.documents.docx_styles import Styles, outline_level
 from numerate.documents.docx_table import cells_of, rows_of, word_grid
 from numerate.documents.office_package import OfficePackage
+from numerate.documents.office_xml import child, value
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.unlinked_citations import with_citations

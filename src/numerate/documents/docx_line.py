@@ -7,8 +7,9 @@ runs, the code of fields, comments. Citations that a program keeps are citations
 import re
 from collections.abc import Iterator
 
-from numerate.documents.docx_styles import PLAIN, Styles, child, is_hidden, script_of, value
+from numerate.documents.docx_styles import PLAIN, Styles, is_hidden, script_of
 from numerate.documents.flow import CITE, REF, Flow, is_address
+from numerate.documents.office_xml import child, value
 from numerate.documents.omml import omml_text
 from numerate.documents.symbol_font import symbol
 from numerate.documents.xml import Element, entity_text, local_name
@@ -16,6 +17,7 @@ from numerate.documents.xml import Element, entity_text, local_name
 _WITHIN = {  # what only holds runs
     "ins", "moveTo", "smartTag", "customXml", "sdtContent", "dir", "bdo", "ruby", "rubyBase",
 }  # fmt: skip
+_OF_FIELDS = {"fldChar", "instrText"}
 _SPACES = {"tab", "ptab", "br", "cr"}
 _CITED = re.compile(r"CITATION\b|ADDIN (?:ZOTERO_ITEM|EN\.CITE|CSL_CITATION|Mendeley Citation)")
 # Their results are numbers of pages and notes, or lists that are made from the rest.
@@ -105,12 +107,13 @@ class Line:
         properties = child(run, "rPr")
         style = self._styles.of(properties, "rStyle")
         hidden = is_hidden(properties)
-        if style.hidden or self.style.hidden if hidden is None else hidden:
-            return
+        if hidden is None:
+            hidden = style.hidden or self.style.hidden
         script = script_of(properties) or style.script or self.style.script
         font = _font(properties)
         for one in run:
-            self._part(one, script, font)
+            if not hidden or local_name(one) in _OF_FIELDS:
+                self._part(one, script, font)
 
     def _part(self, one: Element, script: str | None, font: str) -> None:
         name = local_name(one)
@@ -200,7 +203,8 @@ class Line:
         self._fields.append(field)
         self._show(field)
         self.write(element)
-        self._fields.remove(field)
+        if field in self._fields:  # which an end that has no beginning may have closed
+            self._fields.remove(field)
 
 
 def choices(alternatives: Element) -> Iterator[Element]:

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from numerate.documents.office_xml import child, switch, value
 from numerate.documents.xml import Element, local_name
 
 _HEADING = re.compile(r"heading ([1-9])")
@@ -113,22 +114,3 @@ def script_of(run: Element | None) -> str | None:
     except ValueError:
         return None
     return "superscript" if height >= _RAISED else "subscript" if height <= -_RAISED else None
-
-
-def switch(properties: Element, name: str) -> bool | None:
-    """Whether a property is on; None where nothing is said of it."""
-    found = child(properties, name)
-    return None if found is None else value(found) not in ("0", "false", "off")
-
-
-def child(element: Element, name: str) -> Element | None:
-    """The first child of that name. Of Word's two namespaces, either may be used."""
-    return element.find(f"{{*}}{name}")
-
-
-def value(element: Element, name: str = "val") -> str:
-    """Of an attribute, whatever its namespace."""
-    for key, written in element.attrib.items():
-        if str(key).rpartition("}")[2] == name:
-            return str(written)
-    return ""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from numerate.documents.cell_grid import MAX_SPAN, Grid, SpanningCell, cell_grid
-from numerate.documents.docx_styles import child, switch, value
 from numerate.documents.header_rows import split_at, with_header
+from numerate.documents.office_xml import child, switch, value
 from numerate.documents.xml import Element, local_name
 
 _WITHIN = {"sdt", "sdtContent", "customXml", "ins", "moveTo"}

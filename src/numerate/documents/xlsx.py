@@ -10,10 +10,10 @@ from math import isfinite, nan
 
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
-from numerate.documents.docx_styles import child, value
 from numerate.documents.flow import Flow
 from numerate.documents.number_format import BUILT_IN, displayed
 from numerate.documents.office_package import OfficePackage
+from numerate.documents.office_xml import child, value
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.sheet import MAX_COLUMN, MAX_ROW, row_and_column
