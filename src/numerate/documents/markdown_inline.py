@@ -24,7 +24,7 @@ _SPAN = re.compile(
     rf"|(?P<link>\[(?P<shown>{_INSIDE})\](?:{_TARGET}|\[[^\]]*\])?(?:\{{[^{{}}\n]*\}})?)"
     r"|(?P<address><?https?://[^\s<>]+>?|<[^\s<>@]+@[^\s<>]+>)"
     r"|(?P<key>(?<![\w@./])-?@\{?[A-Za-z][\w:.-]*\w\}?)"
-    r"|(?P<script><su[bp]>[^<>]*</su[bp]>|\^[^\s^\[\]]+\^|(?<!~)~[^\s~]+~(?!~))"
+    r"|(?P<script><su[bp]>[^<>]*</su[bp]>|\^(?:\\.|[^\s^\[\]\\])+\^|(?<!~)~(?:\\.|[^\s~\\])+~(?!~))"
     r"|(?P<tag></?[A-Za-z][^<>]*>)"
     r"|(?P<entity>&(?:[A-Za-z][A-Za-z0-9]{1,30}|\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6});)"
     r"|(?P<dash>(?<!-)---?(?!-))"
@@ -34,6 +34,8 @@ _SPAN = re.compile(
 )
 _BREAKS = re.compile(r"</?(?:br|p|div|li|ul|ol|hr|td|th|tr)\b", re.IGNORECASE)
 _OURS = re.compile(r"(?:tbl|fig|eq|sec|lst|tab|thm)[-:]")
+_WITHIN = re.compile(r"\(#([^()\s]+)")
+_ESCAPED = re.compile(r"\\(?=.)")
 _KEY = re.compile(r"@\{?([A-Za-z][\w:.-]*\w)")
 
 
@@ -113,8 +115,14 @@ class MarkdownText:
             inner = MarkdownText(shown, self._definitions)
             self.referred += inner.referred
             text = inner.flow.placed()
-            is_link = not after.startswith("{")
-            self._pieces.append((REF, text) if is_link and is_address(text.text) else text)
+            within = _WITHIN.match(after)  # the document, as to a figure by its number
+            if within and any(map(str.isdigit, shown.text)):
+                self.referred.append(within[1])
+                self._pieces.append((REF, text))
+            elif is_address(text.text) and not after.startswith("{"):
+                self._pieces.append((REF, text))
+            else:
+                self._pieces.append(text)
             return
         start, end = match.span()
         self._pieces.append(content.part(start, start + 1))
@@ -143,7 +151,7 @@ _KINDS = [name for name in _SPAN.groupindex if name not in ("ticks", "shown")]
 def _without_marks(script: PlacedText) -> PlacedText:
     around = 5 if script.text.startswith("<") else 1
     end = len(script.text) - (around + 1 if around == 5 else 1)
-    return script.part(around, end)
+    return script.part(around, end).replaced(_ESCAPED, lambda _: "")
 
 
 def _math(inside: PlacedText) -> PlacedText:
