@@ -155,7 +155,7 @@ class _Blocks:
             if last > index + 1:
                 yield GRID, last
         elif index + 2 < len(lines) and _DASHES.match(lines[index + 1].text):
-            last = self._until(index + 2, lambda line: line.is_blank)
+            last = self._until(index + 2, _ends_rows)
             if last > index + 2:
                 yield ALIGNED, last - 1
         elif _LONG_DASHES.match(text) or _DASHES.match(text):
@@ -246,6 +246,11 @@ def _line(text: str, at: int) -> Line:
     quoted = _QUOTED.match(text)
     start = quoted.end() if quoted else 0
     return Line(text[start:].rstrip("\r\n"), at + start)
+
+
+def _ends_rows(line: Line) -> bool:
+    """A row of nothing but spaces is a row; fewer are a blank line."""
+    return (line.is_blank and len(line.text) < 4) or bool(_DIV.match(line.text))
 
 
 def _indent(text: str) -> int:

@@ -25,6 +25,7 @@ _SPAN = re.compile(
     r"|(?P<address><?https?://[^\s<>]+>?|<[^\s<>@]+@[^\s<>]+>)"
     r"|(?P<key>(?<![\w@./])-?@\{?[A-Za-z][\w:.-]*\w\}?)"
     r"|(?P<script><su[bp]>[^<>]*</su[bp]>|\^(?:\\.|[^\s^\[\]\\])+\^|(?<!~)~(?:\\.|[^\s~\\])+~(?!~))"
+    r"|(?P<anchor><a\b[^<>]*>[^<>]*</a>)"
     r"|(?P<tag></?[A-Za-z][^<>]*>)"
     r"|(?P<entity>&(?:[A-Za-z][A-Za-z0-9]{1,30}|\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6});)"
     r"|(?P<dash>(?<!-)---?(?!-))"
@@ -34,7 +35,8 @@ _SPAN = re.compile(
 )
 _BREAKS = re.compile(r"</?(?:br|p|div|li|ul|ol|hr|td|th|tr)\b", re.IGNORECASE)
 _OURS = re.compile(r"(?:tbl|fig|eq|sec|lst|tab|thm)[-:]")
-_WITHIN = re.compile(r"\(#([^()\s]+)")
+_TARGET_OF = re.compile(r"\(\s*([^()\s]+)")
+_HREF = re.compile(r"href\s*=\s*[\"']?([^\s\"'>]+)")
 _ESCAPED = re.compile(r"\\(?=.)")
 _KEY = re.compile(r"@\{?([A-Za-z][\w:.-]*\w)")
 
@@ -96,6 +98,8 @@ class MarkdownText:
             add((REF, whole))
         elif kind == "script":
             add(("^" if match[0].startswith(("^", "<sup")) else "_", _without_marks(whole)))
+        elif kind == "anchor":
+            self._anchor(whole)
         elif kind == "tag":
             if _BREAKS.match(match[0]):
                 add(PlacedText(" ", whole.places[:1]))
@@ -107,22 +111,34 @@ class MarkdownText:
         elif kind == "stress":
             add(_stress(match, content, whole))
 
+    def _anchor(self, whole: PlacedText) -> None:
+        """A link of HTML."""
+        start, end = whole.text.index(">") + 1, whole.text.rindex("<")
+        shown = whole.part(start, end)
+        target = _HREF.search(whole.text[:start])
+        self._add_link(shown, target[1] if target else "")
+
+    def _add_link(self, shown: PlacedText, target: str) -> None:
+        """One within the document, such as to a figure by its number, is a reference."""
+        inner = MarkdownText(shown, self._definitions)
+        text = inner.flow.placed()
+        self.referred += inner.referred
+        if target.startswith("#") and any(map(str.isdigit, shown.text)):
+            self.referred.append(target[1:])
+            self._pieces.append((REF, text))
+        elif target and is_address(text.text):
+            self._pieces.append((REF, text))
+        else:
+            self._pieces.append(text)
+
     def _link(self, match: re.Match[str], content: PlacedText) -> None:
         """Brackets that lead nowhere are brackets."""
         shown = content.part(*match.span("shown"))
         after = match[0][len(shown.text) + 2 :]
         if after or shown.text.strip().lower() in self._definitions:
-            inner = MarkdownText(shown, self._definitions)
-            self.referred += inner.referred
-            text = inner.flow.placed()
-            within = _WITHIN.match(after)  # the document, as to a figure by its number
-            if within and any(map(str.isdigit, shown.text)):
-                self.referred.append(within[1])
-                self._pieces.append((REF, text))
-            elif is_address(text.text) and not after.startswith("{"):
-                self._pieces.append((REF, text))
-            else:
-                self._pieces.append(text)
+            target = _TARGET_OF.match(after)
+            is_span = after.startswith("{")
+            self._add_link(shown, "" if is_span else target[1] if target else after or "?")
             return
         start, end = match.span()
         self._pieces.append(content.part(start, start + 1))

@@ -45,11 +45,13 @@ def _pipe_row(line: Line, show: Show) -> list[PlacedCell]:
 
 
 def _with_spans(header: list[list[PlacedCell]], body: list[list[PlacedCell]]) -> tuple[Rows, Rows]:
-    """Where more rows than the first are the header, empty cells there belong to the filled ones
-    before them, or above: Markdown has no other way to span."""
+    """Rows that begin with an empty cell may belong to the header, too. Empty cells there belong to
+    the filled ones before them, or above: Markdown has no other way to span."""
     texts = [[cell.content.text for cell in row] for row in [*header, *body]]
     width = max(map(len, texts), default=0)
     height = header_rows([row + [""] * (width - len(row)) for row in texts]) if header else 0
+    while height > 1 and texts[height - 1][:1] != [""]:
+        height -= 1
     if height <= len(header):
         return header, body
     rows = [*header, *body]
@@ -80,7 +82,7 @@ def _aligned(lines: Sequence[Line], show: Show) -> MarkdownTable:
     columns = _columns(lines[under].text)
     above = [line for line in lines[:under] if not _is_rule(line)]
     below = [line for index, line in enumerate(lines) if index > under and index not in rules]
-    several = rules[0] == 0 and under > 0  # lines a row, with blank ones between rows
+    several = _is_rule(lines[-1])  # lines a row, with blank ones between rows
     header = [_row(above, columns, show)] if above else []
     if several and any(line.is_blank for line in below):
         rows = [_row(some, columns, show) for some in _parted(below)]
