@@ -8,8 +8,6 @@ from numerate.documents.flow import PlacedFlow
 from numerate.documents.placed_table import NOTHING, PlacedCell
 from numerate.documents.placed_text import PlacedText
 
-TABLE = re.compile(r"<table\b[^<>]*>.*?</table\s*>", re.DOTALL | re.IGNORECASE)
-
 _TAG = re.compile(
     r"<(/?)([A-Za-z][A-Za-z0-9]*)([^<>]*)>|&(?:[A-Za-z0-9]{2,31}|#[0-9xXA-Fa-f]{1,8});"
 )
@@ -19,6 +17,18 @@ _SILENT = {"script", "style"}
 _BLOCKS = {"br", "p", "div", "li", "ul", "ol", "hr"}
 
 Rows = list[list[PlacedCell]]
+
+
+def elements(text: str, name: str) -> list[tuple[int, int]]:
+    """Where elements of HTML begin and end, each with the first that closes it."""
+    opening = re.compile(rf"<{name}\b[^<>]*>", re.IGNORECASE)
+    closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
+    found: list[tuple[int, int]] = []
+    start = opening.search(text)
+    while start and (end := closing.search(text, start.end())):
+        found.append((start.start(), end.end()))
+        start = opening.search(text, end.end())
+    return found
 
 
 class HtmlCells:

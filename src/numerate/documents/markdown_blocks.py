@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from numerate.documents.html_cells import TABLE
+from numerate.documents.html_cells import elements
 from numerate.documents.markdown_code import fences_and_comments, stretch_at
 from numerate.documents.pipe_tables import begins_table
 from numerate.documents.placed_text import PlacedText
@@ -16,7 +16,7 @@ PIPES, GRID, ALIGNED, HTML, CHUNK, DIV = "pipes", "grid", "aligned", "html", "ch
 # A heading is of the kind "#" to "######".
 
 _FRONT = re.compile(r"---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-_HIDDEN = re.compile(r"<(script|style|pre)\b[^<>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_HIDDEN = ("script", "style", "pre")
 _QUOTED = re.compile(r"(?: {0,3}>[ \t]?)+")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*?)(?:[ \t]+#+)?[ \t]*(?:\{[^{}]*\})?[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -65,7 +65,9 @@ def masked(text: str) -> tuple[str, list[tuple[int, int]]]:
     if front is not None:
         gone = [front.span(), *(one for one in gone if one[0] >= front.end())]
         code = [one for one in code if one[0] >= front.end()]
-    gone += [one.span() for one in _HIDDEN.finditer(text) if not stretch_at(code, one.start())]
+    if "<" in text:
+        hidden = [one for name in _HIDDEN for one in elements(text, name)]
+        gone += [one for one in hidden if not stretch_at(code, one[0])]
     done, pieces = 0, list[str]()
     for start, end in sorted(gone):
         if start >= done:
@@ -88,7 +90,7 @@ class _Blocks:
         self._starts = [0, *accumulate(map(len, raw))]
         self._lines = [_line(line, at) for line, at in zip(raw, self._starts, strict=False)]
         self._text, self._code = text, code
-        self._tables = [one.span() for one in TABLE.finditer(text)]
+        self._tables = elements(text, "table")
         self._open: list[PlacedText] = []  # lines of the text that is being read
         self._kind, self._name = PARAGRAPH, ""
         self._in_list = False

@@ -79,9 +79,10 @@ def _aligned(lines: Sequence[Line], show: Show) -> MarkdownTable:
     """Columns begin and end where dashes do."""
     rules = [index for index, line in enumerate(lines) if _is_rule(line)]
     under = next(index for index in rules if len(_DASHES.findall(lines[index].text)) > 1)
+    ruled = set(rules)
     columns = _columns(lines[under].text)
     above = [line for line in lines[:under] if not _is_rule(line)]
-    below = [line for index, line in enumerate(lines) if index > under and index not in rules]
+    below = [line for index, line in enumerate(lines) if index > under and index not in ruled]
     several = _is_rule(lines[-1])  # lines a row, with blank ones between rows
     header = [_row(above, columns, show)] if above else []
     if several and any(line.is_blank for line in below):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from numerate.documents.document import BETWEEN, Document
-from numerate.documents.html_cells import TABLE
+from numerate.documents.html_cells import elements
 from numerate.documents.markdown import MarkdownBody
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.source_map import Part
@@ -74,8 +74,8 @@ def _output(output: Any) -> str:
         return ""
     if markdown := _text(data.get("text/markdown")):
         return markdown
-    tables = TABLE.finditer(_text(data.get("text/html")))
-    return BETWEEN.join(table[0] for table in tables)
+    html = _text(data.get("text/html"))
+    return BETWEEN.join(html[start:end] for start, end in elements(html, "table"))
 
 
 def _text(source: Any) -> str:

@@ -235,15 +235,17 @@ class TexText:
             self.flow.mark(MATH, standing_for(len(MATH), token.at, token.end))
 
     def _up_to(self, closing: str) -> Tokens | None:
-        """What comes before a sign or command that closes mathematics; None if nothing does."""
+        """What comes before a sign or command that closes mathematics; None if nothing does before
+        the paragraph ends, or the group, or other mathematics begins."""
+        opening = {")": "(", "]": "["}.get(closing)
         found: Tokens = []
         depth = 0
         while (token := self.stream.raw()) is not None:
-            if depth == 0 and token.text == closing and token.kind in ("$", COMMAND):
+            if token.text == closing and token.kind in ("$", COMMAND):
                 return found
             depth += (token.kind == "{") - (token.kind == "}")
             found.append(token)
-            if depth < 0 or token.kind == END or (token.kind == PARAGRAPH and closing == "$"):
+            if depth < 0 or token.kind in (END, PARAGRAPH) or token.is_command(opening or "$$"):
                 break
         self.stream.put_back(found)
         return None
