@@ -168,6 +168,8 @@ def test_tracked_changes_are_accepted() -> None:
     assert line(*changed) == "46"
     mark = f"<w:rPr>{DELETED}</w:rPr>"
     assert texts(paragraph("One ", properties=mark), paragraph("and 2.")) == ["One and 2."]
+    last = paragraph("And 3.", properties=mark)
+    assert texts(last, table(row("a", "b")), last) == ["And 3.", "And 3."]
     rows = [row("Group", "Age"), row("A", "1", properties=DELETED), row("B", cell("2"))]
     gone = row("C", "3", cell("4", "<w:cellDel/>"), properties="<w:ins/>")
     assert grid(*rows, gone) == ([["Group", "Age"]], [["B", "2"], ["C", "3"]])
@@ -289,6 +291,7 @@ def test_abstract_and_references() -> None:
         paragraph("References", style="Heading1"),
         paragraph("Low A. Dogs. 2019;5:1–9."),
         paragraph("Appendix", style="Heading1"),
+        paragraph("Summary", style="Heading2"),
         paragraph("And 7."),
         paragraph("Low B. Cats. 2020;6:1–9.", style="Bibliography"),
     ]
@@ -302,6 +305,7 @@ def test_abstract_and_references() -> None:
         ("In all, 6.", False),
         ("References", False),
         ("Appendix", False),
+        ("Summary", False),
         ("And 7.", False),
     ]
 

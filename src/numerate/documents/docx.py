@@ -26,6 +26,7 @@ KIND = "a Word document (.docx)"
 _WITHIN = {"sdtContent", "customXml", "ins", "moveTo", "smartTag"}
 _GALLERIES = {"Table of Contents", "Bibliographies"}
 _ABSTRACT = re.compile(r"(?:abstract|summary)\s*[.:]?", re.IGNORECASE)
+_BODY = re.compile(r"introduction|background|methods|results|discussion", re.IGNORECASE)
 _REFERENCES = re.compile(
     r"(?:references|bibliography|literature cited|works cited|reference list)\s*[.:]?",
     re.IGNORECASE,
@@ -55,6 +56,7 @@ class DocxReader(Reader):
         styles = [package.xml(part) for part in package.related(main, "styles")[:1]]
         story = _Story(Styles(styles[0] if styles else None))
         story.write(body)
+        story.end()
         _write_notes(story, package, main)
         blocks = with_captions(story.blocks)
         tables = [block.table for block in blocks if block.table is not None]
@@ -71,8 +73,8 @@ def _write_notes(story: "_Story", package: OfficePackage, main: str) -> None:
     while story.notes:
         found = known.pop(story.notes.pop(0), None)
         if found is not None:
-            story.end()
             story.write(found)
+            story.end()
 
 
 def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]:
@@ -98,13 +100,15 @@ def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]
 
 def _without_references(blocks: Iterable[Block]) -> Iterator[Block]:
     part, level = "", 0  # that we are in, and that of its heading; 0 of one without style
+    in_body = False  # a summary at the end is no abstract
     for block in blocks:
         is_heading = block.level is not None or _looks_like_heading(block.text)
         if part and is_heading and (not level or (block.level or level + 1) <= level):
             part = ""
+        in_body = in_body or (is_heading and not part and _BODY.search(block.text) is not None)
         if _REFERENCES.fullmatch(block.text):
             part, level = "references", block.level or 0
-        elif _ABSTRACT.fullmatch(block.text) and not part:
+        elif _ABSTRACT.fullmatch(block.text) and not part and not in_body:
             part, level = "abstract", block.level or 0
         elif part == "references" or block.is_reference:
             continue
@@ -146,18 +150,24 @@ class _Story:
 
     def end(self) -> None:
         """Here nothing goes on."""
-        self._fields, self._line = [], None
+        if self._line is not None:
+            self._close(self._line, None)
+        self._fields = []
 
     def _paragraph(self, element: Element) -> None:
         properties = child(element, "pPr")
         line = self._line or Line(self.styles, self._fields)
-        line.style = style = self.styles.of(properties, "pStyle")
+        line.style = self.styles.of(properties, "pStyle")
         line.write(element)
         line.end_paragraph()
-        self._line = line if _mark_is_deleted(properties) else None
-        if self._line is not None:
-            return
-        text = line.finish()
+        if _mark_is_deleted(properties):
+            self._line = line
+        else:
+            self._close(line, properties)
+
+    def _close(self, line: Line, properties: Element | None) -> None:
+        self._line = None
+        text, style = line.finish(), line.style
         self.notes += line.notes
         if text and not style.is_aside:
             block = Block(text, line.written)
@@ -171,18 +181,20 @@ class _Story:
     def _boxes(self, line: Line) -> None:
         fields = self._fields
         for box in line.boxes:
-            self.end()
+            self._fields = []
             self.write(box)
+            self.end()
         self._fields = fields
 
     def _table(self, element: Element) -> None:
         """One that only says where on the page something stands is read cell by cell."""
         fields = self._fields
+        self.end()
         if _is_layout(element, is_named=is_caption(self.blocks, len(self.blocks) - 1)):
             for row in rows_of(element):
                 for cell in cells_of(row):
-                    self.end()
                     self.write(cell)
+                    self.end()
         else:
             beside: list[Line] = []
             grid = word_grid(element, lambda cell: self._cell_text(cell, beside))
@@ -191,7 +203,8 @@ class _Story:
                 self.blocks.append(Block(table=Table(f"#{self._tables}", "", "", *grid)))
             for line in beside:
                 self._boxes(line)
-        self._fields, self._line = fields, None
+        self.end()
+        self._fields = fields
 
     def _cell_text(self, cell: Element, beside: list[Line]) -> str:
         line = Line(self.styles, [])
