@@ -84,8 +84,9 @@ def near_copies(read: ReadDocument) -> Iterator[Outcome]:
     for statement in statements:
         alike[statement.written].append(statement)
     for written, same in alike.items():
+        first = [same[0], *(one for one in same[1:] if one.is_cell)][:2]  # one of a table too
         for place in range(len(written)):
-            but_one[place, (*written[:place], "", *written[place + 1 :])].append(same[0])
+            but_one[place, (*written[:place], "", *written[place + 1 :])] += first
     in_text = [statement for statement in statements if not statement.is_cell]
     same_elsewhere = [len(alike[statement.written]) > 1 for statement in in_text]
     found = [
@@ -119,7 +120,7 @@ def _near_copy(
             and _differ(statement.numbers[place], other.numbers[place])
             and _is_copy(read, statement, other, rest)
         ]
-        if len(others) == 1:
+        if len({other.written for other in others}) == 1:
             return others[0], place
     return None
 
@@ -214,7 +215,7 @@ add_rule(
         (_EXAMPLE.format("79.5"),),
         (_EXAMPLE.format("97.5"),),
         "Look up which of the two is right.",
-        0.75,
+        0.77,
         near_copies,
     )
 )
