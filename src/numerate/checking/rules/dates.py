@@ -120,7 +120,7 @@ add_rule(
             "We enrolled patients from May 2011 to March 2012.",
         ),
         "Look the date up.",
-        1.0,
+        0.71,
         dates,
     )
 )

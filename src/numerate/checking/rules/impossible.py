@@ -97,7 +97,7 @@ def _finding(code: str, shape: Shape, number: Number, what: str) -> Finding:
     return Finding(code, where, number.written, f"{shown} cannot be: {what}.", evidence, (where,))
 
 
-for code, name, statements, pattern, low, high, what, wrong, right, reason in (
+for code, name, statements, pattern, low, high, what, wrong, right, reason, precision in (
     (
         "NUM501",
         "percentage-above-100",
@@ -110,6 +110,7 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
         "We found that 12.0% of patients responded.",
         "A share of people is at most all of them. Growth, and levels relative to others, are not "
         "read.",
+        0.5,
     ),
     (
         "NUM502",
@@ -122,6 +123,7 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
         "There was no difference (p = 1.32).",
         "There was no difference (p = 0.32).",
         "A p-value is a probability.",
+        0.92,
     ),
     (
         "NUM503",
@@ -134,6 +136,7 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
         "One group was smaller (n = −12).",
         "One group was smaller (n = 12).",
         "Nothing can be counted less than zero times; often a dash was taken for a minus sign.",
+        0.5,
     ),
     (
         "NUM504",
@@ -146,6 +149,7 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
         "Weight and height were correlated (r = 1.42).",
         "Weight and height were correlated (r = 0.42).",
         "No correlation is stronger than a perfect one.",
+        0.9,
     ),
     (
         "NUM505",
@@ -159,6 +163,7 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
         "The mean age was 63.5 years.",
         "The oldest person known became 122. Nothing is said of trees, rocks, samples and the "
         "like, or where a sentence names nobody.",
+        0.9,
     ),
     (
         "NUM506",
@@ -171,6 +176,7 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
         "The mean was 5.2 (SD = −1.3).",
         "The mean was 5.2 (SD = 1.3).",
         "Spread is a root of squares, or their mean.",
+        0.9,
     ),
 ):
     add_rule(
@@ -183,7 +189,7 @@ for code, name, statements, pattern, low, high, what, wrong, right, reason in (
             (wrong,),
             (right,),
             "Look the value up; most often a digit or the decimal point is wrong.",
-            0.9,
+            precision,
             partial(_beyond, code, pattern, low, high, what),
         )
     )

@@ -187,7 +187,7 @@ add_rule(
         (_EXAMPLE.format("97.5"),),
         (_EXAMPLE.format("79.5"),),
         "Look up which of the two is right.",
-        0.9,
+        0.46,
         named_cells,
     )
 )

@@ -316,7 +316,7 @@ add_rule(
             "Seventeen of the 23 (74%) mice survived.",
         ),
         "Recompute the percentage from the data, and look which of the numbers is not as counted.",
-        0.93,
+        0.92,
         percentages_in_text,
     )
 )
@@ -331,7 +331,7 @@ add_rule(
         ("We enrolled 130 of 120 patients.",),
         ("We enrolled 120 of 130 patients.",),
         "Look up both numbers; often they are swapped.",
-        0.9,
+        0.5,
         parts_that_exceed,
     )
 )

@@ -257,7 +257,7 @@ add_rule(
         (_EXAMPLE.format("32", "21"),),
         (_EXAMPLE.format("22", "21"),),
         "Add again; where the parts overlap or some belong to none, say so below the table.",
-        1.0,
+        0.71,
         totals_of_columns,
     )
 )
@@ -272,7 +272,7 @@ add_rule(
         (_EXAMPLE.format("22", "12"),),
         (_EXAMPLE.format("22", "21"),),
         "Add again; where the parts overlap or some belong to none, say so below the table.",
-        0.9,
+        0.5,
         totals_of_rows,
     )
 )

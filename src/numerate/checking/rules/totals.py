@@ -219,7 +219,7 @@ add_rule(
             "In all, 120 patients were randomised to placebo (n = 60) or the drug (n = 60).",
         ),
         "Count again; where some belong to no part, say how many.",
-        1.0,
+        0.43,
         totals_in_text,
     )
 )
@@ -240,7 +240,7 @@ add_rule(
             "Use decreased by 25% from 40 to 30.",
         ),
         "Recompute the change from the numbers before they were rounded.",
-        0.9,
+        0.5,
         differences_in_text,
     )
 )
