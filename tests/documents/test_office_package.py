@@ -156,6 +156,7 @@ def test_in_a_folder_the_rest_goes_on(
         "bomb.docx": BAD["a bomb"][0],
         "locked.docm": BAD["encrypted"][0],
         "report.docx": REPORT,
+        "~$report.docx": b"who has it open",
         "revised.docx": (DATA / "office/revised.docx").read_bytes(),
     }.items():
         Path("papers", name).write_bytes(data)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from numerate.corpus.archives import SUFFIXES, UNREADABLE, BrokenArchiveError, members, reason
-from numerate.documents import suits, units
+from numerate.documents import is_hidden, suits, units
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError
 
@@ -151,7 +151,7 @@ class Source:
 
 
 def _hidden(name: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
+    return any(is_hidden(part) or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
 def _link_out(name: str) -> DocumentError:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from numerate.documents import AUTO, STANDARD_INPUT, read_file, suits
+from numerate.documents import AUTO, STANDARD_INPUT, is_hidden, read_file, suits
 from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import SourceError
@@ -45,7 +45,8 @@ def all_files(given: Iterable[str], format: str = AUTO) -> Iterator[tuple[str, b
 
 
 def _inside(folder: str) -> Iterator[str]:
-    """What is hidden is left out, and links to folders are not followed."""
+    """What is hidden is left out, as are the notes that Office keeps beside what is open; links to
+    folders are not followed."""
     for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(parent, name) for name in sorted(names) if name[0] != ".")
+        folders[:] = sorted(name for name in folders if not is_hidden(name))
+        yield from (os.path.join(parent, name) for name in sorted(names) if not is_hidden(name))
