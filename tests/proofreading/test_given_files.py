@@ -190,3 +190,15 @@ def test_code_and_comments_are_not_checked(text: str) -> None:
     code = text.format(WRONG)
     found = package.check(f"{code}\n\n{WRONG}", FakeDetector(_0_36=9.0))
     assert [(finding.line, finding.column) for finding in found] == [(code.count("\n") + 3, 40)]
+
+
+def test_what_another_file_takes_in_is_checked_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("paper/parts").mkdir(parents=True)
+    Path("paper/main.tex").write_text("\\begin{document}\\input{parts/one}\\end{document}")
+    Path("paper/parts/one.tex").write_text("Text\n\nThat 42 of 120 (53\\%) did.\n")
+    place = ("paper/parts/one.tex", 3, 17)
+    assert found(capsys, "paper") == [place]
+    assert found(capsys, "paper/parts/one.tex") == [place]
+    assert found(capsys, "paper/main.tex", "paper/parts/one.tex") == [place, place]
+    _, out, _ = numerate(capsys, "check", "paper", "--format", "html")
+    assert "paper/main.tex" in out

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress
 from pathlib import Path
 
 from numerate.checking.finding import Finding
@@ -161,8 +162,10 @@ def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Config
     """
     documents: list[Document] = []
     projects: list[Configuration] = []
-    unread = 0
+    unread, found_in_folder = 0, set[str]()
     for file, in_folder in all_files(files, wanted.input_format):
+        if in_folder:
+            found_in_folder.add(file)
         project = configuration_for(file)
         if project.leaves_out(file):
             say(f"{file}: not checked, as {project.path} says")
@@ -177,7 +180,11 @@ def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Config
         else:
             documents += read
             projects += [project] * len(read)
-    return documents, projects, unread
+    taken_in = {
+        Path(part.name).resolve() for one in documents for part in one.parts if part.is_file
+    }
+    kept = [one.name not in found_in_folder or _path(one) not in taken_in for one in documents]
+    return list(compress(documents, kept)), list(compress(projects, kept)), unread
 
 
 def _without(tables: list[Table], document: Document) -> list[Table]:
