@@ -7,6 +7,7 @@ from fuzzing.datasets import Datasets
 from fuzzing.kind import Kind
 from fuzzing.models import Models
 from fuzzing.office import Office
+from fuzzing.pdfs import Pdfs
 from fuzzing.requests import Requests
 from fuzzing.runs import Runs
 from fuzzing.table_files import TableFiles
@@ -16,6 +17,7 @@ KINDS: dict[str, type[Kind]] = {
     "checks": Checks,
     "tables": TableFiles,
     "office": Office,
+    "pdfs": Pdfs,
     "requests": Requests,
     "archives": Archives,
     "datasets": Datasets,

@@ -203,7 +203,7 @@ def _between_text(filled: Flags, gap: tuple[int, int, int, int], *, least: int) 
     beside = []
     for part in (filled[top:bottom, :left][:, ::-1], filled[top:bottom, right:]):
         rows = part[part.any(axis=1)]
-        if not len(rows) or part.shape[1] < least:
+        if not len(rows) or part.shape[1] < max(least, _WIDE):
             return False
         # A line goes on until there is a wide gap in it.
         first = np.argmax(rows, axis=1)
