@@ -391,7 +391,9 @@ def test_a_rule_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = numerate(capsys, "rule", "--all", "--format", "json")
     assert [record["code"] for record in json.loads(out)] == list(all_rules())
     assert len(numerate(capsys, "rule", "--all")[1].splitlines()) == len(all_rules())
-    for wrong in ([], ["NUM301", "--all"], ["NUM3O1"]):
+    family = numerate(capsys, "rule", "num3")[1].splitlines()
+    assert [line.split()[0] for line in family] == [c for c in all_rules() if c[:4] == "NUM3"]
+    for wrong in ([], ["NUM301", "--all"], ["NUM3O1"], [""]):
         status, out, err = numerate(capsys, "rule", *wrong)
         assert (status, out, err.count("\n")) == (2, "", 1)
 

@@ -241,7 +241,8 @@ def check(
 @command
 def rule(
     code: Annotated[
-        str | None, typer.Argument(help="Of the rule, such as NUM101.", show_default=False)
+        str | None,
+        typer.Argument(help="Of the rule, or its beginning: NUM101, NUM1.", show_default=False),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All rules.")] = False,
     format: Annotated[str, typer.Option(help="text, json or markdown.", metavar="NAME")] = "text",

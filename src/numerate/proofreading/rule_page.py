@@ -12,17 +12,18 @@ from numerate.errors import NumerateError, check_choice
 from numerate.proofreading.selection import all_rules
 
 FORMATS = ("text", "json", "markdown")
+FAMILY = "NUM"  # that codes begin with
 
 
-def rule_named(code: str) -> Rule:
-    """By its code or its name, in any case."""
+def rules_named(code: str) -> list[Rule]:
+    """By a code or its beginning, or by a name, in any case."""
     rules = all_rules()
-    by_name = {rule.name: rule for rule in rules.values()}
-    wanted = code.strip()
-    found = rules.get(wanted.upper()) or by_name.get(wanted.lower())
-    if found is None:
-        check_choice("rule", wanted.upper(), rules)
-    assert found is not None
+    wanted = code.strip().upper()
+    found = [rule for rule in rules.values() if wanted in (rule.code, rule.name.upper())]
+    if not found and wanted.startswith(FAMILY):
+        found = [rule for rule in rules.values() if rule.code.startswith(wanted)]
+    if not found:
+        check_choice("rule", wanted, rules)
     return found
 
 
@@ -31,13 +32,14 @@ def show_rules(code: str | None, *, everything: bool, format: str) -> str:
     if (code is None) != everything:
         got = "neither" if code is None else "both"
         raise NumerateError(f"CODE and --all: got {got}, expected one of them")
-    rules = list(all_rules().values()) if code is None else [rule_named(code)]
+    rules = list(all_rules().values()) if code is None else rules_named(code)
+    several = everything or len(rules) > 1
     if format == "json":
         records = [record(rule) for rule in rules]
-        return json.dumps(records if everything else records[0], indent=2, ensure_ascii=False)
+        return json.dumps(records if several else records[0], indent=2, ensure_ascii=False)
     if format == "markdown":
-        return rules_page(rules) if everything else as_markdown(rules[0])
-    if everything:
+        return rules_page(rules) if several else as_markdown(rules[0])
+    if several:
         return "\n".join(f"{rule.code}  {rule.summary}" for rule in rules)
     return as_markdown(rules[0])
 
