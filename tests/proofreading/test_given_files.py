@@ -202,3 +202,18 @@ def test_what_another_file_takes_in_is_checked_once(capsys: pytest.CaptureFixtur
     assert found(capsys, "paper/main.tex", "paper/parts/one.tex") == [place, place]
     _, out, _ = numerate(capsys, "check", "paper", "--format", "html")
     assert "paper/main.tex" in out
+
+
+def test_the_configuration_of_a_folder_that_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a").mkdir()
+    Path("a/wrong.md").write_text(WRONG)
+    Path("a/numerate.toml").write_text('[ignore]\ncodes = ["NUM301"]')
+    status, out, err = numerate(capsys, "check", "a")
+    assert (status, err) == (0, "")
+    assert out.startswith("Nothing found")
+
+
+def test_what_can_not_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = numerate(capsys, "check", "cells.csv", "--fix")
+    assert status == 1
+    assert "numerate: cells.csv: 1 of 1 suggestions are for you to write" in err

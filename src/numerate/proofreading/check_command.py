@@ -198,7 +198,9 @@ def _path(document: Document) -> Path:
 
 def configuration_for(file: str) -> Configuration:
     """The nearest to a document, or to the working folder for standard input."""
-    return find_configuration(Path() if file == STANDARD_INPUT else Path(file).parent)
+    if file == STANDARD_INPUT:
+        return find_configuration(Path())
+    return find_configuration(Path(file) if Path(file).is_dir() else Path(file).parent)
 
 
 class Opening:
@@ -362,6 +364,9 @@ def _fix(report: Report) -> int:
     """Ask about every suggestion; how many findings are mended."""
     mended = 0
     for proof in report.documents:
+        suggested = sum(finding.suggestion is not None for finding in proof)
+        if by_hand := suggested - len(fixing.fixes(proof)):
+            say(f"{proof.document.name}: {by_hand} of {suggested} suggestions are for you to write")
         choice = fixing.choose(proof, fixing.ask_on_terminal)
         if choice.fixes:
             fixing.apply(proof, choice.fixes)

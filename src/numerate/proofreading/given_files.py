@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from numerate.configuration import OWN_FILE
 from numerate.documents import AUTO, STANDARD_INPUT, is_hidden, read_file, suits
 from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file
@@ -38,7 +39,8 @@ def all_files(given: Iterable[str], format: str = AUTO) -> Iterator[tuple[str, b
         found = [file for file in inside if is_read(file, format)]
         if not found:
             raise SourceError(f"{name}: a folder without a file of a format that is read")
-        if left_out := len(inside) - len(found):
+        others = {*inside} - {*found}
+        if left_out := sum(Path(file).name != OWN_FILE for file in others):
             kinds = f"{left_out:,} file{'s' * (left_out != 1)} of other kinds"
             say(f"{name}: {kinds} not checked; name them to have them read as text")
         yield from ((file, True) for file in found)
