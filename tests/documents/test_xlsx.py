@@ -172,10 +172,12 @@ def test_kinds_of_cells(capsys: pytest.CaptureFixture[str]) -> None:
     kinds = {"b": "1", "e": "#DIV/0!", "str": "so_x000D_\n so", "d": "2025-03-05", "s": "9" * 9000,
              "n": "1e999"}  # fmt: skip
     cells = "".join(f'<c t="{kind}"><f>A1</f><v>{value}</v></c>' for kind, value in kinds.items())
-    sheet = SHEET.format(f"<sheetData><row>{cells}<c><f>A1+1</f></c></row></sheetData>")
+    sheet = SHEET.format(
+        f"<sheetData><row>{cells}<c><f>A1</f></c><c><f>A1</f><v/></c></row></sheetData>"
+    )
     found = read(replaced(DOGS, {"xl/worksheets/sheet1.xml": sheet}))
     assert found.tables[0].body == [["TRUE", "#DIV/0!", "so so", "2025-03-05", "1e999"]]
-    assert capsys.readouterr().err.startswith("numerate: a.xlsx: 1 formula without a stored value")
+    assert capsys.readouterr().err.startswith("numerate: a.xlsx: 2 formulas without a stored value")
 
 
 def test_what_is_too_large_is_one_line() -> None:

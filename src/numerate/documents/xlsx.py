@@ -141,7 +141,7 @@ class _Workbook:
         stored = child(cell, "v")
         written = "" if stored is None else (stored.text or "").strip()
         if not written:
-            self.without_value += stored is None and child(cell, "f") is not None
+            self.without_value += kind != "str" and child(cell, "f") is not None
             return ""
         if kind == "s":
             return self._shared(written)
