@@ -85,7 +85,7 @@ def test_what_is_no_wrong_percentage(text: str) -> None:
 
 def test_a_whole_that_is_not_said_is_missing() -> None:
     coverage = told("NUM101", "We saw 42 women (35%).").coverage["percentages"]
-    assert coverage.missing == {"what it is a part of": 1}
+    assert coverage.missing == {"a stated whole": 1}
 
 
 def table(*rows: str) -> str:

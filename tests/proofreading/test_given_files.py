@@ -217,3 +217,12 @@ def test_what_can_not_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> 
     status, _, err = numerate(capsys, "check", "cells.csv", "--fix")
     assert status == 1
     assert "numerate: cells.csv: 1 of 1 suggestions are for you to write" in err
+
+
+def test_a_text_is_held_against_a_table_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Which it is about, though it names none."""
+    Path("ages.csv").write_text("Variable,Walks,Reading\nAge,47.2,48.5\nWeight,71.3,70.2\n")
+    Path("about.txt").write_text("Mean age was 48.9 years with reading.")
+    assert found(capsys, "about.txt", "--table", "ages.csv") == [("about.txt", 1, 14)]
+    Path("about.txt").write_text("Mean age was 48.5 years with reading.")
+    assert found(capsys, "about.txt", "--table", "ages.csv") == []

@@ -10,6 +10,7 @@ from numerate.checking.numbers import Number
 from numerate.checking.one_slip import one_slip
 from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
+from numerate.checking.where import Where
 from numerate.numeral import count_digits, normalise
 
 _SENTENCE = re.compile(r"(?<=[\w)%\]][.?!])\s+(?=[A-Z0-9])")
@@ -49,6 +50,8 @@ def named_cells(read: ReadDocument) -> Iterator[Outcome]:
     indices: dict[str, list[int]] = defaultdict(list)
     for index, table in enumerate(read.tables):
         indices[table.id].append(index)
+    # What is given beside a text is what the text is about, whether it says so or not.
+    beside = [i for i in range(len(read.tables)) if read.is_beside(Where(0, 0, table=i))]
     named: dict[int, _Named] = {}
     written = {
         normalise(number.written)
@@ -59,6 +62,7 @@ def named_cells(read: ReadDocument) -> Iterator[Outcome]:
     for piece in read.paragraphs:
         paragraph = read.document.paragraphs[piece.place.paragraph or 0]
         referred = [index for id in paragraph.tables for index in indices.get(id, ())]
+        referred += [index for index in beside if index not in referred]
         if not referred or not piece.numbers:
             continue
         for index in referred:

@@ -136,7 +136,7 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
         if whole is None:
             whole, others = _whole_of_sentence(shape, share)
         if whole is None:
-            yield Outcome(where, missing="what it is a part of")
+            yield Outcome(where, missing="a stated whole")
             continue
         size = int(whole.number.value)
         percentage = share.percentage.number
@@ -153,7 +153,7 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
     for some in wrong.values():
         of_another = _have_another_whole([share for _, share in some])
         for outcome, _ in some:
-            missing = Outcome(outcome.where, missing="what it is a part of")
+            missing = Outcome(outcome.where, missing="a stated whole")
             yield missing if of_another else outcome
 
 

@@ -54,7 +54,7 @@ class _Table(TableOfShares):
                     yield (
                         Outcome(where, self._finding(row, column))
                         if is_wrong
-                        else Outcome(where, missing="what it is a part of")
+                        else Outcome(where, missing="a stated whole")
                     )
 
     def _with_whole(self, row: int, column: int, share: Share) -> Iterator[Outcome]:
@@ -69,7 +69,7 @@ class _Table(TableOfShares):
             found = contradiction("NUM103", share.count, share.whole, size, share.percentage, "")
             yield Outcome(where, found)
         else:
-            yield Outcome(where, missing="what it is a part of")
+            yield Outcome(where, missing="a stated whole")
 
     @cached_property
     def _are_of_wholes(self) -> bool:
