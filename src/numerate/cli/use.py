@@ -104,7 +104,7 @@ def fill(
     arguments: Annotated[
         list[str],
         typer.Argument(
-            help=f"{RUN_OR_CONFIGURED} Table: CSV, TSV, Markdown or HTML, with empty cells.",
+            help=f"{RUN_OR_CONFIGURED} Table: CSV, TSV, Markdown, HTML or XLSX, with empty cells.",
             metavar="[RUN] TABLE",
         ),
     ],

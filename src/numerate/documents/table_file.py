@@ -38,8 +38,8 @@ _POINT = re.compile(
 def read_tables(path: str | Path) -> list[Table]:
     """All tables of a file, in their order; what cannot be read is one line.
 
-    The suffix says what it is: .csv, .tsv, .md, .html, or an article (.xml); otherwise a look
-    inside.
+    The suffix says what it is: .csv, .tsv, .md, .html, .xlsx, .docx, an article (.xml); otherwise
+    a look inside.
 
     Examples:
         >>> from numerate import read_tables
