@@ -131,6 +131,30 @@ def test_tables_that_code_makes_have_names() -> None:
     assert found.paragraphs[0].tables == ("tbl-ages",)
 
 
+def test_latex_within_markdown_is_read_as_such() -> None:
+    source = (
+        "Of \\SIrange{10}{90}{\\nano\\meter}, \\newpage see Table \\@ref(tab:x), \\ref{tab:y}.\n\n"
+        "\\begin{tabular}{ll}\nA & B \\\\ \\hline\nx & 1 \\\\\n\\end{tabular}\n\n"
+        "\\begin{table}\n\n\\caption{\\label{tab:y}Ages of 5}\n\\begin{tabular}{ll}\n"
+        "A & B \\\\ \\midrule\n$x_1$ & 2.5 \\\\\n\\end{tabular}\n\\end{table}\n\n"
+        "Table: (\\#tab:x) Others\n\n|a|b|\n|-|-|\n|z|3|\n\n\\begin{open}\n\n7 left\n"
+    )
+    found = read(source)
+    assert [p.text for p in found.paragraphs] == [
+        "Of 10 nm to 90 nm, see Table _ref_, _ref_.",
+        "7 left",
+    ]
+    assert found.paragraphs[0].tables == ("tab:x", "tab:y")
+    assert [(one.id, one.label, one.caption) for one in found.tables] == [
+        ("#tex1", "Table in line 3", ""),
+        ("tab:y", "Table 1", "Ages of 5"),
+        ("tab:x", "Table 2", "Others"),
+    ]
+    places = found.tables[1].source
+    assert places is not None
+    assert source[slice(*places.span(0, 1, 0, 3))] == "2.5"
+
+
 def test_numerals_have_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "notes.qmd"
     source = (

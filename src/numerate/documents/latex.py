@@ -42,6 +42,7 @@ _HEADINGS = {
 }  # fmt: skip
 _RULES = {"toprule", "midrule", "bottomrule", "hline", "specialrule", "Xhline", "hhline"}
 _RULE_ARGUMENTS = {"specialrule": "mmm", "Xhline": "m", "hhline": "m"}
+UNNUMBERED = "Table in line"  # what it is called that has no number
 _INPUTS = {"input", "include", "subfile", "subfileinclude", "import", "subimport"}
 
 
@@ -59,6 +60,24 @@ class LatexReader(Reader):
         note = partial(_note, unit.name)
         inputs = Inputs(text, unit.name, unit.folder, declared_codec(unit.data), note)
         yield _LatexDocument(text, unit.name, inputs).document()
+
+
+@dataclass(slots=True)
+class TexParagraph:
+    """A paragraph, and what it says of tables."""
+
+    paragraph: Paragraph
+    text: str  # with the numbers of tables it names
+    labels: list[str]
+    placed: PlacedText
+
+
+def latex_fragment(text: str, number: int) -> tuple[list[TexParagraph], list[Table]]:
+    """What stands in another format; so many tables before it have a number."""
+    nothing = Inputs(text, "", None, None, lambda _what: None)
+    found = _LatexDocument(text, "", nothing, number)
+    found.document()
+    return found.written, found.tables
 
 
 def _note(name: str, what: str) -> None:
@@ -80,25 +99,15 @@ class _Float:
     tables: list[TexTable] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Written:
-    """A paragraph, and what it says of tables."""
-
-    paragraph: Paragraph
-    text: str  # with the numbers of tables it names
-    labels: list[str]
-    placed: PlacedText
-
-
 class _LatexDocument(TexText):
-    def __init__(self, text: str, name: str, inputs: Inputs) -> None:
+    def __init__(self, text: str, name: str, inputs: Inputs, number: int = 0) -> None:
         super().__init__(MacroStream(text, self._note))
         self._name, self._inputs, self._source = name, inputs, text
-        self._written: list[_Written] = []
-        self._notes: list[_Written] = []  # at the foot, until their paragraph has ended
-        self._tables: list[Table] = []
+        self.written: list[TexParagraph] = []
+        self._notes: list[TexParagraph] = []  # at the foot, until their paragraph has ended
+        self.tables: list[Table] = []
         self._labels: dict[str, str] = {}  # of tables: their ids
-        self._number = 0  # of tables that have one
+        self._number = number  # of tables that have one
         self._float: _Float | None = None
         self._table: TexTable | None = None
         self._within_cell = 0  # tables in the cell
@@ -120,17 +129,17 @@ class _LatexDocument(TexText):
         while self._float is not None or self._table is not None:  # which nobody ended
             self.environment_end("longtable" if self._table else "table")
         self.paragraph_end()
-        for one in self._written:
+        for one in self.written:
             ids = [self._labels[label] for label in one.labels if label in self._labels]
-            named = tables_named(one.text, self._tables)
+            named = tables_named(one.text, self.tables)
             one.paragraph.tables = tuple(dict.fromkeys([*ids, *named]))
-        paragraphs = [one.paragraph for one in self._written]
+        paragraphs = [one.paragraph for one in self.written]
         given, parts = self._inputs.given, self._inputs.parts
-        found = Document(self._name, paragraphs, self._tables, given=given, parts=parts)
-        for table in self._tables:
+        found = Document(self._name, paragraphs, self.tables, given=given, parts=parts)
+        for table in self.tables:
             if not table.label and table.source is not None:
                 line, _ = found.source.line_and_column(table.source.stretches[0][0])
-                table.label = f"Table in line {line}"
+                table.label = f"{UNNUMBERED} {line}"
         return found
 
     def _read_preamble(self) -> None:
@@ -155,19 +164,21 @@ class _LatexDocument(TexText):
             return
         self._keep(self.flow, self.referred, self._kind)
         self.flow, self.referred, self._kind = PlacedFlow(self.flow.at), [], ""
-        self._written += self._notes
+        self.written += self._notes
         self._notes = []
 
     def _keep(self, flow: PlacedFlow, labels: list[str], kind: str = "") -> None:
         if one := self._paragraph(flow, labels, kind):
-            self._written.append(one)
+            self.written.append(one)
 
-    def _paragraph(self, flow: PlacedFlow, labels: list[str], kind: str = "") -> _Written | None:
+    def _paragraph(
+        self, flow: PlacedFlow, labels: list[str], kind: str = ""
+    ) -> TexParagraph | None:
         text = flow.placed()
         if not text.text:
             return None
         paragraph = Paragraph.placed(text, in_abstract=self._abstracts > 0, kind=kind)
-        return _Written(paragraph, flow.written, labels, text)
+        return TexParagraph(paragraph, flow.written, labels, text)
 
     def _apart_from_it(self, tokens: Sequence[Token]) -> tuple[PlacedFlow, list[str]]:
         """A text that is no part of the one around it, and what it refers to."""
@@ -231,7 +242,7 @@ class _LatexDocument(TexText):
         self.stream.optional()
         flow, labels = self._apart_from_it(self.stream.argument())
         if note := self._paragraph(flow, labels):
-            (self._notes if self._float is None else self._written).append(note)
+            (self._notes if self._float is None else self.written).append(note)
 
     def _caption(self, token: Token) -> None:
         numbered = not self.stream.takes("*")
@@ -329,31 +340,31 @@ class _LatexDocument(TexText):
         if done.is_figure and not done.tables:
             if done.caption.text:
                 caption = Paragraph.placed(done.caption)
-                self._notes.append(_Written(caption, done.caption.text, [], done.caption))
+                self._notes.append(TexParagraph(caption, done.caption.text, [], done.caption))
             return
         if done.of_table and not done.caption.text:
             self._take_caption(done)
         label = done.label or (f"Table {done.number}" if done.number else "")
-        id = next(iter(done.labels), f"#{len(self._tables) + 1}")
+        id = next(iter(done.labels), f"#{len(self.tables) + 1}")
         self._labels |= dict.fromkeys(done.labels, id)
         if not done.tables:  # a picture of one
             source = PlacedSource((done.start, done.start + 1), caption=done.caption.places)
-            self._tables.append(
+            self.tables.append(
                 Table(id, label, done.caption.text, [], [], is_picture=True, source=source)
             )
         for index, table in enumerate(done.tables, 1):
             told = done.caption if index == 1 else NOTHING
             below = notes if index == len(done.tables) else NOTHING
-            self._tables.append(table.finish(id, label, below, told))
+            self.tables.append(table.finish(id, label, below, told))
 
     def _take_caption(self, done: _Float) -> None:
         """Of a table that stands where it is written: the paragraph before it, if it says so."""
-        if not self._written or self.flow.written.strip():
+        if not self.written or self.flow.written.strip():
             return
-        told = " ".join(self._written[-1].text.split())
+        told = " ".join(self.written[-1].text.split())
         label, words = label_and_caption(told)
-        if words and reads_as_caption(told) and not self._written[-1].paragraph.kind:
-            done.label, done.caption = label, after_label(self._written.pop().placed)
+        if words and reads_as_caption(told) and not self.written[-1].paragraph.kind:
+            done.label, done.caption = label, after_label(self.written.pop().placed)
 
     # Tables
 

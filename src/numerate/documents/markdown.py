@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numerate.documents.captions import reads_as_caption
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.header_rows import header_rows
+from numerate.documents.latex import UNNUMBERED, latex_fragment
 from numerate.documents.markdown_blocks import (
     ALIGNED,
     CAPTION,
@@ -18,6 +19,7 @@ from numerate.documents.markdown_blocks import (
     NUMBERED,
     PARAGRAPH,
     PIPES,
+    TEX,
     Block,
     blocks,
     definitions,
@@ -30,7 +32,7 @@ from numerate.documents.placed_text import PlacedText
 from numerate.documents.reader import Reader, Unit
 
 _TABLES = {PIPES, GRID, ALIGNED, HTML}
-_ID = re.compile(r"\{[^{}]*#([\w:.-]+)[^{}]*\}\s*$")
+_ID = re.compile(r"\{[^{}]*#([\w:.-]+)[^{}]*\}\s*$|\(\\?#(tab:[\w:.-]+)\)")
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]*\}\s*$")
 _OPTION = re.compile(
     r"^[ \t]*#\|[ \t]*(label|tbl-cap|tab\.cap)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE
@@ -76,9 +78,10 @@ class MarkdownBody:
         self.paragraphs: list[Paragraph] = []
         self.tables: list[Table] = []
         self.texts: list[_Text] = []
-        self._base, self._before = base, tables_before
+        self._text, self._base, self._before = text, base, tables_before
         self._definitions = definitions(text)
         self._found: list[_Found] = []
+        self._tex_tables: list[Table] = []
         self._blocks = blocks(text)
         self._in_abstract = False
         self._div = ""
@@ -86,6 +89,7 @@ class MarkdownBody:
             self._read(index, block)
         self._give_captions()
         self._finish_tables()
+        self.tables = sorted([*self.tables, *self._tex_tables], key=_start)
         self.paragraphs = [one.paragraph for one in self.texts]
         self.refer(self.tables)
 
@@ -107,16 +111,18 @@ class MarkdownBody:
                 self._div = ""
         elif block.kind == CHUNK:
             self._chunk(index, block)
+        elif block.kind == TEX:
+            self._latex(index, block)
         elif block.kind == DIV:
             named = _ID.search(block.name)
             self._div = named[1] if named and _NAMES_TABLE.match(named[1]) else ""
         else:
-            self._text(index, block)
+            self._block_of_text(index, block)
 
     def _shown(self, content: PlacedText) -> PlacedText:
         return MarkdownText(content, self._definitions).flow.placed()
 
-    def _text(self, index: int, block: Block) -> None:
+    def _block_of_text(self, index: int, block: Block) -> None:
         shown = MarkdownText(_without_attributes(block), self._definitions)
         text = shown.flow.placed()
         if block.kind.startswith("#"):
@@ -153,6 +159,30 @@ class MarkdownBody:
             _Found(index, empty, stretch, self._shown(told), caption, options.get("label", ""))
         )
 
+    def _latex(self, index: int, block: Block) -> None:
+        (part,) = block.lines
+        written, tables = latex_fragment(part.text, self._number_before(part.at) - 1)
+        by = self._base + part.at
+        for one in written:
+            runs = [(offset, by + at) for offset, at in one.paragraph.runs or ()]
+            paragraph = Paragraph(one.paragraph.given, runs=runs, kind=one.paragraph.kind)
+            self.texts.append(_Text(paragraph, one.text, one.labels, index))
+        for table in tables:
+            assert isinstance(table.source, PlacedSource)
+            table.source = table.source.moved(by)
+            if table.id.startswith("#"):
+                table.id = f"#tex{len(self._tex_tables) + 1}"
+            if table.label.startswith(UNNUMBERED):
+                line = self._text.count("\n", 0, _start(table) - self._base) + 1
+                table.label = f"{UNNUMBERED} {line}"
+            self._tex_tables.append(table)
+
+    def _number_before(self, at: int) -> int:
+        """That of a table there: those of LaTeX have one if they have a caption."""
+        own = sum(found.stretch[0] < at for found in self._found)
+        tex = [one for one in self._tex_tables if not one.label.startswith(UNNUMBERED)]
+        return 1 + self._before + own + sum(_start(one) - self._base < at for one in tex)
+
     # Captions
 
     def _give_captions(self) -> None:
@@ -175,7 +205,7 @@ class MarkdownBody:
             placed = self._shown(_without_attributes(block))
             table.caption, table.written = placed, one.written
             if named := _ID.search(block.content.text):
-                table.id = named[1]
+                table.id = named[1] or named[2]
         self.texts = kept
 
     def _may_be_caption(self, one: _Text) -> bool:
@@ -185,8 +215,8 @@ class MarkdownBody:
         return kind == CAPTION or (kind == PARAGRAPH and is_told)
 
     def _finish_tables(self) -> None:
-        for number, found in enumerate(self._found, 1 + self._before):
-            cells = found.cells
+        for found in self._found:
+            number, cells = self._number_before(found.stretch[0]), found.cells
             told = cells.caption if cells.caption is not None and cells.caption.text else None
             caption, written = (told, cells.written) if told else (found.caption, found.written)
             label, words = label_and_caption(" ".join(written.split()))
@@ -214,6 +244,10 @@ class MarkdownBody:
                     source=source,
                 )
             )
+
+
+def _start(table: Table) -> int:
+    return table.source.stretches[0][0] if table.source else 0
 
 
 def _without_attributes(block: Block) -> PlacedText:

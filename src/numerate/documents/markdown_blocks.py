@@ -13,6 +13,7 @@ from numerate.documents.placed_text import PlacedText
 
 PARAGRAPH, ITEM, NUMBERED, NOTE, CAPTION = "paragraph", "item", "numbered", "note", "caption"
 PIPES, GRID, ALIGNED, HTML, CHUNK, DIV = "pipes", "grid", "aligned", "html", "chunk", "div"
+TEX = "tex"
 # A heading is of the kind "#" to "######".
 
 _FRONT = re.compile(r"---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
@@ -22,6 +23,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*?)(?:[ \t]+#+)?[ \t]*(?:\{[
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)]|#\.|\([0-9a-z]{1,4}\))[ \t]+(?=\S)")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
+_TEX = re.compile(r" {0,3}\\begin\{([A-Za-z]+\*?)\}")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 _FOOTNOTE = re.compile(r" {0,3}\[\^([^\]\s]+)\]:[ \t]*")
 _DEFINITION = re.compile(r" {0,3}\[([^\]^][^\]]*)\]:[ \t]*\S")
@@ -94,6 +96,7 @@ class _Blocks:
         self._open: list[PlacedText] = []  # lines of the text that is being read
         self._kind, self._name = PARAGRAPH, ""
         self._in_list = False
+        self._unclosed: set[str] = set()  # environments of LaTeX
 
     def read(self) -> None:
         index = 0
@@ -116,6 +119,12 @@ class _Blocks:
         if line.is_blank:
             self._end()
             return 1
+        if (begins := _TEX.match(line.text)) and (end := self._end_of_tex(line, begins)):
+            self._end()
+            start = line.at + begins.end(0) - len(begins[0].lstrip())
+            part = Line(self._text[start:end], start)
+            self.found.append(Block(TEX, [part], PlacedText("", ())))
+            return self._line_of(end - 1) + 1 - index
         for kind, last in self._tables_at(index):
             return self._lone(kind, index, last)
         self._text_at(index)
@@ -138,6 +147,20 @@ class _Blocks:
         if first == len(self._tables) or self._tables[first][0] >= end:
             return None
         return None if "`" in self._text[start : self._tables[first][0]] else self._tables[first]
+
+    def _end_of_tex(self, line: Line, begins: re.Match[str]) -> int | None:
+        """Where an environment of LaTeX ends; None if it never does."""
+        name = begins[1]
+        if name in self._unclosed:
+            return None
+        depth = 0
+        signs = re.compile(rf"\\(begin|end)\{{{re.escape(name)}\}}")
+        for sign in signs.finditer(self._text, line.at):
+            depth += 1 if sign[1] == "begin" else -1
+            if depth == 0:
+                return sign.end()
+        self._unclosed.add(name)
+        return None
 
     # Tables: of which kind, and up to which line
 

@@ -12,7 +12,10 @@ from numerate.documents.tex_text import TexText
 _INSIDE = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*\])*+"  # of brackets, which may hold brackets
 _TARGET = r"\((?:[^()\n]|\([^()\n]*\))*+\)"
 _SPAN = re.compile(
-    r"(?P<escape>\\[!-/:-@\[-`{-~\n])"
+    r"(?P<escape>\\(?!@ref)[!-/:-@\[-`{-~\n])"
+    r"|(?P<bookdown>\\@ref\([^()\s]+\))"
+    r"|(?P<tex>\\[A-Za-z]+(?:\[[^\[\]\n]{0,200}\])?(?:\{(?:[^{}\n]|\{[^{}\n]*\})*+\})*+)"
+    r"|(?P<label>\(\\?\#[a-z]+:[\w:.-]+\))"
     r"|(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)(?:\{[^{}\n]*\})?)"
     r"|(?P<display>\$\$.+?\$\$)"
     r"|(?P<math>\$(?=[^\s$])(?:\\.|[^$\\])+?(?<=\S)\$(?![0-9$]))"
@@ -80,6 +83,11 @@ class MarkdownText:
         add = self._pieces.append
         if kind == "escape":
             add(whole.part(1, 2) if match[0][1] != "\n" else PlacedText(" ", whole.places[:1]))
+        elif kind == "tex":
+            self._tex(whole)
+        elif kind == "bookdown":
+            self.referred.append(match[0][6:-1])
+            add((REF, whole))
         elif kind in ("code", "display"):
             add((MATH, whole))
         elif kind == "math":
@@ -110,6 +118,15 @@ class MarkdownText:
             add(PlacedText("—" if len(match[0]) == 3 else "–", whole.places[:1]))
         elif kind == "stress":
             add(_stress(match, content, whole))
+
+    def _tex(self, whole: PlacedText) -> None:
+        """A command of LaTeX, as it would be printed."""
+        writer = TexText(MacroStream(whole.text, lambda _what, _at: None))
+        writer.run()
+        self.referred += writer.referred
+        text, places = writer.flow.placed()
+        if text:
+            self._pieces.append(PlacedText(text, [whole.places[at] for at in places]))
 
     def _anchor(self, whole: PlacedText) -> None:
         """A link of HTML."""

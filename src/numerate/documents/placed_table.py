@@ -40,10 +40,14 @@ class PlacedSource:
     def span_of_notes(self, start: int, end: int) -> tuple[int, int] | None:
         return _span(self.notes, start, end) if self.notes else None
 
-    def shifted(self, rows: int) -> "PlacedSource":
-        """With more rows told to be the header's."""
-        cells = {(row - rows, column): places for (row, column), places in self.cells.items()}
-        return PlacedSource(self.stretch, cells, self.caption, self.notes)
+    def moved(self, by: int) -> "PlacedSource":
+        """The same for a source of which this is a part."""
+        start, end = self.stretch
+        cells: dict[tuple[int, int], Places] = {
+            cell: [by + at for at in places] for cell, places in self.cells.items()
+        }
+        caption, notes = [by + at for at in self.caption], [by + at for at in self.notes]
+        return PlacedSource((by + start, by + end), cells, caption, notes)
 
 
 def _span(places: Places, start: int, end: int) -> tuple[int, int]:
