@@ -13,9 +13,11 @@ from numerate.documents.pdf_lines import Line
 from numerate.documents.pdf_page import Side, pdfium, read_page
 from numerate.documents.pdf_paragraphs import (
     Block,
+    begins_item,
     blocks_of,
     is_reference_heading,
     reference_numbers,
+    without_label,
 )
 from numerate.documents.pdf_tables import FoundTable
 from numerate.documents.pdf_text import Vocabulary, as_it_stands, written
@@ -45,7 +47,11 @@ def _read(unit: Unit) -> Document:
     found = list(joined_tables(blocks_of(items, layout.body), vocabulary))
     text, references = _without_references(found)
     tables = list(_tables(found, text, vocabulary))
-    paragraphs = [_paragraph(block, vocabulary, references, tables) for block in text]
+    paragraphs = [
+        _paragraph(block, vocabulary, references, tables)
+        for block in text
+        if any(character.isalnum() for character in block.text)
+    ]
     return Document(unit.name, paragraphs, tables)
 
 
@@ -64,11 +70,12 @@ def _tables(
             before += id(one) in kept
 
 
-def _without_references(found: Sequence[Block | FoundTable]) -> tuple[list[Block], int]:
-    """Text without the list of references, and the number of the last of these."""
+def _without_references(found: Sequence[Block | FoundTable]) -> tuple[list[Block], int | None]:
+    """Text without the list of references, and the number of the last of these: 0 where they have
+    none, and None where there is no list."""
     text: list[Block] = []
     heading: Block | None = None
-    last = 0
+    last: int | None = None
     for block in found:
         if isinstance(block, FoundTable):
             continue
@@ -80,7 +87,7 @@ def _without_references(found: Sequence[Block | FoundTable]) -> tuple[list[Block
         if heading is None:
             text.append(block)
         else:
-            last = max([last, *reference_numbers(block)])
+            last = max([last or 0, *reference_numbers(block)])
     return text, last
 
 
@@ -91,13 +98,14 @@ def _is_alike(heading: Block, other: Block) -> bool:
 
 
 def _paragraph(
-    block: Block, vocabulary: Vocabulary, references: int, tables: Sequence[Table]
+    block: Block, vocabulary: Vocabulary, references: int | None, tables: Sequence[Table]
 ) -> Paragraph:
+    kind = "##" if block.is_heading else "item" if begins_item(block.lines[0]) else ""
+    without_label(block)
     text = written(block.lines, vocabulary, references)
     by_page = [list(lines) for _, lines in groupby(block.lines, attrgetter("page"))]
     turns = _turns(text, [written(lines, vocabulary, references) for lines in by_page])
     named = tables_named(as_it_stands(block.lines, vocabulary), tables)
-    kind = "##" if block.is_heading else ""
     return Paragraph(text, named, kind=kind, page=block.page, turns=turns)
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from numerate.documents.pdf_cells import CellGrid
 from numerate.documents.pdf_columns import Gutter, columns_in_order, find_gutters
 from numerate.documents.pdf_furniture import Edges, line_numbers, running
-from numerate.documents.pdf_grid import CellGrid
 from numerate.documents.pdf_lines import NO_WORDS, Line, Words, words_of
 from numerate.documents.pdf_page import Side
 from numerate.documents.pdf_rules import joined, without_underlines

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from numerate.documents.pdf_lines import RAISED, Line
+from numerate.documents.pdf_lines import RAISED, Line, Run
 from numerate.documents.pdf_tables import CAPTION, FIGURE, FoundTable, begins_caption
 
 _ENDED = re.compile(r"[.!?:;][)\]”’\"']*\s*$")
@@ -16,6 +16,8 @@ _REFERENCES = re.compile(
     r"|works cited|literaturverzeichnis|références|bibliographie|referencias)\s*:?\s*",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"\s*(?:[0-9]{1,2}(?:\.[0-9]{1,2})*\.?|[IVX]{1,4}\.|[A-Z]\.)\s+(?=[A-Z])")
+_MARK = re.compile(r"\s*(?:[0-9]{1,3}|[*†‡§¶]{1,3})(?:\s|[A-Z][a-z])")  # of a footnote
 _ENTRY = re.compile(r"\s*\[?([0-9]{1,3})[\].]")
 
 
@@ -170,3 +172,17 @@ def reference_numbers(block: Block) -> list[int]:
     """Those that entries of a list begin with."""
     found = (_ENTRY.match(line.text) for line in block.lines)
     return [int(match[1]) for match in found if match]
+
+
+def begins_item(line: Line) -> bool:
+    return _ITEM.match(line.text) is not None
+
+
+def without_label(block: Block) -> None:
+    """The sign or number of an item, a section or a footnote is no part of what it says."""
+    runs = block.lines[0].runs
+    if len(runs) > 1 and runs[0].level == RAISED and _MARK.match(runs[0].text + runs[1].text):
+        del runs[0]
+    label = _NUMBERED.match(runs[0].text) if block.is_heading else _ITEM.match(runs[0].text)
+    if label and runs[0].level == 0 and (len(runs) > 1 or label.end() < len(runs[0].text)):
+        runs[0] = Run(0, runs[0].text[label.end() :].lstrip())

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numerate.documents.pdf_grid import NUMBER, CellGrid, grid_of
+from numerate.documents.pdf_cells import NUMBER, CellGrid
+from numerate.documents.pdf_grid import grid_of
 from numerate.documents.pdf_lines import Line, Words
 from numerate.documents.pdf_page import Rules
 from numerate.documents.pdf_rules import Frame, frames, picked

@@ -39,7 +39,8 @@ _RAISED_CITATIONS = re.compile(r"[0-9]{1,3}(?:\s*[,;–—-]\s*[0-9]{1,3})*,?")
 _CITED = re.compile(r"(?:[A-Za-zÀ-ÿ]{4,}|[A-Za-z0-9%)][.,;:]|[)\]”’\"'?!])$")
 _SIGNS = re.compile(r"[*†‡§¶#]+")
 _BRACKETED = re.compile(r"\[\s*([0-9]{1,3}(?:\s*[,;–—-]\s*[0-9]{1,3})*)\s*\]")
-_HYPHENATED = 0.03  # of lines end with a hyphen, where words are broken
+_MOST_CITED = 200  # references, where their list is not found
+_HYPHENATED = 0.05  # of lines end with a hyphen, where words are broken
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
@@ -83,8 +84,9 @@ def _plain(text: str) -> str:
     return text.translate(_LETTERS)
 
 
-def written(lines: Sequence[Line], vocabulary: Vocabulary, citations: int = 0) -> str:
-    """The text of some lines; numbers in brackets are citations, up to that of references."""
+def written(lines: Sequence[Line], vocabulary: Vocabulary, citations: int | None = None) -> str:
+    """The text of some lines; raised numbers, and those in brackets, are citations up to the number
+    of the last reference, if it is known."""
     return _finished(_pieces(lines, vocabulary), citations)
 
 
@@ -114,12 +116,12 @@ def _pieces(lines: Sequence[Line], vocabulary: Vocabulary) -> list[tuple[int, st
     return [(level, _plain(text)) for level, text in pieces]
 
 
-def _finished(pieces: Sequence[tuple[int, str]], citations: int) -> str:
+def _finished(pieces: Sequence[tuple[int, str]], citations: int | None) -> str:
     flow = Flow()
     before = ""
     for level, text in pieces:
         if level == RAISED:
-            _write_raised(flow, text, before)
+            _write_raised(flow, text, before, _MOST_CITED if citations is None else citations)
         elif level == LOWERED:
             flow.subscript(text)
         else:
@@ -128,9 +130,11 @@ def _finished(pieces: Sequence[tuple[int, str]], citations: int) -> str:
     return flow.finish()
 
 
-def _write_raised(flow: Flow, text: str, before: str) -> None:
+def _write_raised(flow: Flow, text: str, before: str, citations: int) -> None:
     bare = text.strip()
-    if _RAISED_CITATIONS.fullmatch(bare) and _CITED.search(before.rstrip()):
+    numbers = [int(number) for number in re.findall("[0-9]+", bare)]
+    is_cited = _RAISED_CITATIONS.fullmatch(bare) and 0 < max(numbers) <= citations
+    if is_cited and _CITED.search(before.rstrip()):
         flow.mark(CITE)
     elif _SIGNS.fullmatch(bare):
         flow.text(text)

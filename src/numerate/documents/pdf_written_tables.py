@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from numerate.documents.cell_grid import SpanningCell, cell_grid
 from numerate.documents.document import Table
 from numerate.documents.header_rows import with_header
-from numerate.documents.pdf_grid import Block, CellGrid
+from numerate.documents.pdf_cells import Block, CellGrid
 from numerate.documents.pdf_lines import Line
 from numerate.documents.pdf_paragraphs import Block as TextBlock
 from numerate.documents.pdf_tables import FoundTable
