@@ -158,6 +158,16 @@ def test_tables() -> None:
     assert len(found.paragraphs) == 1
 
 
+def test_tables_of_astronomers() -> None:
+    (table,) = read(
+        r"\begin{deluxetable}{lc}\tablecaption{Stars\label{t}}"
+        r"\tablehead{\colhead{Name} & \colhead{$P$}}\startdata "
+        r"A & 1.5 \\ B & 2.5 \enddata\tablecomments{Of 5.}\end{deluxetable}"
+    ).tables
+    assert (table.label, table.caption, table.notes) == ("Table 1", "Stars", "Of 5.")
+    assert (table.header, table.body) == ([["Name", "P"]], [["A", "1.5"], ["B", "2.5"]])
+
+
 def test_cells_know_where_they_stand() -> None:
     found = read(TABLE)
     source = found.tables[0].source

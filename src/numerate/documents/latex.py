@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from numerate.documents.captions import reads_as_caption
-from numerate.documents.cell_grid import MAX_SPAN
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import PlacedFlow
-from numerate.documents.latex_tables import FIRST_ARGUMENTS, TexTable, columns_of
+from numerate.documents.latex_cells import TexCells
+from numerate.documents.latex_tables import FIRST_ARGUMENTS, TexTable
 from numerate.documents.pipe_tables import label_and_caption, tables_named
 from numerate.documents.placed_table import NOTHING, PlacedSource, after_label
 from numerate.documents.placed_text import PlacedText
@@ -18,8 +18,7 @@ from numerate.documents.source_map import SourceMap
 from numerate.documents.tex_arguments import ENVIRONMENT_ARGUMENTS
 from numerate.documents.tex_inputs import Inputs, declared_codec, tex_source
 from numerate.documents.tex_macros import MacroStream
-from numerate.documents.tex_text import TexText
-from numerate.documents.tex_tokens import TEXT, Token, plain
+from numerate.documents.tex_tokens import TEXT, Token
 from numerate.notices import say
 
 _BEGINS = re.compile(r"^[^%\n]*\\begin\s*\{document\}", re.MULTILINE)
@@ -40,8 +39,6 @@ _HEADINGS = {
     "part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####",
     "paragraph": "#####", "subparagraph": "######",
 }  # fmt: skip
-_RULES = {"toprule", "midrule", "bottomrule", "hline", "specialrule", "Xhline", "hhline"}
-_RULE_ARGUMENTS = {"specialrule": "mmm", "Xhline": "m", "hhline": "m"}
 UNNUMBERED = "Table in line"  # what it is called that has no number
 _INPUTS = {"input", "include", "subfile", "subfileinclude", "import", "subimport"}
 
@@ -99,7 +96,7 @@ class _Float:
     tables: list[TexTable] = field(default_factory=list)
 
 
-class _LatexDocument(TexText):
+class _LatexDocument(TexCells):
     def __init__(self, text: str, name: str, inputs: Inputs, number: int = 0) -> None:
         super().__init__(MacroStream(text, self._note))
         self._name, self._inputs, self._source = name, inputs, text
@@ -109,9 +106,6 @@ class _LatexDocument(TexText):
         self._labels: dict[str, str] = {}  # of tables: their ids
         self._number = number  # of tables that have one
         self._float: _Float | None = None
-        self._table: TexTable | None = None
-        self._within_cell = 0  # tables in the cell
-        self._apart = 0  # texts that are no paragraphs: captions, notes
         self._abstracts = 0
         self._lists: list[str] = []
         self._kind = ""
@@ -126,8 +120,8 @@ class _LatexDocument(TexText):
         if _BEGINS.search(self._source):
             self._read_preamble()
         self.run()
-        while self._float is not None or self._table is not None:  # which nobody ended
-            self.environment_end("longtable" if self._table else "table")
+        while self._float is not None or self.table is not None:  # which nobody ended
+            self.environment_end("longtable" if self.table else "table")
         self.paragraph_end()
         for one in self.written:
             ids = [self._labels[label] for label in one.labels if label in self._labels]
@@ -159,7 +153,7 @@ class _LatexDocument(TexText):
     # Paragraphs
 
     def paragraph_end(self) -> None:
-        if self._apart or self._float is not None or self._table is not None:
+        if self.apart or self._float is not None or self.table is not None:
             self.flow.space()
             return
         self._keep(self.flow, self.referred, self._kind)
@@ -187,15 +181,6 @@ class _LatexDocument(TexText):
         labels, self.referred = self.referred, referred
         return flow, labels
 
-    def inside(self, tokens: Sequence[Token]) -> PlacedFlow:
-        outer = self._table, self._within_cell
-        self._table, self._within_cell = None, 0
-        self._apart += 1
-        found = super().inside(tokens)
-        self._apart -= 1
-        self._table, self._within_cell = outer
-        return found
-
     # Commands
 
     def command(self, token: Token) -> None:
@@ -218,8 +203,6 @@ class _LatexDocument(TexText):
                 self._float.labels.append(label)
         elif name == "abstract":
             self._abstract()
-        elif self._table is not None and not self._within_cell and self._in_table(token):
-            pass
         else:
             super().command(token)
 
@@ -233,7 +216,7 @@ class _LatexDocument(TexText):
     def _item(self) -> None:
         label = self.stream.optional()
         self.paragraph_end()
-        if self._lists and not self._apart and self._float is None:
+        if self._lists and not self.apart and self._float is None:
             self._kind = _LISTS.get(self._lists[-1], "item")
             if label and self._lists[-1] == "description":
                 self.stream.put_back([*label, Token(TEXT, " ", label[-1].end, label[-1].end, 1)])
@@ -261,7 +244,7 @@ class _LatexDocument(TexText):
             if label and words:  # typed by hand
                 float.label, told = label, after_label(told)
             float.caption = told
-        elif self._table is None:  # of a part of it
+        elif self.table is None:  # of a part of it
             self.flow.text(*flow.placed())
         if numbered and not float.is_figure and float.number is None:
             self._number += 1
@@ -300,10 +283,15 @@ class _LatexDocument(TexText):
             self.stream.skip_to(f"\\end{{{name}}}")
             self.flow.space()
         elif name in FIRST_ARGUMENTS:
-            self._begin_table(name, token)
+            if self.begins_cells(name, token):
+                if self._float is None:
+                    self._begin_float("table", token)
+                    assert self._float is not None
+                    self._float.of_table = True
+                self.begin_cells(token)
         elif name in _FLOATS:
             self.skip(ENVIRONMENT_ARGUMENTS.get(name, "o"))
-            if self._float is None and not self._apart:
+            if self._float is None and not self.apart:
                 self._begin_float(name, token)
         else:
             self.skip(ENVIRONMENT_ARGUMENTS.get(name, "o"))
@@ -317,9 +305,12 @@ class _LatexDocument(TexText):
         if name == "document":
             self.stream.stop()
         elif name in FIRST_ARGUMENTS:
-            self._end_table(name)
+            if self._float is not None and (done := self.end_cells()):
+                self._float.tables += [done] if done.rows or done.head else []
+                if self._float.of_table:
+                    self._end_float()
         elif name in _FLOATS:
-            if self._float is not None and not self._apart:
+            if self._float is not None and not self.apart:
                 self._end_float()
         else:
             self.paragraph_end()
@@ -365,91 +356,3 @@ class _LatexDocument(TexText):
         label, words = label_and_caption(told)
         if words and reads_as_caption(told) and not self.written[-1].paragraph.kind:
             done.label, done.caption = label, after_label(self.written.pop().placed)
-
-    # Tables
-
-    def _begin_table(self, name: str, token: Token) -> None:
-        self.skip(FIRST_ARGUMENTS[name])
-        specification = plain(self.stream.argument())
-        if self._table is not None or self._apart:
-            self._within_cell += 1
-            self.flow.space()
-            return
-        if self._float is None:
-            self._begin_float("table", token)
-            assert self._float is not None
-            self._float.of_table = True
-        columns = columns_of(specification)
-        self._table = TexTable(token.at, columns, self.numbers, self.flow)
-        self.flow = PlacedFlow(token.at)
-
-    def _end_table(self, name: str) -> None:
-        if self._within_cell:
-            self._within_cell -= 1
-            if self._table is not None:
-                self._table.nested += 1
-            self.flow.space()
-            return
-        if self._table is None:
-            return
-        done = self._table
-        done.braces = 0
-        self.line_end()
-        self._table, self.flow = None, done.around
-        assert self._float is not None
-        if done.rows or done.head:
-            self._float.tables.append(done)
-        if self._float.of_table:
-            self._end_float()
-
-    def before(self, token: Token) -> None:
-        """Within braces, no sign ends a cell."""
-        if self._table is not None:
-            if token.kind == "{" or (token.kind == TEXT and not token.text.isspace()):
-                self._table.begins(in_braces=token.kind == "{")
-            self._table.braces += (token.kind == "{") - (token.kind == "}")
-
-    def cell_end(self) -> None:
-        if self._table is None or self._within_cell or self._table.braces > 0:
-            self.flow.space()
-            return
-        self._table.cell(self.flow.placed())
-        self.flow = PlacedFlow(self.flow.at)
-
-    def line_end(self) -> None:
-        self.cell_end()
-        if self._table is not None and not self._within_cell and self._table.braces <= 0:
-            self._table.row_end()
-
-    def _in_table(self, token: Token) -> bool:
-        """Whether a command says how a table is set."""
-        assert self._table is not None
-        name, stream = token.text, self.stream
-        if name in _RULES:
-            self.skip("o" + _RULE_ARGUMENTS.get(name, ""))
-            self._table.rule()
-        elif name == "multicolumn":
-            self._table.spans(columns=_whole(stream.words()))
-            stream.argument()
-        elif name == "multirow":
-            stream.optional()
-            self._table.spans(rows=_whole(stream.words()))
-            self.skip("omo")
-        elif name == "SetCell":
-            options = dict(re.findall(r"\b([cr])\s*=\s*([0-9]+)", plain(stream.optional() or [])))
-            self._table.spans(_whole(options.get("c", "1")), _whole(options.get("r", "1")))
-            stream.argument()
-        elif name in ("endfirsthead", "endhead", "endfoot", "endlastfoot"):
-            self._table.part_end(name)
-        else:
-            return False
-        return True
-
-
-def _whole(written: str) -> int:
-    """How much a cell spans; what is none of our numbers spans nothing more."""
-    bare = written.strip().removeprefix("-")
-    if not bare.isdecimal() or len(bare) > 4:
-        return 1
-    size = min(int(bare), MAX_SPAN)
-    return -size if written.strip().startswith("-") else size

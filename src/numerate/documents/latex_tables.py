@@ -19,7 +19,7 @@ FIRST_ARGUMENTS = {  # of environments, before what says how columns are set
     "tabular": "o", "tabular*": "mo", "tabularx": "mo", "tabulary": "mo", "longtable": "o",
     "longtable*": "o", "supertabular": "o", "xltabular": "mo", "ltablex": "mo", "tblr": "o",
     "longtblr": "o", "talltblr": "o", "NiceTabular": "o", "NiceTabular*": "mo", "tabu": "",
-    "longtabu": "", "mpxtabular": "o", "xtabular": "o",
+    "longtabu": "", "mpxtabular": "o", "xtabular": "o", "deluxetable": "", "deluxetable*": "",
 }  # fmt: skip
 LONG = {"longtable", "longtable*", "xltabular", "longtblr", "talltblr", "longtabu"}
 MOST_HEADER = 4  # rows above a rule that are taken for one
