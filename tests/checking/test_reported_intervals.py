@@ -242,10 +242,23 @@ def test_p_values_that_are_not_of_one_interval(header: list[str], row: list[str]
 
 
 def test_what_is_no_interval_in_a_column_of_intervals() -> None:
-    rows = [["R^2/adjusted R^2", "0.28/0.21"], ["p", "1,00"], ["A", "(−0.3/0.2)"]]
+    rows = [["R^2/adjusted R^2", "0.28/0.21"], ["p", "1,00 × 10^−55"], ["A", "(−0.3/0.2)"]]
     document = Document("a", [], [Table("t1", "", "", [["", "95% CI"]], rows)])
     (one,) = intervals_in_tables(ReadDocument(document))
     assert [float(one.low), float(one.high)] == [-0.3, 0.2]
+
+
+def test_bounds_may_have_a_header_below_that_of_the_interval() -> None:
+    header = [
+        ["", "", "", "95% CI", "95% CI", "", ""],
+        ["Names", "Estimate", "SE", "Lower", "Upper", "t", "p"],
+    ]
+    row = ["Age", "0.21", "0.01", "0.19", "0.23", "26.5", "<0.001"]
+    document = Document("a", [], [Table("t1", "", "", header, [row])])
+    (one,) = intervals_in_tables(ReadDocument(document))
+    assert one.estimate is not None
+    assert one.error is not None
+    assert [str(one.estimate), str(one.low), str(one.error)] == ["0.21", "0.19", "0.01"]
 
 
 def test_headers_may_stand_above_empty_ones() -> None:

@@ -51,6 +51,7 @@ HOLDS = [
     "z = −6.8774, p = 6.097 e-12",
     "F(1,139) = 4.2, MSE < 0.01, p = .042",
     "r(63) = 0.73, p = 6e^-12",
+    "t_(1, 24) = 2.1, p = 0.046",
 ]
 CANNOT_HOLD = [
     ("t(28) = −2.05, p = .49", ".49"),
@@ -73,6 +74,7 @@ CANNOT_HOLD = [
 UNKNOWN = [
     ("t = 2.05, p = .049", "degrees of freedom"),
     ("F = 2.05, p = .049", "degrees of freedom"),
+    ("t_(8, 777) = 0.6338, p = 0.5423", "degrees of freedom"),  # a decimal comma
     ("r = .31, p = .03", "sample size"),
     ("t(28) = 2.05, p_corr = .49", "uncorrected p-values"),
     ("t(28) = 2.05, p = .49, Bonferroni corrected", "uncorrected p-values"),
@@ -145,6 +147,7 @@ def test_p_values_may_be_corrected_for_sphericity() -> None:
         ("P-values were adjusted for many comparisons.", "t(28) = 2.72, p = 0.004", 1),
         ("P-values were adjusted for many comparisons.", "F(1, 1239) = 5.97, p = 0.024", 1),
         ("Benjamini and Hochberg’s adjusted p-values.", "F(1, 1239) = 5.97, p = 0.024", 0),
+        ("Benjamini and Hochberg’s adjusted p-values.", "F(1, 1239) = 5.48, p = 0.024", 0),
         ("All were adults.", "t(28) = 2.72, p = 0.044", 1),
         ("We compared variances.", "F(22, 22) = 0.811, p = 0.63", 1),
         ("All were adults.", "the ratio of variances was F(22, 22) = 0.811, p = 0.63", 0),

@@ -71,7 +71,9 @@ class PValue:
             return Interval(low, max(float(number), 1.0))
         if number.precision >= _FINE and number.value == Decimal(1).scaleb(-number.precision):
             return Interval(0.0, float(number) + unit)
-        return Interval(max(float(number) - (0.5 + _TWICE) * unit, 0.0), float(number) + unit)
+        low = max(float(number) - (0.5 + _TWICE) * unit, 0.0)
+        is_cut_off = number is self.number  # and not with a zero appended
+        return Interval(low, float(number) + unit if is_cut_off else number.interval.high)
 
     @property
     def is_corrected(self) -> bool:

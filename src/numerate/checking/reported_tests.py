@@ -209,7 +209,7 @@ def _test(
     if kind == CHI_SQUARED and len(degrees) == 2:
         sample = degrees.pop()
     if kind == T and len(degrees) == 2:
-        degrees = degrees[1:]  # t_1,24 as for F
+        degrees = one_degree(*degrees)
     if sample is None and (near := _SAMPLE.match(text, match.end(), end)):
         sample = degrees_at(shape, near.span("a"))
     statistic = shape.number(match.start("value"))
@@ -252,6 +252,11 @@ def _plain_degrees(written: str) -> Degrees:
     half = 0.5 * 10.0**-decimals if decimals else 0.0
     value = float(written)
     return Degrees(written, Interval(value - half, value + half))
+
+
+def one_degree(first: Degrees, second: Degrees) -> list[Degrees]:
+    """Of a t: `t_1,24` is written as for F; `t_8,77` may have a decimal comma, or another error."""
+    return [second] if first.interval.high == 1 else []
 
 
 def two_degrees(one: Degrees) -> list[Degrees]:

@@ -104,12 +104,13 @@ def _runs(
                 text or next(filter(None, reversed(lowest[index] if lowest else ())), "")
                 for index, text in enumerate(cleaned)
             ]
-            columns = zip(*titles, row, strict=True)
+            titles.append(row)  # of a header right below, too
+            columns = zip(*titles, strict=True)
             above = [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
-            titles = []
         elif headers is None:
             titles.append(row)
         else:
+            titles = []
             label = f"{section} {row[0]}".strip()
             run.append(Line(label, pieces, headers, above, caption, notes))
     if run:

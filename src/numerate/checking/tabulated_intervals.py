@@ -39,6 +39,10 @@ _WHOLE = re.compile(rf"(?P<estimate>{SIGN}\#){UNIT}?{MARKS}[(\[]\s?{BOUNDS}\s?%?
 _BOUNDS = re.compile(rf"[(\[]?\s?{BOUNDS}\s?%?\s?[)\]]?%?{MARKS}")
 _LOWER = re.compile(r"lower|\bll\b|\blcl\b|2\.5\s?%|minimum")
 _UPPER = re.compile(r"upper|\bul\b|\bucl\b|97\.5\s?%|maximum")
+_LOWER_ALONE, _UPPER_ALONE = (  # below a header that names the interval
+    re.compile(rf"(?:{names})(?: (?:bound|limit))?")
+    for names in ("lower|low|ll|lcl|inf", "upper|upp|high|ul|ucl|sup")
+)
 _NOT_ESTIMATES = re.compile(
     r"n|N|d\.?f\.?|s\.?d\.?|(?:std\.?|standard) ?dev(?:iation)?s?\.?"
     r"|(?:[a-z]+ )?(?:ste|s\.?\s?e\.?m?\.?|(?:std?\.?|standard\.?) ?err(?:or)?s?\.?)"
@@ -57,7 +61,7 @@ def intervals_in_tables(read: ReadDocument) -> Iterator[ReportedInterval]:
 
 def _is_header(texts: Sequence[str]) -> bool:
     if _INTERVAL.search(" ".join(texts)) is None:
-        return False
+        return any(map(_LOWER_ALONE.fullmatch, texts)) and any(map(_UPPER_ALONE.fullmatch, texts))
     named = {text for text in texts if _INTERVAL.search(text) and not _WITH_BOUNDS.search(text)}
     return bool(named) and not any(map(_NUMERIC.fullmatch, {*texts} - named))
 
@@ -67,7 +71,8 @@ def _in_line(line: Line, below: Line | None) -> Iterator[ReportedInterval]:
     column = 0
     while column < len(headers):
         piece = line.cells[column]
-        names_interval = _INTERVAL.search(headers[column]) or _INTERVAL.search(line.label)
+        name = line.above[column] if _LOWER_ALONE.fullmatch(headers[column]) else headers[column]
+        names_interval = _INTERVAL.search(name) or _INTERVAL.search(line.label)
         if piece is None or not names_interval or len(piece.text) > 80:
             column += 1
             continue
@@ -91,7 +96,7 @@ def _at(
         return _interval(line, column, found, low, high, 1, below), 1
     if (match := _BOUNDS.fullmatch(text)) and (text[0] in "([" or match["between"] != "/"):
         low, high = bounds_at(shape, match)
-        if match["between"] == "," and low.number.is_whole and float(high) < float(low):
+        if match["between"] == "," and "." not in low.number.written and float(high) < float(low):
             return None, 1  # a decimal comma
         found = _of_its_own(_estimate(line, column), line, low, high)
         return _interval(line, column, found, low, high, 1, below), 1
@@ -101,7 +106,10 @@ def _at(
     one, other = line.headers[column], line.headers[column + 1]
     around = [*line.above[max(column - 1, 0) : column], *line.above[column + 2 : column + 3]]
     is_pair = line.above[column] == line.above[column + 1] and line.above[column] not in around
-    are_bounds = (_BARE.fullmatch(one) and is_pair) or (_LOWER.search(one) and _UPPER.search(other))
+    are_bounds = (_BARE.fullmatch(one) and is_pair) or (
+        (_LOWER.search(one) and _UPPER.search(other))
+        or (_LOWER_ALONE.fullmatch(one) and _UPPER_ALONE.fullmatch(other))
+    )
     lower, upper = single(piece), single(following)
     if not are_bounds or lower is None or upper is None:
         return None, 1
@@ -118,7 +126,8 @@ class _Estimate(NamedTuple):
 def _estimate(line: Line, column: int) -> _Estimate:
     """The nearest number to the left, and its name, if the column holds nothing but bounds."""
     unknown = _Estimate(None, "", column)
-    if not _BARE.fullmatch(line.headers[column]):
+    header = line.headers[column]
+    if not _BARE.fullmatch(header) and not _LOWER_ALONE.fullmatch(header):
         return unknown
     for left in range(column - 1, max(column - 7, 0), -1):
         header = line.headers[left]
@@ -179,6 +188,7 @@ def _interval(
         errors[-1] if errors else None,
         name,
         around,
+        PERCENT.search(name) is not None,
     )
 
 
@@ -189,9 +199,8 @@ def _p_of(
     the next interval has none of its own, since one of a variable is for all its categories, and
     none where it is of several intervals."""
     first = next(
-        i
-        for i, text in enumerate(line.headers)
-        if P_HEADER.fullmatch(text) or _INTERVAL.search(text)
+        (i for i, text in enumerate(line.headers) if P_HEADER.fullmatch(text) or _is_named(text)),
+        column,
     )
     beside = column - 1 if P_HEADER.fullmatch(line.headers[first]) else column + width
     cell = line.cells[beside] if 0 <= beside < len(line.cells) else None
@@ -207,12 +216,16 @@ def _p_of(
     for other in reversed(others) if beside > column else others:
         if P_HEADER.fullmatch(other):
             break
-        if _INTERVAL.search(other):
+        if _is_named(other):
             return None, None
     p = p_value_of_cell(cell)
     if p is not None and p.number is not None and p.number.is_whole:
         return None, None  # part of another cell, or not meant exactly
     return p, cell.of(p.number) if p is not None and p.number is not None else None
+
+
+def _is_named(header: str) -> bool:
+    return bool(_INTERVAL.search(header) or _LOWER_ALONE.fullmatch(header))
 
 
 def _is_filled(cell: Piece | None) -> bool:

@@ -17,6 +17,7 @@ from numerate.checking.reported_tests import (
     Z,
     degrees_at,
     named_statistic,
+    one_degree,
     two_degrees,
 )
 from numerate.checking.rounding import Interval
@@ -182,7 +183,7 @@ def _beside_p(
     if not degrees and (said := _HEADER_DF.fullmatch(asked)):
         degrees = [Degrees(text, Interval.exactly(float(text))) for text in said.groups() if text]
     if kind == T and len(degrees) == 2:
-        degrees = degrees[1:]  # t (1, 24) as for F
+        degrees = one_degree(*degrees)
     first, last = min(column, beside), max(column, beside)
     group = (
         max((i for i in (*ps, *kinds) if i < first), default=-1) + 1,

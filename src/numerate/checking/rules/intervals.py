@@ -39,6 +39,7 @@ _OTHER_P = re.compile(r"interact|trend|heterogen|overall|group|time", re.IGNOREC
 _SYMMETRIC = "a symmetric method"
 _SLACK = 0.01  # of half its width, by which the centre of an interval may lie beside its estimate
 _LEANING = 0.1  # of percentages and ratios, whose intervals by score or likelihood lean
+_EXACT = 0.4  # of ratios of few counts
 _MANY = 3  # asymmetric intervals of a document, from which on they may be of another method
 _FEW = 5  # degrees of freedom that a small sample may have left to a t-based interval
 _FEWEST = 2  # that the mean of three values has
@@ -105,7 +106,7 @@ def _on_other_scales(one: ReportedInterval, estimate: Interval) -> Iterator[Inte
         yield estimate.through(math.exp)
     if _LESS.search(one.around):
         yield -estimate
-    if one.in_percent or len(PERCENT.findall(one.name)) == 1:
+    if one.in_percent:
         yield from (estimate * 100, estimate * 0.01)
 
 
@@ -169,22 +170,13 @@ def _symmetry(one: ReportedInterval) -> Outcome | None:
     if one.estimate is None or one.scale is None or not _is_in_order(one):
         return None
     is_skewed = one.scale == LINEAR and 0 <= 2 * float(one.low) < float(one.high)
-    is_wide = one.scale.is_log and 0 < _WIDE * float(one.low) < float(one.high)
-    if is_skewed or is_wide or _NOT_WALD.search(one.around):
+    if is_skewed or _NOT_WALD.search(one.around):
         return Outcome(one.where, missing=_SYMMETRIC)
     centre = _centre(one, one.scale)
     if centre is None:
         return None
     estimate = one.estimate.interval
-    leans = one.scale.is_log or PERCENT.search(one.name) or _BY_LIKELIHOOD.search(one.around)
-    share = _LEANING if leans else _SLACK
-    slack = share * (float(one.high) - float(one.low)) / 2
-    if one.scale.is_log:
-        slack = centre.high * share * math.log(one.high.interval.high / one.low.interval.high) / 2
-    allowed = centre.widened(slack)
-    if one.scale in (LINEAR, LOG) and (other := _centre(one, LOG)) is not None:
-        most = _centre(one, LINEAR) or centre  # back from logarithms, of values with one added
-        allowed = Interval(min(allowed.low, other.low - slack), max(allowed.high, most.high))
+    allowed = _allowed(one, one.scale, centre)
     if allowed.meets(estimate) or not _contains(one):
         return Outcome(one.where)
     middle = "geometric mean" if one.scale.is_log else "middle"
@@ -198,6 +190,29 @@ def _symmetry(one: ReportedInterval) -> Outcome | None:
     involved = _involved(one.estimate, one.low, one.high)
     suggestion = _centre_written(one)
     return Outcome(one.where, _finding("NUM203", one.estimate, message, said, involved, suggestion))
+
+
+def _allowed(one: ReportedInterval, scale: Scale, centre: Interval) -> Interval:
+    """What the estimate may be: intervals by score or likelihood lean, those of ratios the more,
+    the wider they are."""
+    by_likelihood = _BY_LIKELIHOOD.search(one.around)
+    if scale.is_log:
+        half = math.log(one.high.interval.high / one.low.interval.high) / 2
+        is_wide = 0 < _WIDE * float(one.low) < float(one.high)
+        most = _EXACT if is_wide else _LEANING
+        share = most if is_wide or by_likelihood else min(most, most * half)
+        allowed = Interval(
+            centre.low * math.exp(-share * half), centre.high * math.exp(share * half)
+        )
+        if scale == LOG and (middle := _centre(one, LINEAR)):
+            allowed = Interval(allowed.low, max(allowed.high, middle.high))
+        return allowed  # of values with one added, too
+    leans = by_likelihood or PERCENT.search(one.name)
+    slack = (_LEANING if leans else _SLACK) * (float(one.high) - float(one.low)) / 2
+    allowed = centre.widened(slack)
+    if scale == LINEAR and (other := _centre(one, LOG)) is not None:  # back from logarithms
+        allowed = Interval(min(allowed.low, other.low - slack), allowed.high)
+    return allowed
 
 
 def _contains(one: ReportedInterval) -> bool:

@@ -1,7 +1,9 @@
 """Test statistics against their p-values: t, F, χ², z, r and Q with degrees of freedom."""
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from numerate.checking.distributions import (
     chi_squared_upper,
@@ -38,8 +40,16 @@ _CORRECTION = 1.4  # by what factor p-values that are corrected for many are lar
 _MANY = 3  # tests of a document that do not hold, from which on they may be of another method
 _MAX_DF = 1e9
 _TINY = 1e-10  # below which software gives its least number, or sums rounding errors
-_COMPARISONS = range(2, 11)  # that an analysis of variance may be corrected for by such a method
-_EXACT = 2.5  # by what factor exact p-values of ranks may differ from those of z
+# how many comparisons of two groups, and effects of an analysis of variance, may be corrected for
+_PAIRS, _EFFECTS = 11, 7
+_MOST = 1e6  # and at most, for all voxels of a brain
+_OTHERS = 5
+_MANY_TESTS, _EXACTLY = "uncorrected p-values", "a known distribution"
+_SPHERICITY = "degrees of freedom as corrected"
+_NEAR, _EXACT = 1.5, 2.5  # by what factor exact p-values of ranks may differ from those of z
+_COMPARED = re.compile(
+    r"[Pp]ost[- ]?hoc|[Pp]airwise|[Cc]luster|[Vv]oxel|[Pp]eak|whole[- ]brain|SVC"
+)
 
 
 def recomputed_p(test: ReportedTest, *, cut_off: bool = True) -> Interval | None:
@@ -148,20 +158,49 @@ def _tests(read: ReadDocument) -> list[ReportedTest]:
     return [*tests_in_text(read), *tests_in_tables(read)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What is said of a test; `excuse` is a method of the document that would explain a p-value
+    which does not follow."""
+
+    test: ReportedTest
+    outcome: Outcome
+    excuse: str | None = None
+
+
 def _recompute(read: ReadDocument) -> Iterator[Outcome]:
     tests = read.by(_tests)
     if not tests:
         return
     methods = MethodsOfTests.of(read)
-    found = [_outcome(test, methods) for test in tests]
+    judged = [_judge(test, methods) for test in tests]
+    usual = {excuse for excuse in (_MANY_TESTS, _SPHERICITY, _EXACTLY) if _is_usual(excuse, judged)}
+    found = [
+        Outcome(one.outcome.where, missing=one.excuse) if one.excuse in usual else one.outcome
+        for one in judged
+    ]
     wrong = sum(outcome.finding is not None for outcome in found)
     right = sum(outcome.finding is None and outcome.missing is None for outcome in found)
     if methods.resampled and wrong >= _MANY and wrong > right / 2:
         for outcome in found:  # then it is the method, and no error
-            missing = "a known distribution" if outcome.finding else outcome.missing
+            missing = _EXACTLY if outcome.finding else outcome.missing
             yield Outcome(outcome.where, missing=missing)
     else:
         yield from found
+
+
+def _is_usual(excuse: str, judged: Sequence[_Judged]) -> bool:
+    """Whether a method was used in a document: not if it would explain one test alone, and five of
+    its kind follow without it."""
+    kinds = {_MANY_TESTS: (T, Z, R, CHI_SQUARED), _SPHERICITY: (F,), _EXACTLY: (Z,)}[excuse]
+    needed = sum(one.excuse == excuse for one in judged)
+    without = sum(
+        one.test.kind in kinds
+        and not (one.outcome.finding or one.outcome.missing)
+        and (excuse != _SPHERICITY or one.test.degrees[0].interval.low > 1)
+        for one in judged
+    )
+    return needed > 1 or without < _OTHERS
 
 
 def _corrected_for_sphericity(test: ReportedTest) -> Interval:
@@ -178,47 +217,63 @@ def _corrected_for_sphericity(test: ReportedTest) -> Interval:
 
 
 def _may_be_corrected(
-    test: ReportedTest, p: PValue, recomputed: Interval, methods: MethodsOfTests
+    test: ReportedTest, said: Interval, recomputed: Interval, methods: MethodsOfTests
 ) -> bool:
     """For many comparisons. A comparison may be one of them, a test of several groups at once only
     where false discoveries are counted, or where its p-value is multiplied as methods do it."""
-    said = p.interval
-    if methods.multiplied and any(said.meets(recomputed * many) for many in _COMPARISONS):
-        return True
+    if said.low > 1 or said.low > _MOST * recomputed.high:
+        return False
     is_single = bool(test.degrees) and test.degrees[0].interval.high == 1
-    is_comparison = test.kind in (T, Z, R) or (
-        is_single and (test.kind == CHI_SQUARED or methods.discovered)
-    )
-    return methods.corrected and is_comparison and said.low > _CORRECTION * recomputed.high
+    is_pair = test.kind in (T, Z, R) or (test.kind == CHI_SQUARED and is_single)
+    times = range(2, _PAIRS if is_pair else _EFFECTS)
+    if methods.multiplied and any(said.meets(recomputed * many) for many in times):
+        return True
+    is_comparison = is_pair or (is_single and methods.discovered)
+    least = 1.0 if methods.discovered else _CORRECTION
+    return methods.corrected and is_comparison and said.low > least * recomputed.high
 
 
-def _outcome(test: ReportedTest, methods: MethodsOfTests) -> Outcome:
+def _judge(test: ReportedTest, methods: MethodsOfTests) -> _Judged:
     if any(candidate.p.is_corrected for candidate in test.candidates) or is_corrected(test.around):
-        return Outcome(test.where, missing="uncorrected p-values")
+        return _Judged(test, Outcome(test.where, missing=_MANY_TESTS))
     recomputed = recomputed_p(test)
     if recomputed is None:
-        least = least_p(test)
-        if least is None or methods.one_sided:
-            return Outcome(test.where, missing=_missing(test))
-        recomputed = Interval(least, 1.0)
-        if any(candidate.p.interval.meets(recomputed) for candidate in test.candidates):
-            return Outcome(test.where, missing=_missing(test))
-        return Outcome(test.where, _finding(test, recomputed, is_bound=True))
+        return _Judged(test, _by_least_p(test, methods))
+    holds = Outcome(test.where)
+    finding = _finding(test, recomputed_p(test, cut_off=False) or recomputed)
+    fails = Outcome(test.where, finding)
     for candidate in test.candidates:
         said = candidate.p.interval
         if _holds(test, candidate.p, recomputed, methods.one_sided):
-            return Outcome(test.where)
+            return _Judged(test, holds)
         if any(said.meets(other) for other in _other_readings(test)):
-            return Outcome(test.where)
-        if _may_be_corrected(test, candidate.p, recomputed, methods):
-            return Outcome(test.where, missing="uncorrected p-values")
-        exact = Interval(recomputed.low / _EXACT, recomputed.high * _EXACT)
-        if test.kind == Z and methods.ranked and said.meets(exact):
-            return Outcome(test.where, missing="a known distribution")
+            return _Judged(test, holds)
+        if _may_be_corrected(test, said, recomputed, methods):
+            missing = Outcome(test.where, missing=_MANY_TESTS)
+            return _Judged(test, missing if _COMPARED.search(test.around) else fails, _MANY_TESTS)
+        if test.kind == Z and methods.ranked:
+            near, exact = (
+                Interval(recomputed.low / factor, recomputed.high * factor)
+                for factor in (_NEAR, _EXACT)
+            )
+            if said.meets(exact):
+                missing = Outcome(test.where, missing=_EXACTLY)
+                return _Judged(test, missing if said.meets(near) else fails, _EXACTLY)
         is_repeated = test.kind == F and test.degrees[0].interval.low > 1 and methods.repeated
         if is_repeated and said.meets(_corrected_for_sphericity(test)):
-            return Outcome(test.where, missing="degrees of freedom as corrected")
-    return Outcome(test.where, _finding(test, recomputed_p(test, cut_off=False) or recomputed))
+            return _Judged(test, fails, _SPHERICITY)
+    return _Judged(test, fails)
+
+
+def _by_least_p(test: ReportedTest, methods: MethodsOfTests) -> Outcome:
+    """Without degrees of freedom: it can be told only if none would do."""
+    least = least_p(test)
+    if least is None or methods.one_sided:
+        return Outcome(test.where, missing=_missing(test))
+    possible = Interval(least, 1.0)
+    if any(candidate.p.interval.meets(possible) for candidate in test.candidates):
+        return Outcome(test.where, missing=_missing(test))
+    return Outcome(test.where, _finding(test, possible, is_bound=True))
 
 
 def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
