@@ -61,6 +61,8 @@ WITHOUT_ESTIMATE = [
     "a response (drug: 52%, p = 0.004, 95% CI 1.31-5.12)",
     "a better score (P _trend=.001, 95% CI 0.02-0.09)",
     "a half-life of 121 minutes vs. after treatment 65 minutes, 95% CI (0.32, 0.91)",
+    "less anxiety (p_bonf_corr = 1.0, CI [−0.054 to 0.094])",
+    "a fall by −1.77 kg; 95 % 95 % CI: −2.64 to −0.91",
     "toxicity of grade ≥ 2 (95% CI 52% to 83%)",
     "more activity (ES = 1.6, CI = 4.2–9.1, p < 0.05)",
     "an increase in 2hG (95% CI 0.18–0.28)",
@@ -196,6 +198,7 @@ def test_standard_errors_are_no_estimates(error: str) -> None:
             ["Age", "−1.4", "0.4", "−0.2", "0.001", "−2.3, −0.6"],
             -1.4,
         ),
+        (["", "Test", "Test stat.", "CI"], ["A", "t", "5.01", "0.23–0.57"], None),
         (["", "β", "ICC class", "95% CI"], ["Climate", "−0.02", "0.45", "−0.16, 0.12"], None),
         (["", "A", "B", "CI"], ["Skills", "78%", "56%", "−0.07–0.27"], None),  # of their difference
         (["", "Diff", "Effect size", "95% CI"], ["Errors", "−2.8", "1.1", "1.5–4.1"], None),

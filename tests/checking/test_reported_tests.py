@@ -78,11 +78,13 @@ UNKNOWN = [
     ("r = .31, p = .03", "sample size"),
     ("t(28) = 2.05, p_corr = .49", "uncorrected p-values"),
     ("t(28) = 2.05, p = .49, Bonferroni corrected", "uncorrected p-values"),
+    ("Fisher’s exact: χ^2(1, N = 87) = 5.22, p = .03", "uncorrected p-values"),
     ("z = 1.248; p = 0.813 adjusted", "uncorrected p-values"),
 ]
 NO_TESTS = [
     "at t = 2.05 h, 3 of 4",
     "p < 0.05 from t = 0 hours",
+    "faster (t = 5.06; others: p = 0.13)",
     "Q1 = 1.0, Q3 = 4.0, p = 0.5",
     "F = 4.2",
     "Spearman r = .3, p = .9",
@@ -176,6 +178,7 @@ def test_effect_sizes_beside_an_f() -> None:
 @pytest.mark.parametrize(
     ("header", "rows"),
     [
+        (["", "P", "State", "Z-Score"], [["Movement", "3.2E-6", "Increased", "3.384"]]),
         (["", "T1", "T2", "T3", "P"], [["Balance", "82.1", "85.4", "81.5", "0.17"]]),
         (["", "t", "p"], [["Balance", "82.17 (9.75)", "0.17"]]),  # a mean with its deviation
         (

@@ -43,7 +43,7 @@ _CORRECTED = re.compile(
     r"|\bFDR|\bFWE|\bFWER|false discovery|family-?wise|[Bb]onferroni|\bHolm|Hochberg|Tukey|Dunn"
     r"|Scheff|[SŠ]id[aá]k|Benjamini|Games-Howell|[Pp]ermut|[Bb]ootstrap|[Ss]imulat|Monte Carlo"
     r"|multiple (?:comparison|test|hypothes)|[qQ][- ]value|andomi[sz]ation test"
-    r"|[Ee]xact (?:test|p|P|Fisher|Mann|Wilcoxon)|Greenhouse|Huynh",
+    r"|Fisher.s exact|[Ee]xact (?:test|p|P|Fisher|Mann|Wilcoxon)|Greenhouse|Huynh",
 )
 _CORRECTED_LABEL = re.compile("corr|adj|fdr|fwe|bonf|holm|tukey|dunn|perm|boot|exact|sidak", re.I)
 

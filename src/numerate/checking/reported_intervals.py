@@ -87,7 +87,7 @@ _SUMMARY = re.compile(
 )
 _DOUBTFUL = re.compile(
     r"(?:\b(?:versus|vs?\.?|from|to|than|between|or|range|per|at|after|within|over|during|arms?|groups?"
-    rf"|[Pp](?:[\s_-]{{0,2}}(?:values?|trend|int\w*|adj\w*))?|{_BESIDE}\s?,?)\s?[=:<>]?"
+    rf"|[Pp](?:[\s_-]{{1,2}}[a-z]{{1,12}}){{0,3}}|{_BESIDE}\s?,?)\s?[=:<>]?"
     rf"|[/±^≥≤<>{MINUS}]|\b(?:versus|vs?\.)[^#,;]{{0,25}}|#(?!\s?%)[^#]{{0,20}}\bof)\s?[€$£]?\Z"
 )
 _ERROR = re.compile(
@@ -98,6 +98,7 @@ _NAMED = re.compile(IS_INTERVAL)
 _DIFFERENCE = re.compile(r"differen|change|reduc|increas|decreas|Δ|effect|minus", re.IGNORECASE)
 _OF_INTERVAL = re.compile(rf"[(\[]?#\s?%\s?{IS_INTERVAL}[)\]]?")
 _SHARE = re.compile(rf"{SIGN}#\s?%")
+_TWICE = re.compile(r"\s?#\s?%\s#\s?%")
 _SEVERAL = re.compile(r"[^.;]{0,60}\band\b[^.;]{0,60}\brespectively")
 REACH = 140
 LEVELS = (80, 90, 95, 99)
@@ -171,7 +172,8 @@ def _interval(
     placed = None
     if estimate is not None and not _DOUBTFUL.search(text, max(0, begin - 90), begin):
         number = shape.number(estimate[1])
-        if (said is not None or number.value not in LEVELS) and not (  # `95 CI`
+        is_level = number.value in LEVELS and (said is None or _TWICE.match(between))  # `95 CI`
+        if not is_level and not (
             _is_of_another(before, between, match, low, high) or _SEVERAL.match(text, match.end())
         ):
             placed = Stated(number, piece.of(number))

@@ -110,6 +110,7 @@ _ESTIMATE = re.compile(
     r"[,;\s]{1,3}(?:SE|S\.E\.|s\.e\.)\s?[=:]?\s?(?P<error>\#)[,;\s]{1,3}\Z"
 )
 _MARKS = re.compile(MARKS)
+_OF_ANOTHER = re.compile(r";\s?[^#;:]{1,20}:\s?\Z")  # `t = 5.06; others: p = 0.13`
 _REACH = 140
 _JUST_BEFORE = re.compile(r"[\s,;:(\[]{1,3}(?:[^#.;=<>()]{0,25}[\s:,])?")
 _COORDINATE = re.compile(r"[yY]\s?=\s?[-−–]?\s?#[\s,;]{1,2}\Z")
@@ -141,7 +142,8 @@ def _in_piece(piece: Piece) -> Iterator[ReportedTest]:
         candidates = []
         for after in p_values[following : following + 1]:
             near = after.start < min(end, match.end() + _REACH)
-            if near and _BETWEEN.fullmatch(text, match.end(), after.start):
+            is_next = _OF_ANOTHER.search(text, match.end(), after.start)
+            if near and not is_next and _BETWEEN.fullmatch(text, match.end(), after.start):
                 candidates.append(after)
         for before in p_values[max(following - 1, 0) : following]:
             near = taken < before.end and before.end + _REACH > match.start()

@@ -47,7 +47,7 @@ _NOT_ESTIMATES = re.compile(
     r"n|N|d\.?f\.?|s\.?d\.?|(?:std\.?|standard) ?dev(?:iation)?s?\.?"
     r"|(?:[a-z]+ )?(?:ste|s\.?\s?e\.?m?\.?|(?:std?\.?|standard\.?) ?err(?:or)?s?\.?)"
     r"(?: of .{1,20})?"
-    r"|min(?:imum|\.)?|max(?:imum|\.)?|median|range"
+    r"|.*\bstat(?:istic)?s?\.?|min(?:imum|\.)?|max(?:imum|\.)?|median|range"
     r"|[tzF]|t[- ].{1,10}|z[- ].{1,10}|wald.{0,12}|n ?\(%\)|no\.?.{0,20}|events?|total|χ.{0,4}"
 )
 

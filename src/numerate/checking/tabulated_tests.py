@@ -33,7 +33,9 @@ _TEST = (
 _KINDS = {
     T: re.compile(rf"{_TEST}[tT]{STATISTIC}(?P<df>.{{0,16}})"),
     F: re.compile(rf"{_TEST}[fF]{STATISTIC}(?P<df>.{{0,16}})"),
-    Z: re.compile(rf"{_TEST}[zZ]{STATISTIC}(?P<df>(?:\s?[(\[,/;].{{0,12}})?)"),
+    Z: re.compile(
+        rf"{_TEST}[zZ](?:[\s-]?(?:statistics?|stats?|values?|test))?(?P<df>(?:\s?[(\[,/;].{{0,12}})?)"
+    ),
     CHI_SQUARED: re.compile(
         rf"{_TEST}(?:[χ𝜒𝛘ꭓ]|chi|x)[\s.-]?(?:\^ ?2|2|²|squared?|sq)[\s-]{{0,2}}(?:values?)?"
         r"(?P<df>.{0,16})"
