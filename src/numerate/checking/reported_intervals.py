@@ -67,7 +67,7 @@ _WITH_ESTIMATE = re.compile(
 _ANOTHER = re.compile(
     rf"[^#.;]{{0,30}}?(?P<estimate>{SIGN}\#){UNIT}{{0,2}}\s?[(\[]\s?{BOUNDS}\s?%?\s?[)\]]"
 )
-_BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|Wald|d\.?f\.?|median|range|ES|[Ee]ffect size)"
+_BESIDE = r"(?:[nN]|S\.?[DE]\.?M?|s\.[de]\.|Wald|d\.?f\.?|median|range|max|min|ES|[Ee]ffect size)"
 _DEGREES = r"\s?_?\s?(?:[(\[]\s?\#(?:\s?,\s?\#)?\s?[)\]]|[0-9.]{1,7}(?:,\s?[0-9.#]{1,7})?)"
 _BESIDE = rf"(?:{_BESIDE}|[tTzZF](?:{_DEGREES})?)"
 _SIDES = r"(?:(?:two|one|\#)[\s-]?(?:sided|tailed)\s?)?"
@@ -87,6 +87,7 @@ _SUMMARY = re.compile(
 )
 _DOUBTFUL = re.compile(
     r"(?:\b(?:versus|vs?\.?|from|to|than|between|or|range|per|at|after|within|over|during|arms?|groups?"
+    r"|[Tt]ime|[Dd]ay|[Ww]eek|[Pp]hase|[Ss]tudy|[Ee]xperiment"
     rf"|[Pp](?:[\s_-]{{1,2}}[a-z]{{1,12}}){{0,3}}|{_BESIDE}\s?,?)\s?[=:<>]?"
     rf"|[/±^≥≤<>{MINUS}]|\b(?:versus|vs?\.)[^#,;]{{0,25}}|#(?!\s?%)[^#]{{0,20}}\bof)\s?[€$£]?\Z"
 )
