@@ -198,6 +198,13 @@ def test_silent_in_doubt(code: str, text: str) -> None:
     assert findings(code, text) == []
 
 
+def test_both_sexes_are_all_however_few() -> None:
+    assert findings("NUM111", "We saw 5 patients (2 men and 3 women).") == []
+    [finding] = findings("NUM111", "We saw 50 patients (2 men and 3 women).")
+    assert finding.suggestion is not None
+    assert finding.suggestion.text == "5"
+
+
 def test_statements_are_compared_between_abstract_and_text() -> None:
     said = "Mean systolic blood pressure with placebo fell by {} mmHg (95% CI 3.1 to 9.4)."
     paragraphs = [

@@ -6,6 +6,7 @@ from math import isfinite
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
+from numerate.checking.one_slip import one_slip
 from numerate.checking.percentage import ROUGHLY, is_count, is_year, written
 from numerate.checking.reading import ReadDocument
 from numerate.checking.rounding import Interval
@@ -93,10 +94,15 @@ def totals_in_text(read: ReadDocument) -> Iterator[Outcome]:
                 yield Outcome(where)
             elif _is_said_before(shape, total, sum(values)):
                 continue  # `13 events in 10 patients: 11 of the one kind and 2 of the other`
-            elif is_near(whole, values) or (are_all and abs(whole - sum(values)) < whole / 2):
+            elif is_near(whole, values) or (are_all and _is_meant(whole, sum(values))):
                 yield Outcome(where, wrong_sum("NUM111", stated[1:], stated[0]))
             else:
                 yield Outcome(where, missing="whether these are all parts")
+
+
+def _is_meant(total: int, made: int) -> bool:
+    """Of all parts: whether the total is another only by a slip, or by less than a half."""
+    return abs(total - made) < total / 2 or one_slip(str(total), str(made))
 
 
 def _is_said_before(shape: Shape, total: int, made: int) -> bool:
