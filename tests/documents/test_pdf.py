@@ -171,6 +171,14 @@ def test_references_are_not_text() -> None:
     ]
 
 
+def test_numbers_along_the_axes_of_a_figure_are_no_text() -> None:
+    page = Page().lines(60, 700, ["Pressure fell in 34 of 40 people (85%), as the figure shows."])
+    for number in range(8):
+        page.text(80, 600 - 20 * number, f"{140 - 2.5 * number}", size=8)
+        page.text(100 + 30 * number, 440, f"{1.5 * number}", size=8)
+    assert texts(page) == ["Pressure fell in 34 of 40 people (85%), as the figure shows."]
+
+
 def test_scanned_pages_are_told_and_the_others_read(capsys: pytest.CaptureFixture[str]) -> None:
     scan = Page().picture()
     assert texts(scan, Page().text(60, 700, "There were 17 of them."), scan) == [

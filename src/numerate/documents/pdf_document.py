@@ -16,6 +16,7 @@ from numerate.documents.pdf_paragraphs import (
     begins_item,
     blocks_of,
     is_reference_heading,
+    is_running,
     reference_numbers,
     without_label,
 )
@@ -50,7 +51,7 @@ def _read(unit: Unit) -> Document:
     paragraphs = [
         _paragraph(block, vocabulary, references, tables)
         for block in text
-        if any(character.isalnum() for character in block.text)
+        if is_running(block.text)
     ]
     return Document(unit.name, paragraphs, tables)
 

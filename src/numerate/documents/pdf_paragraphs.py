@@ -18,6 +18,8 @@ _REFERENCES = re.compile(
 )
 _NUMBERED = re.compile(r"\s*(?:[0-9]{1,2}(?:\.[0-9]{1,2})*\.?|[IVX]{1,4}\.|[A-Z]\.)\s+(?=[A-Z])")
 _MARK = re.compile(r"\s*(?:[0-9]{1,3}|[*†‡§¶]{1,3})(?:\s|[A-Z][a-z])")  # of a footnote
+_WORD = re.compile(r"[^\W\d_]{2}")
+_FEW = 6  # words: so few may say anything
 _ENTRY = re.compile(r"\s*\[?([0-9]{1,3})[\].]")
 
 
@@ -186,3 +188,11 @@ def without_label(block: Block) -> None:
     label = _NUMBERED.match(runs[0].text) if block.is_heading else _ITEM.match(runs[0].text)
     if label and runs[0].level == 0 and (len(runs) > 1 or label.end() < len(runs[0].text)):
         runs[0] = Run(0, runs[0].text[label.end() :].lstrip())
+
+
+def is_running(text: str) -> bool:
+    """Whether there is something said: of the numbers along the axes of a figure there is not."""
+    words = text.split()
+    if len(words) < _FEW:
+        return any(character.isalnum() for character in text)
+    return sum(_WORD.search(word) is not None for word in words) > len(words) / 4
