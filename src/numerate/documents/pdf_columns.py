@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,6 +14,8 @@ _LOW = 5  # half lines: so does this, where others of the document do
 _NARROWEST = 11  # em of a column of running text
 _STEPS = 6  # of an em across, in which white space is looked for
 _WIDE = 2 * _STEPS  # such a gap ends a line
+
+_Gap = tuple[int, int, int, int]  # left, right, top and bottom on the grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +79,13 @@ def find_gutters(words: Words, across: Rules, known: Sequence[Gutter] = ()) -> l
     right, bottom = float(words.right.max()), float(words.bottom.max())
     dx, dy = max(em / _STEPS, right / 3000), max(em / 2, bottom / 3000)
     filled = _filled(words, across, dx, dy)
-    gaps = _tall_gaps(filled, least_width=4, least_height=_LOW)
-    tall = [
-        gap
-        for gap in gaps
-        if gap[3] - gap[2] >= _TALL and _between_text(filled, gap, least=int(_NARROWEST * em / dx))
-    ]
+    least = int(_NARROWEST * em / dx)
+    gaps, tables = list[_Gap](), list[_Gap]()
+    for gap in _tall_gaps(filled, least_width=4, least_height=_LOW):
+        text, cells = _parted(filled, gap, least=least)
+        gaps += [part for part in text if _between_text(filled, part, least=least)]
+        tables += cells
+    tall = [gap for gap in gaps if gap[3] - gap[2] >= _TALL]
     centres = [(one.left + one.right) / 2 / dx for one in known]
     centres += [(left + right) / 2 for left, right, _, _ in tall]
     low = [
@@ -89,18 +93,22 @@ def find_gutters(words: Words, across: Rules, known: Sequence[Gutter] = ()) -> l
         for gap in gaps
         if not any(_overlap(gap, other) for other in tall)
         and any(gap[0] <= centre <= gap[1] for centre in centres)
-        and _between_text(filled, gap, least=int(_NARROWEST * em / dx))
     ]
-    found = [Gutter(a * dx, b * dx, c * dy, d * dy) for a, b, c, d in [*tall, *low]]
-    return _joined(found, words, em)
+    found, barred = (
+        [Gutter(a * dx, b * dx, c * dy, d * dy) for a, b, c, d in some]
+        for some in ([*tall, *low], tables)
+    )
+    return _joined(found, barred, words, em)
 
 
-def _joined(gutters: Sequence[Gutter], words: Words, em: float) -> list[Gutter]:
+def _joined(
+    gutters: Sequence[Gutter], tables: Sequence[Gutter], words: Words, em: float
+) -> list[Gutter]:
     """Each as far as it goes, if lines that are too long for their column do not count."""
     found: list[Gutter] = []
     for gutter in sorted(gutters, key=lambda one: one.top - one.bottom):
         if not any(_is_part(gutter, other) for other in found):
-            found.append(_lengthened(gutter, words, em))
+            found.append(_lengthened(gutter, tables, words, em))
     return found
 
 
@@ -109,15 +117,18 @@ def _is_part(gutter: Gutter, other: Gutter) -> bool:
     return beside and gutter.top > other.top - 1 and gutter.bottom < other.bottom + 1
 
 
-def _lengthened(gutter: Gutter, words: Words, em: float) -> Gutter:
+def _lengthened(gutter: Gutter, tables: Sequence[Gutter], words: Words, em: float) -> Gutter:
     """Line by line, while what reaches into it ends there, or the other column begins beside it."""
     near = 0.2 * em
     inside = (words.right > gutter.left + near) & (words.left < gutter.right - near)
     too_long = (words.left < gutter.left) & (words.right < gutter.right + near)
     begins = words.base[np.abs(words.left - gutter.right) < 2 * near]
-    across = np.array(
-        [b for b in words.base[inside & ~too_long] if not (np.abs(begins - b) < 0.6 * em).any()]
-    )
+    crossing = words.base[inside & ~too_long]
+    barred = [base for base in crossing if not (np.abs(begins - base) < 0.6 * em).any()]
+    for one in tables:
+        if one.left < gutter.right and gutter.left < one.right:
+            barred += words.base[(words.base > one.top) & (words.base < one.bottom)].tolist()
+    across = np.array(barred)
     ends = []
     for edge, way in ((gutter.top, -1), (gutter.bottom, 1)):
         beyond = np.sort(way * (words.base - edge))
@@ -132,7 +143,7 @@ def _lengthened(gutter: Gutter, words: Words, em: float) -> Gutter:
     return Gutter(gutter.left, gutter.right, ends[0], ends[1])
 
 
-def _overlap(gap: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
+def _overlap(gap: _Gap, other: _Gap) -> bool:
     return gap[0] < other[1] and other[0] < gap[1] and gap[2] < other[3] and other[2] < gap[3]
 
 
@@ -150,9 +161,7 @@ def _filled(words: Words, across: Rules, dx: float, dy: float) -> Flags:
     return filled
 
 
-def _tall_gaps(
-    filled: Flags, least_width: int, least_height: int
-) -> list[tuple[int, int, int, int]]:
+def _tall_gaps(filled: Flags, least_width: int, least_height: int) -> list[_Gap]:
     """Left, right, top and bottom of white space that has text on both sides all the way."""
     has_left = np.maximum.accumulate(filled, axis=1)
     has_right = np.maximum.accumulate(filled[:, ::-1], axis=1)[:, ::-1]
@@ -161,7 +170,7 @@ def _tall_gaps(
     for shift in range(1, least_width):
         wide[:, :-shift] &= empty[:, shift:]
         wide[:, -shift:] = False
-    found: list[tuple[int, int, int, int]] = []
+    found: list[_Gap] = []
     taken = np.zeros_like(filled)
     columns = []
     for x in np.flatnonzero(wide.any(axis=0)).tolist():
@@ -197,18 +206,42 @@ def _grown(has_text: Flags, first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
-def _between_text(filled: Flags, gap: tuple[int, int, int, int], *, least: int) -> bool:
+def _between_text(filled: Flags, gap: _Gap, *, least: int) -> bool:
     """Whether most of what is beside it are lines of running text, and not cells of a table."""
+    beside = [lengths[lengths > 0] for lengths in _lengths(filled, gap, least)]
+    return all(len(some) and float(np.median(some)) >= least for some in beside)
+
+
+def _lengths(filled: Flags, gap: _Gap, least: int) -> list[Ints]:
+    """How far text goes on beside it in each row, to the left and to the right, until there is a
+    wide gap; 0 where there is none."""
     left, right, top, bottom = gap
-    beside = []
+    found = []
     for part in (filled[top:bottom, :left][:, ::-1], filled[top:bottom, right:]):
-        rows = part[part.any(axis=1)]
-        if not len(rows) or part.shape[1] < max(least, _WIDE):
-            return False
-        # A line goes on until there is a wide gap in it.
-        first = np.argmax(rows, axis=1)
-        windows = np.lib.stride_tricks.sliding_window_view(~rows, _WIDE, axis=1).all(axis=2)
+        if part.shape[1] < max(least, _WIDE):
+            found.append(np.zeros(len(part), dtype=np.int64))
+            continue
+        first = np.argmax(part, axis=1)
+        windows = np.lib.stride_tricks.sliding_window_view(~part, _WIDE, axis=1).all(axis=2)
         windows &= np.arange(windows.shape[1]) > first[:, None]
-        ends = np.where(windows.any(axis=1), windows.argmax(axis=1), rows.shape[1])
-        beside.append(float(np.median(ends - first)))
-    return min(beside) >= least
+        ends = np.where(windows.any(axis=1), windows.argmax(axis=1), part.shape[1])
+        found.append(np.where(part.any(axis=1), ends - first, 0))
+    return found
+
+
+def _parted(filled: Flags, gap: _Gap, *, least: int) -> tuple[list[_Gap], list[_Gap]]:
+    """Where text is beside it, and where cells stand on both sides: white space of a table may lie
+    above or below that of columns."""
+    left, right, top, bottom = gap
+    one, two = _lengths(filled, gap, least)
+    both = (one > 0) & (two > 0)
+    cells = both & (one < least) & (two < least)
+    window = np.ones(min(17, bottom - top), dtype=np.int64)
+    votes = np.convolve(cells.astype(np.int64) - (both & ~cells), window, mode="same")
+    found: tuple[list[_Gap], list[_Gap]] = ([], [])
+    is_table = votes > len(window) // 3
+    borders = [0, *(np.flatnonzero(np.diff(is_table)) + 1).tolist(), bottom - top]
+    for start, end in pairwise(borders):
+        if end - start >= _LOW:
+            found[int(is_table[start])].append((left, right, top + start, top + end))
+    return found
