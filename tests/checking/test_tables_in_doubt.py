@@ -185,3 +185,31 @@ def test_a_total_of_all_headings() -> None:
     head = "Term | Freedom | Number"
     assert in_table("NUM114", table(head, *rows, "Total | 162 | 47")) == []
     assert in_table("NUM114", table(head, *rows, "Total | 169 | 47")) == ["169"]
+
+
+SALES = ("Tools | 168.2 | 151.9", "Fixings | {} | 78.0", "Services | 62.6 | 55.6")
+
+
+def test_totals_of_amounts() -> None:
+    """With decimals, which may be rounded, and alone in their cells; one column must hold."""
+
+    def found(fixings: str, totals: str, head: str = "Segment | 2024 | 2023") -> list[str]:
+        rows = [row.format(fixings) for row in SALES]
+        return in_table("NUM114", table(head, *rows, totals, caption="Revenue, £m"))
+
+    assert found("84.3", "Total | 315.1 | 285.5") == []
+    assert found("84.3", "Total | 315.3 | 285.5") == []
+    assert found("83.4", "Total | 315.1 | 285.5") == ["83.4"]
+    assert found("£83.4", "Total | 315.1 | £285.5") == ["83.4"]
+    assert found("83.4", "Total | 315.1 | 385.1") == []
+    assert found("83.4%", "Total | 315.1 | 285.5") == []
+    assert found("83.4 (2.1)", "Total | 315.1 | 285.5") == []
+    assert found("83.42", "Total | 315.1 | 285.5") == []
+    assert found("83.4", "Total | 315.1 | 285.5", "Segment | Mean | 2023") == []
+
+
+def test_what_is_wrong_in_its_row_is_not_told_of_its_column_again() -> None:
+    rows = ["Heart | 12 | 10 | 32", "Stroke | 5 | 7 | 12", "Cancer | 9 | 4 | 13"]
+    deaths = table("Cause | Placebo | Drug | Total", *rows, "Total | 26 | 21 | 47")
+    assert in_table("NUM113", deaths) == ["32"]
+    assert in_table("NUM114", deaths) == []

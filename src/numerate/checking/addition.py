@@ -1,6 +1,7 @@
 """Parts and the total that they are said to make."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.one_slip import one_slip
@@ -8,14 +9,14 @@ from numerate.checking.stated import Stated
 
 
 def wrong_sum(code: str, parts: Sequence[Stated], total: Stated, where: str = "") -> Finding:
-    """Of counts that do not add up; the one is suspected that would be right but for a slip."""
-    values = [int(part.number.value) for part in parts]
-    made, stated = sum(values), int(total.number.value)
+    """Of numbers that do not add up; the one is suspected that would be right but for a slip."""
+    values = [part.number.value for part in parts]
+    made, stated = sum(values, Decimal(0)), total.number.value
     wrong, meant = total, made
-    if not one_slip(total.number.written, str(made)):
+    if not one_slip(total.number.written, f"{made:f}"):
         for part, value in zip(parts, values, strict=True):
             other = stated - made + value
-            if other >= 0 and part.is_numeral and one_slip(part.number.written, str(other)):
+            if other >= 0 and part.is_numeral and one_slip(part.number.written, f"{other:f}"):
                 wrong, meant = part, other
                 break
     arithmetic = f"{' + '.join(f'{value:,}' for value in values)} = {made:,}"
@@ -30,9 +31,9 @@ def wrong_sum(code: str, parts: Sequence[Stated], total: Stated, where: str = ""
     )
 
 
-def as_written_like(written: str, value: int) -> str:
+def as_written_like(written: str, value: Decimal | int) -> str:
     """With commas between thousands, where those were."""
-    return f"{value:,}" if "," in written else str(value)
+    return f"{value:,}" if "," in written else f"{Decimal(value):f}"
 
 
 def is_near(total: int, parts: Sequence[int]) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from numerate.checking.addition import is_near, wrong_sum
 from numerate.checking.group_sizes import group_sizes
@@ -12,6 +13,9 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.stated import Stated
 from numerate.checking.table_columns import MARKS
+from numerate.checking.where import Where
+from numerate.documents.document import Table
+from numerate.numeral import normalise
 
 _TOTAL = re.compile(
     r"(?:grand\s)?(?:total|all|overall|sum|whole|combined|both)s?"
@@ -19,7 +23,8 @@ _TOTAL = re.compile(
     r"\s*(?:[,(\[:]?\s?(?:n\b|no\b|%).*)?",
     re.IGNORECASE,
 )
-_COUNT = re.compile(r"\s*(?:n\s?=\s?)?")
+_BEFORE = re.compile(r"\s*(?:n\s?=\s?|[€$£]\s?)?")
+_AFTER_AMOUNT = re.compile(rf"\s*+{MARKS}")
 _AFTER = re.compile(rf"\s*+(?:[(\[][^()\[\]]*+[)\]])?+\s*+%?{MARKS}")
 _NO_COUNT = re.compile(
     r"\b(?:mean|median|sd|iqr|range|age|score|years?|rate|ratio|index|weight|height|bmi|time|days|p)\b|±|%",
@@ -32,7 +37,7 @@ _SEVERAL = re.compile(
 )
 _AMOUNTS = re.compile(
     r"\b(?:mg|kg|g|ml|mmol|kcal|kJ|[µμ]g|USD|EUR|[Cc]osts?)\b|[€£$]"
-)  # are rounded
+)  # in whole numbers are rounded
 _OVERLAP = re.compile(
     r"\bnot (?:be )?(?:mutually )?exclusive|\boverlap|\bmore than one\b|\btotals? exceeds?\b"
     r"|\bnot (?:add|sum|total)\b|\bincludes? drop-?outs?\b",
@@ -52,15 +57,27 @@ class _Line:
 
     @property
     def values(self) -> list[int]:
-        return [int(part.number.value) for part in self.parts]
+        """Of amounts in units of their last decimal."""
+        return [_in_units(part) for part in self.parts]
 
     @property
     def stated(self) -> int:
-        return int(self.total.number.value)
+        return _in_units(self.total)
+
+    @property
+    def is_of_amounts(self) -> bool:
+        """Which may be rounded, as no counts are."""
+        return self.total.number.precision > 0
 
     @property
     def holds(self) -> bool:
-        return sum(self.values) == self.stated
+        rounding = (len(self.parts) + 1) // 2 if self.is_of_amounts else 0
+        return abs(sum(self.values) - self.stated) <= rounding
+
+    def is_mended_by(self, meant: dict[Where, Decimal]) -> bool:
+        """Whether it holds with what a part of it should have been."""
+        values = [meant.get(part.where, part.number.value) for part in self.parts]
+        return not self.holds and sum(values, Decimal(0)) == self.total.number.value
 
     @property
     def is_sum(self) -> bool:
@@ -71,7 +88,8 @@ class _Line:
     def may_be_average(self) -> bool:
         """Between its parts, or all alike, where no slip explains it."""
         least, most = min(self.values), max(self.values)
-        is_slip = least < most and one_slip(self.total.number.written, str(sum(self.values)))
+        made = sum((part.number.value for part in self.parts), Decimal(0))
+        is_slip = least < most and one_slip(self.total.number.written, f"{made:f}")
         return least <= self.stated <= most and not is_slip
 
 
@@ -85,7 +103,7 @@ def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
             continue
         counts = {
             column: {
-                row: one for row in range(len(source.body)) if (one := _count(cells, row, column))
+                row: one for row in range(len(source.body)) if (one := _summand(cells, row, column))
             }
             for column in _beside(source.header, total, width)
         }
@@ -102,11 +120,12 @@ def totals_of_columns(read: ReadDocument) -> Iterator[Outcome]:
             _Line(one, tuple(counts[c][row] for c in members), cells[row, total])
             for row, one in counts[total].items()
             if all(row in counts[c] for c in members)
+            and _are_alike(one, *(counts[c][row] for c in members))
             and not any(row in counts[c] for c in outside)
             and not _NO_COUNT.search(_without_percent(source.body[row][0]))
             and not _AVERAGE.search(headings[row])
         ]
-        yield from _checked("NUM113", lines)
+        yield from _checked("NUM113", source, lines)
         yield from _header(read, table, total, members)
 
 
@@ -129,8 +148,20 @@ def totals_of_rows(read: ReadDocument) -> Iterator[Outcome]:
             if _is_heading(texts):
                 top = row + 1
             elif texts and _TOTAL.fullmatch(texts[0].strip()):
-                yield from _checked("NUM114", list(_lines_above(read, table, row, first, top)))
+                above = _lines_above(read, table, row, first, top)
+                lines = [line for line in above if not line.is_mended_by(read.by(_meant_in_rows))]
+                yield from _checked("NUM114", read.tables[table], lines)
                 first = top = row + 1
+
+
+def _meant_in_rows(read: ReadDocument) -> dict[Where, Decimal]:
+    """What is wrong in its row, and what would be right there: it is told once, of the row."""
+    found = (outcome.finding for outcome in totals_of_columns(read))
+    return {
+        one.where: Decimal(normalise(one.suggestion.text))
+        for one in found
+        if one is not None and one.suggestion is not None
+    }
 
 
 def _lines_above(read: ReadDocument, table: int, row: int, first: int, top: int) -> Iterator[_Line]:
@@ -139,14 +170,16 @@ def _lines_above(read: ReadDocument, table: int, row: int, first: int, top: int)
     source, cells = read.tables[table], read.cells[table]
     may_overlap = _SEVERAL.search(" ".join([source.caption, *_headers(read, table, 0)]))
     for column in range(1, len(source.body[row]) if row - top >= 2 else 0):
-        *parts, total = (_count(cells, r, column) for r in range(top, row + 1))
+        *parts, total = (_summand(cells, r, column) for r in range(top, row + 1))
         known = tuple(one for one in parts if one is not None)
         headers = " ".join(_headers(read, table, column))
         if total is None or len(known) < len(parts) or _NO_COUNT.search(_without_percent(headers)):
             continue
+        if not _are_alike(total, *known):
+            continue
         line = _Line(total, known, cells[row, column])
-        above = (_count(cells, r, column) for r in range(first, top))
-        with_above = sum(line.values) + sum(int(one.number.value) for one in above if one)
+        above = (_summand(cells, r, column) for r in range(first, top))
+        with_above = sum(line.values) + sum(_in_units(one) for one in above if one)
         is_of_all = top > first and not line.holds and line.stated == with_above
         if not is_of_all and (line.stated >= sum(line.values) or not may_overlap):
             yield line
@@ -168,19 +201,30 @@ def _headings(body: Sequence[Sequence[str]]) -> list[str]:
 
 def _tables(read: ReadDocument) -> Iterator[int]:
     for table, source in enumerate(read.tables):
-        may_add = not (
-            _OVERLAP.search(f"{source.caption} {source.notes}") or _AMOUNTS.search(source.caption)
-        )
+        may_add = not _OVERLAP.search(f"{source.caption} {source.notes}")
         if may_add and len(source.body) > 1 and len(read.cells[table]) <= MAX_CELLS:
             yield table
 
 
-def _checked(code: str, lines: Sequence[_Line]) -> Iterator[Outcome]:
-    """Where most lines add up, the others should too."""
-    lines = [line for line in lines if line.stated]
+def _are_alike(*summands: Stated) -> bool:
+    """Written with the same decimals, as what is added is."""
+    return len({one.number.precision for one in summands}) == 1
+
+
+def _checked(code: str, table: Table, lines: Sequence[_Line]) -> Iterator[Outcome]:
+    """Counts and amounts each by themselves; whole numbers may be amounts, and rounded."""
+    for of_amounts in (False, True):
+        if not of_amounts and _AMOUNTS.search(table.caption):
+            continue
+        some = [line for line in lines if line.stated and line.is_of_amounts == of_amounts]
+        yield from _checked_alike(code, some)
+
+
+def _checked_alike(code: str, lines: Sequence[_Line]) -> Iterator[Outcome]:
+    """Where most lines add up, the others should too; of amounts at least one must."""
     good = sum(line.holds for line in lines)
     are_parts = good >= FEWEST and 4 * good >= 3 * len(lines)
-    may_be = 2 * good >= len(lines) - 1
+    may_be = 2 * good >= len(lines) - 1 and (good > 0 or not any(x.is_of_amounts for x in lines))
     for line in lines:
         where = line.place.place
         if line.holds:
@@ -220,17 +264,23 @@ def _only(found: Sequence[int]) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _count(cells: dict[tuple[int, int], Piece], row: int, column: int) -> Stated | None:
-    """`42`, `42 (35%)`: a count, and what is said of it in brackets."""
+def _summand(cells: dict[tuple[int, int], Piece], row: int, column: int) -> Stated | None:
+    """`42`, `42 (35%)`: a count, and what is said of it in brackets; `£97.5`: an amount alone."""
     piece = cells.get((row, column))
     if piece is None or not piece.numbers:
         return None
     number = piece.numbers[0]
-    if not (is_count(number) and _COUNT.fullmatch(piece.text, 0, number.start)):
+    is_amount = number.precision > 0 and number.value >= 0 and number.stop == number.end
+    if not (is_amount or is_count(number)) or not _BEFORE.fullmatch(piece.text, 0, number.start):
         return None
-    if not _AFTER.fullmatch(piece.text.replace("#", "♯"), number.stop):
+    after = _AFTER_AMOUNT if is_amount else _AFTER
+    if not after.fullmatch(piece.text.replace("#", "♯"), number.stop):
         return None
     return Stated(number, piece.of(number))
+
+
+def _in_units(stated: Stated) -> int:
+    return int(stated.number.value.scaleb(max(stated.number.precision, 0)))
 
 
 def _without_percent(label: str) -> str:
