@@ -17,10 +17,10 @@ _TO = rf"{_UNIT}\s?(?:–|—|-|−|to|,|;)\s?{_SIGN}"
 # `median 12 (IQR 8–15)`, `mean age was 45 years (range 21 to 70)`
 _AROUND = re.compile(
     rf"\b(?:median|mean|average)\b[^#.;()]{{0,60}}?(?<!across\s){_SIGN}(#){_UNIT}\s?[,(\[;]\s?"
-    rf"(?:\w+\s)?{_SPAN}[:,=]?\s?(?:of\s|was\s|from\s)?{_SIGN}(#){_TO}(#)(?!\s?[#%]?[-–]#)"
+    rf"(?:\w+\s)?{_SPAN}\s?[:,=]?\s?(?:of\s|was\s|from\s)?{_SIGN}(#){_TO}(#)(?!\s?[#%]?[-–]#)"
 )
 _ALONE = re.compile(
-    r"(?:\b(?:iqr|inter-?quartile\srange)|[(\[,;]\s?range)[:,=]?\s?(?:of\s|was\s|from\s)?"
+    r"(?:\b(?:iqr|inter-?quartile\srange)|[(\[,;]\s?range)\s?[:,=]?\s?(?:of\s|was\s|from\s)?"
     rf"{_SIGN}(#)(?:{_UNIT}\s?to\s|[–—-])(#)(?!\s?[-–]#)"
 )
 _IN_CELL = re.compile(
