@@ -331,3 +331,28 @@ def test_arithmetic_that_is_written_out(text: str, meant: str | None) -> None:
 )
 def test_years_and_ratios_are_neither_changes_nor_parts(text: str) -> None:
     assert recompute(read_text(text)).findings == []
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Profit rose 12.0% to £48.6m from £43.4m.", None),
+        ("Profit rose 21.0% to £48.6m from £43.4m.", "12.0"),
+        ("Profit rose from $43.4 million to $48.6 million, an increase of $2.5 million.", "5.2"),
+        ("It rose from 40% to 45%, an increase of 7 percentage points.", "5"),
+        ("Costs fell by £900k from £2.1m to £1.2m.", None),  # in units of their own
+        ("Profit rose 9.0% at constant exchange rates to £48.6m from £43.4m.", None),
+        ("Wages rose 3% a year from $40 to $50.", None),
+        ("It rose from 5% to 15%, an increase of 3-fold.", None),
+    ],
+)
+def test_changes_of_money_and_of_percentages(text: str, meant: str | None) -> None:
+    found = recompute(read_text(text), codes={"NUM112"}).findings
+    assert [one.suggestion and one.suggestion.text for one in found] == ([meant] if meant else [])
+
+
+@pytest.mark.parametrize("sign", [" ", ": ", " = ", "="])
+def test_spans_after_every_sign(sign: str) -> None:
+    assert findings("NUM508", f"They were young (range{sign}18–27).") == []
+    assert len(findings("NUM508", f"They were young (range{sign}28–17).")) == 1
+    assert len(findings("NUM508", f"The median was 6 days (IQR{sign}8–12).")) == 1

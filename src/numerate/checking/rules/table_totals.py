@@ -303,7 +303,8 @@ add_rule(
         "totals of rows of tables",
         "A row of a table does not add up to what its column of totals says.",
         "Totals are where readers check a table first. Columns are taken for parts of a total only "
-        "where at least three rows, and three quarters of all, add up.",
+        "where at least three rows, and three quarters of all, add up, or where a slip explains "
+        "it. Amounts with decimals may be rounded.",
         (_EXAMPLE.format("32", "21"),),
         (_EXAMPLE.format("22", "21"),),
         "Add again; where the parts overlap or some belong to none, say so below the table.",
@@ -318,7 +319,8 @@ add_rule(
         "totals of columns of tables",
         "A column of a table does not add up to what its row of totals says.",
         "Totals are where readers check a table first. Rows are taken for parts of a total only "
-        "where at least three columns, and three quarters of all, add up.",
+        "where at least three columns, and three quarters of all, add up, or where a slip explains "
+        "it. Amounts with decimals may be rounded. What is wrong in its row is told there.",
         (_EXAMPLE.format("22", "12"),),
         (_EXAMPLE.format("22", "21"),),
         "Add again; where the parts overlap or some belong to none, say so below the table.",

@@ -49,8 +49,20 @@ _PARTLY = re.compile(
     r"|least|completed|analy[sz]ed|dropped|withdr\w+|excluded|lost|remaining|twice|both)\b"
 )
 _GROUP = re.compile(rf"\bn\s?=\s?#|(?<!:)#\s(?=(?:{_PEOPLE}|to|in|received|were|was|into)\b)")
-_FROM_TO = re.compile(r"\bfrom\s(#)(\s?%)?(?:\s[^#.;,()]{0,25}?)?\sto\s(#)(\s?%)?")
-_BY = r"(#)(?!\s?(?:to|–|-)\s?#)(\s?%|\s?percentage|\s?-?fold|\s?times|\s?s\.?d\b|\sstandard)?"
+_SCALE = r"(?:m|bn|k|p|\s?(?:million|billion|thousand))\b"  # of money
+_BEFORE = rf"[€$£]?(?P<before>#)(?P<before_is>\s?%|{_SCALE})?"
+_AFTER = rf"[€$£]?(?P<after>#)(?P<after_is>\s?%|{_SCALE})?"
+_FROM_TO = re.compile(rf"\bfrom\s{_BEFORE}(?:\s[^#.;,()]{{0,25}}?)?\sto\s{_AFTER}")
+_TO_FROM = re.compile(rf"\bto\s{_AFTER}\sfrom\s{_BEFORE}")
+# Percentages that are of something else than the two numbers.
+_OTHERWISE = re.compile(
+    r"constant|like-for-like|underlying|organic|annuali[sz]ed|adjust|compound|\bcagr\b"
+    r"|\b(?:a|per|each) (?:year|annum|month|week|day)\b"
+)
+_BY = (
+    r"[€$£]?(#)(?!\s?(?:to|–|-)\s?#)"
+    rf"(\s?%|\s?percentage|\s?-?fold|\s?times|\s?s\.?d\b|\sstandard|{_SCALE})?"
+)
 _CHANGE = (
     r"(?:increase|decrease|reduction|rise|fall|drop|decline|difference|improvement|gain|loss"
     r"|change)"
@@ -63,7 +75,7 @@ _THEN_CHANGE = re.compile(
     rf"(?:\s[^#.;()]{{0,30}}?)?[,(;–—]?\s?\(?(?:[^#.;()]{{0,20}}?\s)?{_CHANGE}\s(?:of|by)\s{_BY}"
 )
 _CHANGE_BEFORE = re.compile(
-    rf"\b(?:{_CHANGE}\sof|{_CHANGED}\sby)\s{_BY}(?:\s[^#.;,()]{{0,30}}?)?,?\s?\(?\Z"
+    rf"\b(?:{_CHANGE}\sof|{_CHANGED}(?:\sby)?)\s{_BY}(?:\s[^#.;,()]{{0,30}}?)?,?\s?\(?\Z"
 )
 _RANGE = re.compile(r"\b(?:rang|var|span)[a-z]{1,5}\s(?:[a-z]+\s){0,3}\Z")
 _AVERAGE = re.compile(r"\b(?:mean|median|average)\b")
@@ -147,7 +159,7 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
             continue
         shape = shape_of(piece)
         text = shape.folded
-        for match in _FROM_TO.finditer(text):
+        for match in (*_FROM_TO.finditer(text), *_TO_FROM.finditer(text)):
             start, end = match.span()
             if _RANGE.search(text, max(start - 40, 0), start):
                 continue
@@ -155,15 +167,20 @@ def differences_in_text(read: ReadDocument) -> Iterator[Outcome]:
             by = by or _CHANGE_BEFORE.search(text, max(start - BESIDE, 0), start)
             if by is None or _AVERAGE.search(by[0]):
                 continue
-            before, after = (_stated(shape, match.start(group)) for group in (1, 3))
+            before, after = (_stated(shape, match.start(name)) for name in ("before", "after"))
             if is_year(before.number) and is_year(after.number):  # it says when
                 continue
             change, kind = _stated(shape, by.start(1)), (by[2] or "").strip()
-            are_percentages = bool(match[2] or match[4])
+            units = {(match[name] or "").strip() for name in ("before_is", "after_is")}
+            are_percentages = "%" in units
             where = shape.where(min(start, by.start()), max(end, by.end()))
-            if kind and kind != "%":
+            sentence = shape.sentence(min(start, by.start()), max(end, by.end())).lower()
+            plain = ("", "%", "percentage") if are_percentages else (*units, "%")
+            is_of_both = kind in plain and (are_percentages or len(units) == 1)
+            if not is_of_both or (kind == "%" and _OTHERWISE.search(sentence)):
                 yield Outcome(where, missing="what it is relative to")
                 continue
+            kind = "%" if kind == "%" else ""
             first, last = before.number.interval, after.number.interval
             made = [_magnitude(last - first)]
             if kind == "%" and first.low > 0:
@@ -193,14 +210,14 @@ def _wrong_difference(
         value, said = 100 * value / float(first), f"100 · {said} / {first.written}"
     if not isfinite(value):
         return None
-    expected = written(value, change.number.precision)
+    expected, sign = written(value, change.number.precision), " %" if kind == "%" else ""
     places = (before.where, after.where, change.where)
     return Finding(
         "NUM112",
         change.where,
         change.number.written,
-        f"From {first.written} to {last.written} is a change of {expected}, "
-        f"not {change.number.written}.",
+        f"From {first.written} to {last.written} is a change of {expected}{sign}, "
+        f"not {change.number.written}{sign}.",
         (Evidence(RECOMPUTED, f"{said} = {expected}", places),),
         places,
         Suggestion(expected),
@@ -236,7 +253,8 @@ add_rule(
         "differences",
         "A stated change is not the difference of the two numbers that it is between.",
         "`From 45 to 52, an increase of 9` leaves open which number is right. A change in per cent "
-        "may be relative or in percentage points; all three numbers may be rounded.",
+        "may be relative or in percentage points; all three numbers may be rounded. It is silent "
+        "on what is adjusted, a year or at constant prices.",
         (
             "The score rose from 45 to 52, an increase of 9.",
             "Use decreased by 12% from 40 to 30.",
