@@ -348,7 +348,7 @@ add_rule(
             "| | OR (95% CI) | p |\n|---|---|---|\n| Age | 0.71 (0.41–1.22) | 0.2 |\n",
         ),
         _FIX,
-        0.84,
+        0.47,
         _outside,
     )
 )
@@ -363,7 +363,7 @@ add_rule(
         ("The mean difference was −0.5 kg (95% CI −0.2 to −0.8).",),
         ("The mean difference was −0.5 kg (95% CI −0.8 to −0.2).",),
         "Put the lower bound first, or mend the sign that is missing.",
-        0.88,
+        0.92,
         _order,
     )
 )
@@ -387,7 +387,7 @@ add_rule(
             "The mean difference was 1.3 kg (95% CI 0.2 to 2.4).",
         ),
         _FIX,
-        0.91,
+        0.79,
         _asymmetric,
     )
 )
@@ -410,7 +410,7 @@ add_rule(
             "The mean difference was 1.3 kg (95% CI −0.2 to 2.8), p = 0.09.",
         ),
         "Take the interval and the p-value from the same analysis; say so where they are not.",
-        0.73,
+        0.5,
         _against_p,
     )
 )
@@ -446,7 +446,7 @@ add_rule(
             "| | N | Mean | SD | SEM |\n|---|---|---|---|---|\n| A | 16 | 5.1 | 2.0 | 0.5 |\n",
         ),
         "Compute the standard error again, and look whether n is that of the values.",
-        0.8,
+        0.67,
         _error_of_deviation,
     )
 )

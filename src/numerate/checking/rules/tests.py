@@ -396,7 +396,7 @@ add_rule(
         ),
         "Take statistic, degrees of freedom and p-value from the output of the test again; say so "
         "where a p-value is one-sided or corrected for several comparisons.",
-        0.91,
+        0.86,
         _recompute,
     )
 )
