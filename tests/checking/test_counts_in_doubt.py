@@ -31,6 +31,11 @@ def findings(code: str, text: str) -> list[Finding]:
             "Relapses by the method of Kaplan and Meier were 12.4% (6/51).",
             "Relapses were 12.4% (6/51).",
         ),
+        (
+            "NUM101",
+            "Of 50 patients, 30 (70%) died (HR 1.4, 95% CI 1.1 to 1.8).",
+            "Of 50 patients, 30 (70%) recovered within 24 hr, five of them late.",
+        ),
         ("NUM101", "It was below 1% (11 of 12).", "It was 1% (11 of 12)."),
         (
             "NUM101",

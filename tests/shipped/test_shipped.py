@@ -143,6 +143,18 @@ def test_what_fits_no_model_is_recomputed_alone(
     assert run("check", str(report), "--alarms", "0.05", "--model", "trials-of-tests")[0] == 1
 
 
+def test_a_broken_one_that_nobody_named_is_left_out(site: Path, tmp_path: Path) -> None:
+    (site / "detector" / "config.json").unlink()
+    report = tmp_path / "report.txt"
+    report.write_text(BAD, encoding="utf-8")
+    status, printed, told = run("check", str(report))
+    assert (status, "NUM101" in printed) == (1, True)
+    assert "detector/config.json cannot be read" in told
+    assert "left out" in told
+    _, listed, _ = run("models", "--format", "markdown")
+    assert "broken" in listed
+
+
 @pytest.mark.parametrize("part", ["detector/model.safetensors", "language-model/config.json"])
 def test_a_file_that_has_changed_is_told(site: Path, part: str) -> None:
     path = site / part

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from numerate.documents.document import Document, Table
+from numerate.errors import RunError
 from numerate.notices import say
 from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.proofread import ProofreadDocument
@@ -33,6 +34,15 @@ class Asked:
         if self.is_implied:
             say(f"with the model {self.references[0]}; --model none recomputes alone")
         return found
+
+    @cached_property
+    def is_broken(self) -> bool:
+        """Whether it cannot be opened, which is told once: nobody asked for it."""
+        try:
+            return not self.models
+        except RunError as error:
+            say(f"{error}; left out")
+            return True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,6 +84,8 @@ def first_that_fits(
     may, and then it is recomputed alone."""
     misfits: list[str] = []
     for one in asked:
+        if one.is_implied and one.is_broken:
+            continue
         proof = proof_by(one)
         if not one.is_implied or all(fit.calibrated for fit in proof.fits):
             return proof, one

@@ -75,8 +75,9 @@ class ShippedModel:
 
     @property
     def size(self) -> int:
-        """Bytes of its files."""
-        return sum((self.folder / name).stat().st_size for name in self.card.files)
+        """Bytes of its files, of those that are there."""
+        files = (self.folder / name for name in self.card.files)
+        return sum(file.stat().st_size for file in files if file.is_file())
 
     @property
     def lacking(self) -> str | None:

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from numerate.errors import check_choice
+from numerate.errors import NumerateError, check_choice
 from numerate.notices import say
 from numerate.shipped.card import Figure, ShippedModel
 from numerate.shipped.installed import installed
@@ -94,7 +94,13 @@ def _data(model: ShippedModel) -> str:
 
 
 def _state(model: ShippedModel) -> str:
-    return "ready" if model.lacking is None else f"needs pip install {model.lacking!r}"
+    if model.lacking is not None:
+        return f"needs pip install {model.lacking!r}"
+    try:
+        model.verify()
+    except NumerateError:
+        return "broken"
+    return "ready"
 
 
 def _record(model: ShippedModel) -> dict[str, Any]:

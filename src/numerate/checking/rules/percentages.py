@@ -95,7 +95,8 @@ _OF_TREATED = re.compile(
 AFTER = 120  # characters in which the group may be named that a count is of
 # Those whose end is not known count in part: 6 of 51 may be 12.4 %.
 _OVER_TIME = re.compile(
-    r"\bkaplan|\bactuarial|\blife[- ]?tables?\b|\blog-?rank\b|\bhazards?\b|\bhr\b"
+    r"\bkaplan|\bactuarial|\blife[- ]?tables?\b|\blog-?rank\b|\bhazards?\s(?:ratio|rate|model)"
+    r"|\bproportional\shazards\b|(?<![#\s])\s?\bhr\s?[=:#,]"
     r"|\bcumulative (?:incidence|probabilit|rate)"
 )
 _PART = re.compile(
@@ -143,7 +144,7 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
         if any(fits(count, other, percentage) for other in {size, *others}):
             yield Outcome(where)
         elif _OVER_TIME.search(shape.sentence(share.at, share.end).lower()):
-            yield Outcome(where, missing="whether it is estimated")
+            yield Outcome(where, missing="what it was estimated from")
         else:
             found = contradiction("NUM101", share.count, whole, size, share.percentage, "")
             if share.whole is not None:
