@@ -356,3 +356,17 @@ def test_spans_after_every_sign(sign: str) -> None:
     assert findings("NUM508", f"They were young (range{sign}18–27).") == []
     assert len(findings("NUM508", f"They were young (range{sign}28–17).")) == 1
     assert len(findings("NUM508", f"The median was 6 days (IQR{sign}8–12).")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Bands of 3.1 kb + 1.2 kb = 4.3 kb.", []),
+        ("Bands of 3.1 kb + 1.2 kb = 3.4 kb.", ["3.4"]),
+        ("They lost 80 kg − 5 kg = 70 kg.", ["70"]),
+        ("Together 12% + 13% = 26%.", []),
+        ("It took 2 h + 30 min = 3 h, and 3 ml + 2 ml = 6 ml + 1 ml.", []),
+    ],
+)
+def test_equations_in_one_unit(text: str, wrong: list[str]) -> None:
+    assert [finding.written for finding in findings("NUM115", text)] == wrong

@@ -1,4 +1,4 @@
-"""NUM115: arithmetic that is written out, `15 + 20 = 35`."""
+"""NUM115: arithmetic that is written out, `15 + 20 = 35`, also in one unit."""
 
 import re
 from collections.abc import Iterator
@@ -18,6 +18,12 @@ _AFTER = r"(?!\s?[#+−×*/÷^=±–-])(?!\w)"
 _EQUATION = re.compile(
     rf"{_BEFORE}#(?:(?:\s?\+\s?#){{1,12}}|\s−\s#|\s?×\s?#|\s?÷\s?#|\s/\s#)\s?=\s?#{_AFTER}"
 )
+# `3.1 kb + 1.2 kb = 4.3 kb`: all in one unit
+_IN_UNITS = re.compile(
+    rf"{_BEFORE}#\s?(?P<unit>%|[^\W\d_]{{1,5}})"
+    r"(?:(?:\s?\+\s?#\s?(?P=unit)(?!\w)){1,12}|\s−\s#\s?(?P=unit)(?!\w))"
+    rf"\s?=\s?#\s?(?P=unit){_AFTER}"
+)
 _SIGNS = {"+": "+", "−": "−", "×": "×", "÷": "÷", "/": "÷"}
 
 
@@ -26,12 +32,16 @@ def equations(read: ReadDocument) -> Iterator[Outcome]:
         if "=" not in piece.text or len(piece.numbers) < 3:
             continue
         shape = shape_of(piece)
-        for match in _EQUATION.finditer(shape.text):
+        for match in (*_EQUATION.finditer(shape.text), *_IN_UNITS.finditer(shape.text)):
             sign = next(_SIGNS[one] for one in match[0] if one in _SIGNS)
             places = [match.start() + at for at, one in enumerate(match[0]) if one == "#"]
             *terms, result = (_stated(shape, at) for at in places)
             where = shape.where(*match.span())
-            are_counts = sign != "÷" and all(is_count(one.number) for one in (*terms, result))
+            are_counts = (
+                sign != "÷"
+                and match.re is _EQUATION  # what is measured may be rounded
+                and all(is_count(one.number) for one in (*terms, result))
+            )
             made = _made(sign, [term.interval for term in terms])
             exactly = _value(sign, [float(term) for term in terms])
             holds = exactly == float(result) if are_counts else made.meets(result.interval)
