@@ -11,9 +11,8 @@ from tests.documents.written_pdf import Page, pdf
 
 from numerate.documents import documents, read_file
 from numerate.documents.document import Document
-from numerate.documents.pdf_page import pdfium
 from numerate.documents.reader import Unit
-from numerate.errors import DocumentError, NumerateError
+from numerate.errors import DocumentError
 
 REPORT = Path(__file__).parents[1] / "data" / "report"
 LEFT = [
@@ -232,8 +231,8 @@ def test_without_the_library_one_line_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
     monkeypatch.setitem(sys.modules, "pypdfium2.raw", None)
-    with pytest.raises(NumerateError, match=r"pip install 'numerate\[documents\]'"):
-        pdfium()
+    told = "a.pdf: a PDF, which is read after: pip install 'numerate[documents]'"
+    assert error(pdf([Page().text(60, 700, "There were 17.")])) == told
 
 
 @settings(max_examples=60, deadline=None)

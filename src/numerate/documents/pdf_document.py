@@ -123,8 +123,8 @@ def _turns(text: str, parts: Sequence[str]) -> tuple[int, ...]:
 
 def _pages(unit: Unit) -> Iterator[tuple[int, list[Side]]]:
     """What is written on each page, with its number; pages that cannot be read are told."""
-    raw = pdfium()
-    pdf = _opened(unit)
+    raw = pdfium(unit.name)
+    pdf = _opened(raw, unit)
     without_text: list[int] = []
     broken: list[int] = []
     try:
@@ -149,8 +149,7 @@ def _pages(unit: Unit) -> Iterator[tuple[int, list[Side]]]:
         raw.FPDF_CloseDocument(pdf)
 
 
-def _opened(unit: Unit) -> Any:
-    raw = pdfium()
+def _opened(raw: Any, unit: Unit) -> Any:
     raw.FPDF_InitLibrary()
     pdf = raw.FPDF_LoadMemDocument64(unit.data, len(unit.data), None)
     if pdf:

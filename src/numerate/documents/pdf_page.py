@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numerate.errors import NumerateError
+from numerate.errors import DocumentError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -26,12 +26,13 @@ _SHORT = 8.0  # points: nor shorter
 _BOLD = ("bold", "black", "heavy", "demi")
 
 
-def pdfium() -> ModuleType:
-    """The library, or one line that says how to have it."""
+def pdfium(name: str) -> ModuleType:
+    """The library, or one line of a document's that says how to have it."""
     try:
         import pypdfium2.raw
     except ImportError:
-        raise NumerateError("PDFs need a library: pip install 'numerate[documents]'") from None
+        reason = "a PDF, which is read after: pip install 'numerate[documents]'"
+        raise DocumentError(name, reason) from None
     raw: ModuleType = pypdfium2.raw
     return raw
 
