@@ -203,3 +203,33 @@ def test_a_sentence_about_a_table_is_no_caption() -> None:
     found = read("Table 1 shows 5 of 9.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
     assert [one.text for one in found.paragraphs] == ["Table _ref_ shows 5 of 9."]
     assert found.tables[0].caption == ""
+
+
+def small_table(cell: str) -> str:
+    return f"<table><tr><th>a</th><th>b</th></tr><tr><td>x</td><td>{cell}</td></tr></table>"
+
+
+def test_text_before_and_behind_tables_of_html_in_their_line() -> None:
+    one, other = small_table("1"), small_table("2")
+    found = read(f" There were 30 of 1234 {one}{other} Of 50, 30 left.\nMore 5.\n\n{one}</div>\n")
+    assert [p.text for p in found.paragraphs] == [
+        "There were 30 of 1234",
+        "Of 50, 30 left. More 5.",
+    ]
+    assert [table.body for table in found.tables] == [[["x", "1"]], [["x", "2"]], [["x", "1"]]]
+
+
+def test_tables_within_cells_are_text_of_the_cell() -> None:
+    found = read(f"{small_table('9' + small_table('5') + ' y')} and 7\n")
+    assert [table.body for table in found.tables] == [[["x", "9 a b x 5 y"]]]
+    assert [p.text for p in found.paragraphs] == ["and 7"]
+
+
+def test_tags_around_a_table_do_not_part_it_from_its_caption() -> None:
+    found = read(f"Table 7. Ages\n\n<div>\n{small_table('1')}</div>\n")
+    assert [(table.label, table.caption) for table in found.tables] == [("Table 7", "Ages")]
+
+
+def test_a_rule_at_the_beginning_is_no_front_matter() -> None:
+    assert texts("---\n\nOf 50.\n\n---\n\nMore 60.\n") == ["Of 50.", "More 60."]
+    assert texts("---\r\nn: 5\r\n---\r\nMore 60.\r\n") == ["More 60."]

@@ -11,16 +11,18 @@ from numerate.documents.placed_text import PlacedText
 _TAG = re.compile(
     r"<(/?)([A-Za-z][A-Za-z0-9]*)([^<>]*)>|&(?:[A-Za-z0-9]{2,31}|#[0-9xXA-Fa-f]{1,8});"
 )
+_TABLE = re.compile(r"<(?:table\b[^<>]*|(/)table\s*)>", re.IGNORECASE)
 _SPAN = re.compile(r"\b(col|row)span\s*=\s*[\"']?([0-9]{1,4})", re.IGNORECASE)
 _ID = re.compile(r"\bid\s*=\s*[\"']?([^\s\"'>]+)")
 _SILENT = {"script", "style"}
+_PARTS = {"thead", "tr", "td", "th", "caption"}
 _BLOCKS = {"br", "p", "div", "li", "ul", "ol", "hr"}
 
 Rows = list[list[PlacedCell]]
 
 
 def elements(text: str, name: str) -> list[tuple[int, int]]:
-    """Where elements of HTML begin and end, each with the first that closes it."""
+    """Where elements of HTML begin and end that hold none of their own kind."""
     opening = re.compile(rf"<{name}\b[^<>]*>", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
     found: list[tuple[int, int]] = []
@@ -28,6 +30,21 @@ def elements(text: str, name: str) -> list[tuple[int, int]]:
     while start and (end := closing.search(text, start.end())):
         found.append((start.start(), end.end()))
         start = opening.search(text, end.end())
+    return found
+
+
+def outer_tables(text: str) -> list[tuple[int, int]]:
+    """Where tables of HTML begin and end that are in no other; those within belong to them."""
+    found: list[tuple[int, int]] = []
+    open_: list[int] = []
+    for tag in _TABLE.finditer(text):
+        if not tag[1]:
+            open_.append(tag.start())
+        elif open_:
+            start = open_.pop()
+            while found and found[-1][0] > start:
+                found.pop()
+            found.append((start, tag.end()))
     return found
 
 
@@ -42,6 +59,7 @@ class HtmlCells:
         self._base = base
         self._flow: PlacedFlow | None = None
         self._scripts: list[PlacedFlow] = []
+        self._depth = 0  # of tables
         self._in_head = False
         self._row: list[tuple[PlacedCell, bool]] = []
         self._cell: tuple[int, int, bool] | None = None
@@ -65,6 +83,11 @@ class HtmlCells:
     def _tag(self, name: str, attributes: str, at: int, *, closes: bool) -> None:
         if name in _SILENT:
             self._silent = "" if closes else name
+        elif name == "table":
+            self._depth += -1 if closes else 1
+        elif name in _PARTS and self._depth > 1:  # of a table within a cell, which is its text
+            if self._flow is not None:
+                self._flow.space()
         elif name == "thead":
             self._in_head = not closes
         elif name == "tr":

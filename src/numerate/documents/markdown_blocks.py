@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from numerate.documents.html_cells import elements
+from numerate.documents.html_cells import elements, outer_tables
 from numerate.documents.markdown_code import fences_and_comments, stretch_at
 from numerate.documents.pipe_tables import begins_table
 from numerate.documents.placed_text import PlacedText
@@ -16,10 +16,13 @@ PIPES, GRID, ALIGNED, HTML, CHUNK, DIV = "pipes", "grid", "aligned", "html", "ch
 TEX = "tex"
 # A heading is of the kind "#" to "######".
 
-_FRONT = re.compile(r"---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_FRONT = re.compile(  # a rule has a blank line below
+    r"---[ \t]*\r?\n(?![ \t]*\r?$).*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE
+)
 _HIDDEN = ("script", "style", "pre")
 _QUOTED = re.compile(r"(?: {0,3}>[ \t]?)+")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*?)(?:[ \t]+#+)?[ \t]*(?:\{[^{}]*\})?[ \t]*$")
+_TAGS = re.compile(r"(?:</?[A-Za-z][\w-]*(?:\s[^<>]*|/)?>\s*)*")  # show nothing
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)]|#\.|\([0-9a-z]{1,4}\))[ \t]+(?=\S)")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
@@ -92,7 +95,7 @@ class _Blocks:
         self._starts = [0, *accumulate(map(len, raw))]
         self._lines = [_line(line, at) for line, at in zip(raw, self._starts, strict=False)]
         self._text, self._code = text, code
-        self._tables = elements(text, "table")
+        self._tables = outer_tables(text)
         self._open: list[PlacedText] = []  # lines of the text that is being read
         self._kind, self._name = PARAGRAPH, ""
         self._in_list = False
@@ -110,12 +113,11 @@ class _Blocks:
         if fence := stretch_at(self._code, self._starts[index] + _indent(line.text)):
             return self._lone(CHUNK, index, self._line_of(fence[1] - 1))
         if table := self._html_at(index):
-            if before := line.text[: max(table[0] - line.at, 0)].strip():
-                self._open.append(line.placed(line.text.index(before), len(before)))
+            self._open.append(line.placed(0, max(table[0] - line.at, 0)))
             self._end()
             part = Line(self._text[slice(*table)], table[0])
             self.found.append(Block(HTML, [part], PlacedText("", ())))
-            return self._line_of(table[1] - 1) + 1 - index
+            return self._go_on_behind(table[1]) - index
         if line.is_blank:
             self._end()
             return 1
@@ -132,6 +134,15 @@ class _Blocks:
 
     def _line_of(self, offset: int) -> int:
         return bisect_right(self._starts, offset) - 1
+
+    def _go_on_behind(self, offset: int) -> int:
+        """The line which what is left of it becomes, or the next if nothing is."""
+        index = self._line_of(offset - 1)
+        rest = self._text[offset : self._starts[index + 1]].rstrip("\r\n")
+        if not rest.strip():
+            return index + 1
+        self._lines[index], self._starts[index] = Line(rest, offset), offset
+        return index
 
     def _lone(self, kind: str, first: int, last: int) -> int:
         self._end()
@@ -255,7 +266,7 @@ class _Blocks:
                 text += part.text
                 places += part.places
             content = PlacedText(text, places).stripped()
-            if content.text:
+            if not _TAGS.fullmatch(content.text):
                 self.found.append(Block(kind or self._kind, [], content, self._name))
         self._open, self._kind, self._name = [], PARAGRAPH, ""
 

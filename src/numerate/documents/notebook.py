@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from numerate.documents.document import BETWEEN, Document
-from numerate.documents.html_cells import elements
+from numerate.documents.html_cells import outer_tables
 from numerate.documents.markdown import MarkdownBody
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.source_map import Part
@@ -75,7 +75,7 @@ def _output(output: Any) -> str:
     if markdown := _text(data.get("text/markdown")):
         return markdown
     html = _text(data.get("text/html"))
-    return BETWEEN.join(html[start:end] for start, end in elements(html, "table"))
+    return BETWEEN.join(html[start:end] for start, end in outer_tables(html))
 
 
 def _text(source: Any) -> str:
