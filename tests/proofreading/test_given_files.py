@@ -226,3 +226,13 @@ def test_a_text_is_held_against_a_table_beside_it(capsys: pytest.CaptureFixture[
     assert found(capsys, "about.txt", "--table", "ages.csv") == [("about.txt", 1, 14)]
     Path("about.txt").write_text("Mean age was 48.5 years with reading.")
     assert found(capsys, "about.txt", "--table", "ages.csv") == []
+
+
+@pytest.mark.parametrize(("name", "instead"), [("a.odt", ".docx"), ("a.ODS", ".xlsx")])
+def test_what_is_not_read_may_be_saved_as_something_else(
+    capsys: pytest.CaptureFixture[str], name: str, instead: str
+) -> None:
+    Path(name).write_bytes(b"PK\x03\x04\xff")
+    status, out, err = numerate(capsys, "check", name)
+    assert (status, out) == (2, "")
+    assert err.endswith(f"expected it saved as {instead}\n")

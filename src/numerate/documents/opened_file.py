@@ -16,6 +16,17 @@ _NO_TEXT = {
     b"\xd0\xcf\x11\xe0": "an old document of Office, or one with a password",
     b"{\\rtf": "an RTF document",
 }
+_SAVED_AS = {
+    ".odt": ".docx", ".doc": ".docx", ".rtf": ".docx", ".ods": ".xlsx", ".xls": ".xlsx",
+    ".xlsb": ".xlsx", ".odp": ".pdf", ".ppt": ".pdf", ".pptx": ".pdf", ".epub": ".html",
+}  # fmt: skip
+
+
+def _expected(path: Path) -> str:
+    """What programs that write such files can write instead, where that is read."""
+    if instead := _SAVED_AS.get(path.suffix.lower()):
+        return f"it saved as {instead}"
+    return "text or a suffix that says what it is"
 
 
 @contextmanager
@@ -29,9 +40,7 @@ def opened_file(path: str | Path, *, binary: bool = False) -> Iterator[BinaryIO]
             beginning = stream.peek(8)  # a pipe cannot be read twice
             for sign, kind in _NO_TEXT.items():
                 if beginning.startswith(sign) and not binary:
-                    raise DocumentError(
-                        str(path), f"got {kind}, expected text or a suffix that says what it is"
-                    )
+                    raise DocumentError(str(path), f"got {kind}, expected {_expected(Path(path))}")
             if beginning.startswith(_GZIP):
                 with gzip.GzipFile(fileobj=stream) as inside:
                     yield cast(BinaryIO, inside)
