@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.documents.office import DATA, REPORT, paragraph, replaced, word
+from tests.documents.office import DATA, REPORT, cell, paragraph, replaced, row, table, word
 
 import numerate
 from numerate.cli import main
@@ -50,6 +50,10 @@ def with_method(method: int) -> bytes:
     return made.getvalue()
 
 
+FAR = [row(properties='<w:gridBefore w:val="1000"/>')] * 5000
+WIDE = cell("5", '<w:gridSpan w:val="1000"/><w:vMerge w:val="restart"/>')
+GOES_ON = ["<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr></w:tc></w:tr>"] * 199
+HIGH = table(row(WIDE, "6"), *GOES_ON)
 ENTITIES = '<!DOCTYPE w [<!ENTITY a "9"><!ENTITY b "&a;&a;">]>'
 BAD = {
     "empty": (b"", "not a Word document (.docx): got an empty file"),
@@ -67,6 +71,11 @@ BAD = {
     "one that lies": (lying(bomb(9 << 20), MAIN, 2000), "broken archive: Bad CRC-32"),
     "another method": (with_method(zipfile.ZIP_BZIP2), "is compressed in another way"),
     "entities": (replaced(REPORT, {MAIN: ENTITIES + "<w>&b;</w>"}), "declares XML entities"),
+    "rows that begin far away": (
+        word(table(*FAR, row("5", "6"))),
+        "expected at most 1,000,000 cells",
+    ),
+    "large cells in many tables": (word(HIGH * 25), "expected at most 1,000,000 cells in its"),
     "deep": (word("<w:ins>" * 300 + "</w:ins>" * 300), "not well-formed XML: Excessive depth"),
 }
 

@@ -12,7 +12,7 @@ from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.docx_line import Field, Line, choices, shows_placeholder
 from numerate.documents.docx_styles import Styles, outline_level
-from numerate.documents.docx_table import cells_of, rows_of, word_grid
+from numerate.documents.docx_table import WordTable, cells_of, rows_of
 from numerate.documents.office_package import OfficePackage
 from numerate.documents.office_xml import child, value
 from numerate.documents.pipe_tables import tables_named
@@ -51,10 +51,8 @@ class DocxReader(Reader):
         body = child(root, "body")
         if local_name(root) != "document" or body is None:
             raise DocumentError(unit.name, f"not {KIND}: got root <{local_name(root)}> of {main}")
-        if sum(1 for _ in body.iter("{*}tc")) > MAX_AREA:
-            raise DocumentError(unit.name, f"too large: expected at most {MAX_AREA:,} cells")
         styles = [package.xml(part) for part in package.related(main, "styles")[:1]]
-        story = _Story(Styles(styles[0] if styles else None))
+        story = _Story(unit.name, Styles(styles[0] if styles else None))
         story.write(body)
         story.end()
         _write_notes(story, package, main)
@@ -124,11 +122,13 @@ def _looks_like_heading(text: str) -> bool:
 class _Story:
     """The blocks of a text as they are met."""
 
-    def __init__(self, styles: Styles) -> None:
+    def __init__(self, name: str, styles: Styles) -> None:
+        self.name = name  # of the document
         self.styles = styles
         self.blocks: list[Block] = []
         self.notes: list[tuple[str, str]] = []  # that were referred to: kind and id
         self._tables = 0  # that were met
+        self._area = 0  # of all of them
         self._fields: list[Field] = []
         self._line: Line | None = None  # that goes on: the end of its paragraph was deleted
 
@@ -197,7 +197,12 @@ class _Story:
                     self.end()
         else:
             beside: list[Line] = []
-            grid = word_grid(element, lambda cell: self._cell_text(cell, beside))
+            table = WordTable(element)
+            self._area += table.area
+            if self._area > MAX_AREA:
+                reason = f"too large: expected at most {MAX_AREA:,} cells in its tables"
+                raise DocumentError(self.name, reason)
+            grid = table.grid(lambda cell: self._cell_text(cell, beside))
             if any(map(any, [*grid.header, *grid.body])):
                 self._tables += 1
                 self.blocks.append(Block(table=Table(f"#{self._tables}", "", "", *grid)))

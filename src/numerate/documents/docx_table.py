@@ -18,32 +18,46 @@ class _Cell(NamedTuple):
     goes_on: bool  # it is a part of the one above
 
 
-def word_grid(table: Element, text_of: Callable[[Element], str]) -> Grid:
-    rows = [_cells(row) for row in rows_of(table)]
-    marked = 0  # rows at the top that are repeated on every page
-    for row in rows_of(table):
-        properties = child(row, "trPr")
-        if properties is None or not switch(properties, "tblHeader"):
-            break
-        marked += 1
-    heights = _heights(rows)
-    spanning = [
-        [
-            SpanningCell(
-                "" if cell.element is None else text_of(cell.element),
-                str(cell.width),
-                str(heights.get((number, cell.first), 1)),
-            )
+class WordTable:
+    def __init__(self, table: Element) -> None:
+        self._rows = [_cells(row) for row in rows_of(table)]
+        self._heights = _heights(self._rows)
+        self._marked = 0  # rows at the top that are repeated on every page
+        for row in rows_of(table):
+            properties = child(row, "trPr")
+            if properties is None or not switch(properties, "tblHeader"):
+                break
+            self._marked += 1
+
+    @property
+    def area(self) -> int:
+        """How many cells its grid has; a few bytes may claim very many."""
+        return sum(
+            cell.width * self._heights.get((number, cell.first), 0)
+            for number, row in enumerate(self._rows)
             for cell in row
-            if (number, cell.first) in heights
+        )
+
+    def grid(self, text_of: Callable[[Element], str]) -> Grid:
+        heights = self._heights
+        spanning = [
+            [
+                SpanningCell(
+                    "" if cell.element is None else text_of(cell.element),
+                    str(cell.width),
+                    str(heights[number, cell.first]),
+                )
+                for cell in row
+                if (number, cell.first) in heights
+            ]
+            for number, row in enumerate(self._rows)
         ]
-        for number, row in enumerate(rows)
-    ]
-    grid = cell_grid([], spanning)
-    if not marked:
-        return with_header(grid)
-    reach = max((row + height for (row, _), height in heights.items() if row < marked), default=0)
-    return split_at(grid, reach if reach < len(rows) else marked)
+        grid = cell_grid([], spanning)
+        if not self._marked:
+            return with_header(grid)
+        reaches = (row + height for (row, _), height in heights.items() if row < self._marked)
+        reach = max(reaches, default=0)
+        return split_at(grid, reach if reach < len(self._rows) else self._marked)
 
 
 def rows_of(table: Element) -> Iterator[Element]:
@@ -74,7 +88,7 @@ def _inside(parent: Element, name: str) -> Iterator[Element]:
 def _cells(row: Element) -> list[_Cell]:
     properties = child(row, "trPr")
     before = 0 if properties is None else _number(properties, "gridBefore", 0)
-    found = [_Cell(None, column, 1, False) for column in range(before)]
+    found = [_Cell(None, 0, before, False)] if before else []
     at = before
     for element in cells_of(row):
         properties = child(element, "tcPr")
