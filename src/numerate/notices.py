@@ -5,6 +5,8 @@ How much is said is for the person at the keyboard to choose, so it is one setti
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
@@ -33,6 +35,17 @@ def is_quiet() -> bool:
 
 def is_verbose() -> bool:
     return _loudness == Loudness.VERBOSE
+
+
+@contextmanager
+def silently() -> Iterator[None]:
+    """For what is done again, and was told of before."""
+    before = _loudness
+    set_loudness(Loudness.QUIET)
+    try:
+        yield
+    finally:
+        set_loudness(before)
 
 
 def say(message: str) -> None:

@@ -168,6 +168,13 @@ def test_tables_of_astronomers() -> None:
     assert (table.header, table.body) == ([["Name", "P"]], [["A", "1.5"], ["B", "2.5"]])
 
 
+def test_tables_that_nobody_ends_end_with_what_they_stand_in() -> None:
+    cells = r"\begin{tabular}{ll} a & b \\ \hline x & 1 \\"
+    for source in (rf"\begin{{table}}{cells}\end{{table}} 5", cells, rf"\begin{{table}}{cells}"):
+        (table,) = read(source).tables
+        assert (table.header, table.body) == ([["a", "b"]], [["x", "1"]])
+
+
 def test_cells_know_where_they_stand() -> None:
     found = read(TABLE)
     source = found.tables[0].source

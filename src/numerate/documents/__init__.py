@@ -17,7 +17,7 @@ from numerate.documents.opened_file import opened_file
 from numerate.documents.reader import Reader, Unit, whole
 from numerate.documents.text import read_text
 from numerate.errors import DocumentError, NumerateError, check_choice, one_line
-from numerate.notices import say
+from numerate.notices import say, silently
 from numerate.plugins import READERS, load, names, own_names
 
 AUTO = "auto"
@@ -159,7 +159,8 @@ def read_again(document: Document, text: str) -> Document:
     if document.format in ("", PLAIN):
         return read_text(text, document.name)
     unit = Unit(document.name, document.format, text.encode(), folder=document.folder)
-    (again,) = documents(unit)
+    with silently():
+        (again,) = documents(unit)
     if isinstance(again, DocumentError):
         raise again
     return again

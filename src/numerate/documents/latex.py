@@ -120,8 +120,8 @@ class _LatexDocument(TexCells):
         if _BEGINS.search(self._source):
             self._read_preamble()
         self.run()
-        while self._float is not None or self.table is not None:  # which nobody ended
-            self.environment_end("longtable" if self.table else "table")
+        if self._float is not None:  # which nobody ended
+            self._end_float()
         self.paragraph_end()
         for one in self.written:
             ids = [self._labels[label] for label in one.labels if label in self._labels]
@@ -325,6 +325,8 @@ class _LatexDocument(TexCells):
 
     def _end_float(self) -> None:
         assert self._float is not None
+        if table := self.end_all_cells():
+            self._float.tables.append(table)
         done, self._float = self._float, None
         notes, self.flow = self.flow.placed(), done.outer
         self.flow.space()

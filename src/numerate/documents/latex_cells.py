@@ -62,6 +62,11 @@ class TexCells(TexText):
         self.table, self.flow = None, done.around
         return done
 
+    def end_all_cells(self) -> TexTable | None:
+        """Of a table that is not ended by itself, but with what it stands in."""
+        self._within_cell = 0
+        return self.end_cells()
+
     def command(self, token: Token) -> None:
         if self.table is None or self._within_cell or not self._in_table(token):
             super().command(token)
