@@ -27,6 +27,7 @@ CALLS = {
     "rule": "rule {0}",
     "fill": "fill {0} good.txt",
     "check-benchmark": "check-benchmark {d} --model {0}",
+    "models": "models {0}",
     "serve": "serve {0} --port 0",
 }
 MISTAKES = [
@@ -34,7 +35,7 @@ MISTAKES = [
     *(("wrong folder", call, "empty") for call in CALLS.values()),
     *(("unknown option", f"{call} --colr red", "{d}") for call in CALLS.values()),
     *(("both -v and -q", f"{call} -v -q", "{d}") for call in CALLS.values()),
-    *(("nothing at all", name, "") for name in CALLS if name != "serve"),  # it serves the rules
+    *(("nothing at all", name, "") for name in CALLS if name not in ("serve", "models")),
     *(
         ("unknown value", call, "{d}")
         for call in (

@@ -16,6 +16,8 @@ def show_models(name: str | None, format: str) -> None:
     check_choice("format", format, ("table", "markdown", "json"))
     models = installed()
     if name is not None:
+        if not models:
+            raise NumerateError(f"model {name!r}: no model is installed")
         check_choice("model", name, [model.name for model in models])
         models = [model for model in models if model.name == name]
     if format == "json":
