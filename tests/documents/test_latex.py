@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.documents.reading import read_one
 
 import numerate
-from numerate.documents import documents
+from numerate.documents import documents, read_file
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
@@ -273,6 +273,20 @@ def test_files_beside_it_are_taken_in(tmp_path: Path, capsys: pytest.CaptureFixt
         "leads out of the folder of the document",
         "no such file",
     ]
+
+
+def test_hidden_files_are_not_taken_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".keys").mkdir()
+    for name in (".keys/one", ".two", ".three.tex"):
+        (tmp_path / name).write_text("Secret 99.")
+    (tmp_path / "link.tex").symlink_to(tmp_path / ".two")
+    path = tmp_path / "main.tex"
+    path.write_text("Of 5. \\input{.keys/one} \\input{./.two} \\input{.three} \\input{link}")
+    (document,) = read_file(str(path))
+    assert [p.text for p in document.paragraphs] == ["Of 5."]
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 4
+    assert all(line.endswith("is left out: hidden files are not read") for line in told)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
+from numerate.documents import is_hidden
 from numerate.documents.document import BETWEEN
 from numerate.documents.reader import MAX_DOCUMENT, UTF_16
 from numerate.documents.source_map import Part
@@ -104,6 +105,8 @@ class Inputs:
             path = (folder / (written + suffix)).resolve()
             if not path.is_relative_to(folder):
                 raise ValueError("leads out of the folder of the document")
+            if any(map(is_hidden, (*named.parts, *path.relative_to(folder).parts))):
+                raise ValueError("hidden files are not read")
             if path.is_file():
                 return path
         raise ValueError("no such file")
