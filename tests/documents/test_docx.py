@@ -341,6 +341,29 @@ def test_headings_without_styles() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("after", "left"),
+    [
+        ([paragraph("Supplement"), paragraph("Of 50 dogs, 30 ran.")],
+         ["Supplement", "Of 50 dogs, 30 ran."]),
+        ([paragraph("Legends", style="Heading2"), paragraph("All 8 dogs.")],
+         ["Legends", "All 8 dogs."]),
+        ([paragraph("Figure 1. All 8 dogs."), paragraph("Bars: 5.")],
+         ["Figure _ref_. All 8 dogs.", "Bars: 5."]),
+        ([table(row("Dog", "Age"), row("A", "4")), paragraph("In all, 6.")], ["In all, 6."]),
+        # Headings of a list that goes on.
+        ([paragraph("Web pages", style="Heading2"), paragraph("2. High C. Cats. 2020.")], []),
+        ([paragraph("Books"), paragraph("van High, C. (2020). Cats."), paragraph("WHO 2021.")], []),
+        ([paragraph("World Cat Club. Cats. 2020.")], []),
+    ],
+)  # fmt: skip
+def test_a_list_of_references_ends_where_something_else_begins(
+    after: list[str], left: list[str]
+) -> None:
+    before = [paragraph("References", style="Heading1"), paragraph("1. Low A. Dogs. 2019;5:1.")]
+    assert texts(*before, *after) == ["References", *left]
+
+
 def math(inside: str) -> str:
     return f"<m:oMath>{inside}</m:oMath>"
 

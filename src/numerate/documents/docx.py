@@ -5,7 +5,8 @@ program makes of the rest is no text: tables of contents, lists of references, h
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 
 from numerate.documents.captions import Block, is_caption, with_captions
 from numerate.documents.cell_grid import MAX_AREA
@@ -30,6 +31,14 @@ _BODY = re.compile(r"introduction|background|methods|results|discussion", re.IGN
 _REFERENCES = re.compile(
     r"(?:references|bibliography|literature cited|works cited|reference list)\s*[.:]?",
     re.IGNORECASE,
+)
+_LEGEND = re.compile(
+    r"(?:supplement\w*\s|extended data\s)?(?:fig(?:ure|\.)|table|box|scheme|video)\s*[A-Z]?[0-9]",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(  # "1. ", "[1] ", "Low, A. " or "van Low AB, ", and somewhere a year
+    r"(?:\[?[0-9]{1,3}[\].)]|(?:[a-z]{1,3} ){0,2}[A-Z][\w'’-]*,? [A-Z]{1,3}[.,;])"
+    r".*\b(?:19|20)[0-9]{2}"
 )
 _NUMBER_OF_HEADING = re.compile(r"\A[0-9]{1,2}(?:\.[0-9]{1,2})*\.?\s+(?=[^\W\d])")
 _HEADING_WORDS = 5  # of a heading without a style
@@ -77,9 +86,8 @@ def _write_notes(story: "_Story", package: OfficePackage, main: str) -> None:
 
 def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]:
     """Without the list of references; with those of the abstract told from the others."""
-    text_blocks = [block for block in blocks if block.table is None]
-    kept = {id(block) for block in _without_references(text_blocks)}
-    references = len(text_blocks) - len(kept)
+    kept = {id(block) for block in _without_references(blocks)}
+    references = sum(block.table is None for block in blocks) - len(kept)
     before = 0
     for block in blocks:
         if block.table is not None:
@@ -96,14 +104,15 @@ def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]
         )
 
 
-def _without_references(blocks: Iterable[Block]) -> Iterator[Block]:
+def _without_references(blocks: list[Block]) -> Iterator[Block]:
     part, level = "", 0  # that we are in, and that of its heading; 0 of one without style
     in_body = False  # a summary at the end is no abstract
-    for block in blocks:
-        is_heading = block.level is not None or _looks_like_heading(block.text)
-        if part and is_heading and (not level or (block.level or level + 1) <= level):
+    for block, following in pairwise([*blocks, Block()]):
+        if _ends(part, level, block, following):
             part = ""
-        in_body = in_body or (is_heading and not part and _BODY.search(block.text) is not None)
+        if block.table is not None:
+            continue
+        in_body = in_body or (not part and _is_heading(block) and bool(_BODY.search(block.text)))
         if _REFERENCES.fullmatch(block.text):
             part, level = "references", block.level or 0
         elif _ABSTRACT.fullmatch(block.text) and not part and not in_body:
@@ -114,7 +123,22 @@ def _without_references(blocks: Iterable[Block]) -> Iterator[Block]:
         yield block
 
 
-def _looks_like_heading(text: str) -> bool:
+def _ends(part: str, level: int, block: Block, following: Block) -> bool:
+    """After references, manuscripts have legends, tables and supplements, often without a heading
+    of the same level; but a list of references may also have headings of its own."""
+    if block.level is not None and block.level <= level:
+        return True
+    if part == "references":
+        is_other = block.table is not None or _LEGEND.match(block.written.strip())
+        return bool(is_other or _is_heading(block)) and not _ENTRY.match(following.text)
+    return _is_heading(block) and not level
+
+
+def _is_heading(block: Block) -> bool:
+    """By its level, or by its looks."""
+    if block.level is not None or not block.text:
+        return block.level is not None
+    text = block.text
     has_sign = any(character.isdigit() or character in ".,;:" for character in text.rstrip(":"))
     return not has_sign and len(text.split()) <= _HEADING_WORDS
 
