@@ -5,6 +5,7 @@ from fuzzing.articles import Articles
 from fuzzing.checks import Checks
 from fuzzing.datasets import Datasets
 from fuzzing.kind import Kind
+from fuzzing.markup import Markup
 from fuzzing.models import Models
 from fuzzing.office import Office
 from fuzzing.pdfs import Pdfs
@@ -18,6 +19,7 @@ KINDS: dict[str, type[Kind]] = {
     "tables": TableFiles,
     "office": Office,
     "pdfs": Pdfs,
+    "markup": Markup,
     "requests": Requests,
     "archives": Archives,
     "datasets": Datasets,
