@@ -204,6 +204,18 @@ def test_what_another_file_takes_in_is_checked_once(capsys: pytest.CaptureFixtur
     assert "paper/main.tex" in out
 
 
+def test_of_files_that_take_each_other_in_the_first_is_checked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("paper").mkdir()
+    Path("paper/a.tex").write_text("That 42 of 120 (53\\%) did.\n\n\\input{b}\n")
+    Path("paper/b.tex").write_text("Then 30 of 120 (53\\%) left.\n\n\\input{a}\n")
+    assert found(capsys, "paper") == [("paper/a.tex", 1, 17), ("paper/b.tex", 1, 17)]
+    Path("paper/b.tex").write_text("\\input{b}\nThen 30 of 120 (53\\%) left.\n")
+    Path("paper/a.tex").unlink()
+    assert found(capsys, "paper") == [("paper/b.tex", 2, 17)]
+
+
 def test_the_configuration_of_a_folder_that_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a").mkdir()
     Path("a/wrong.md").write_text(WRONG)

@@ -185,6 +185,11 @@ class Document:
         return self._paragraphs
 
     @property
+    def files(self) -> list[str]:
+        """Other files that it takes in."""
+        return [part.name for part in self.parts if part.is_file]
+
+    @property
     def has_text(self) -> bool:
         return self.is_article or bool(self.paragraphs)
 

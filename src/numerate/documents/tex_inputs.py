@@ -19,6 +19,7 @@ _CODECS = {
     "cp850": "cp850", "cp437": "cp437", "applemac": "mac-roman", "macce": "mac-latin2",
     "koi8-r": "koi8-r",
 }  # fmt: skip
+_ENDLESS = "takes itself in"
 _BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.DOTALL)
 
 
@@ -62,6 +63,7 @@ class Inputs:
         self._texts = [text]
         self._length = len(text)
         self._name, self._folder, self._codec = name, folder, codec
+        self._own = folder and (folder / Path(name).name).resolve()
         self._note = note
         self._known: dict[Path, tuple[str, int]] = {}  # text, and where it begins
         self._count = self._size = 0
@@ -75,6 +77,8 @@ class Inputs:
         reason = None
         try:
             path = self._path(written.strip().strip('"'))
+            if path == self._own:
+                raise ValueError(_ENDLESS)
             found = self._known.get(path) or self._read(path, written)
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
@@ -85,8 +89,8 @@ class Inputs:
             self._size += len(found[0])
             body = _BODY.search(found[0])
             start, end = body.span(1) if body else (0, len(found[0]))
-            if any(found[1] <= base <= found[1] + len(found[0]) for base in being_read if base):
-                reason = "takes itself in"
+            if any(found[1] <= base <= found[1] + len(found[0]) for base in being_read):
+                reason = _ENDLESS
             elif self._count > MAX_INPUTS or self._size > MAX_DOCUMENT:
                 reason = f"too much: expected at most {MAX_INPUTS:,} files"
             else:

@@ -11,6 +11,7 @@ from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration, fin
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_table_file
+from numerate.documents.taken_in import taken_in
 from numerate.errors import (
     BROKEN,
     WRONG_USE,
@@ -180,10 +181,11 @@ def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Config
         else:
             documents += read
             projects += [project] * len(read)
-    taken_in = {
-        Path(part.name).resolve() for one in documents for part in one.parts if part.is_file
-    }
-    kept = [one.name not in found_in_folder or _path(one) not in taken_in for one in documents]
+    parts: dict[Path, list[Path]] = {}
+    for one in documents:
+        parts.setdefault(_path(one), []).extend(Path(name).resolve() for name in one.files)
+    elsewhere = taken_in(parts)
+    kept = [one.name not in found_in_folder or _path(one) not in elsewhere for one in documents]
     return list(compress(documents, kept)), list(compress(projects, kept)), unread
 
 
