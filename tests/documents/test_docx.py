@@ -152,6 +152,19 @@ def test_fields_within_fields_and_those_that_never_end() -> None:
     assert texts(*several) == ["5"]
 
 
+@pytest.mark.parametrize("code", ["PAGE", "NOTEREF x", "TOC", "INDEX", "ADDIN ZOTERO_BIBL"])
+@pytest.mark.parametrize("inner", ["", "REF x"])
+def test_a_field_that_never_ends_takes_nothing_along(code: str, inner: str) -> None:
+    """Nor does one within a cell, which ends there."""
+    begin = "".join(field(one, "1").rpartition("<w:r>")[0] for one in (code, inner) if one)
+    kept = [paragraph("Of 50 dogs, 30 ran."), AGES, paragraph("And 7 slept.")]
+    assert texts(paragraph(begin), *kept) == ["Of 50 dogs, 30 ran.", "And 7 slept."]
+    within = cell(paragraph(begin) + paragraph("49"))
+    assert grid(row("Dog", "Age"), row("A", within))[1] == [["A", "49"]]
+    contents = [paragraph(field("TOC", "Methods 3")), paragraph("5")]
+    assert texts(*contents, paragraph("6", begin), paragraph("7")) == ["5", "6", "7"]
+
+
 def test_links_show_where_they_lead_or_not() -> None:
     link = "<w:hyperlink>{}</w:hyperlink>"
     assert line("at ", link.format(run("https://example.org/42")), ".") == "at _ref_."

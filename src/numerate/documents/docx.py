@@ -60,28 +60,27 @@ class DocxReader(Reader):
         body = child(root, "body")
         if local_name(root) != "document" or body is None:
             raise DocumentError(unit.name, f"not {KIND}: got root <{local_name(root)}> of {main}")
-        styles = [package.xml(part) for part in package.related(main, "styles")[:1]]
-        story = _Story(unit.name, Styles(styles[0] if styles else None))
-        story.write(body)
-        story.end()
-        _write_notes(story, package, main)
+        roots = [package.xml(part) for part in package.related(main, "styles")[:1]]
+        styles = Styles(roots[0] if roots else None)
+        notes = _notes(package, main)
+        story = _Story(unit.name, styles)
+        story.write_all(body, notes)
+        if story.has_endless_field:
+            story = _Story(unit.name, styles, fields_go_on=False)
+            story.write_all(body, notes)
         blocks = with_captions(story.blocks)
         tables = [block.table for block in blocks if block.table is not None]
         yield Document(unit.name, list(_paragraphs(blocks, tables)), tables)
 
 
-def _write_notes(story: "_Story", package: OfficePackage, main: str) -> None:
-    """In the order in which the text refers to them; the notes of notes are among them."""
-    known: dict[tuple[str, str], Element] = {}
-    for kind in ("footnote", "endnote"):
-        for part in package.related(main, f"{kind}s"):
-            for note in package.xml(part).iterfind(f"{{*}}{kind}"):
-                known[kind, value(note, "id")] = note
-    while story.notes:
-        found = known.pop(story.notes.pop(0), None)
-        if found is not None:
-            story.write(found)
-            story.end()
+def _notes(package: OfficePackage, main: str) -> dict[tuple[str, str], Element]:
+    """By kind and id."""
+    return {
+        (kind, value(note, "id")): note
+        for kind in ("footnote", "endnote")
+        for part in package.related(main, f"{kind}s")
+        for note in package.xml(part).iterfind(f"{{*}}{kind}")
+    }
 
 
 def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]:
@@ -146,15 +145,28 @@ def _is_heading(block: Block) -> bool:
 class _Story:
     """The blocks of a text as they are met."""
 
-    def __init__(self, name: str, styles: Styles) -> None:
+    def __init__(self, name: str, styles: Styles, *, fields_go_on: bool = True) -> None:
         self.name = name  # of the document
         self.styles = styles
+        self.has_endless_field = False  # by which text was left out
+        self._fields_go_on = fields_go_on  # over the end of a paragraph
         self.blocks: list[Block] = []
         self.notes: list[tuple[str, str]] = []  # that were referred to: kind and id
         self._tables = 0  # that were met
         self._area = 0  # of all of them
         self._fields: list[Field] = []
         self._line: Line | None = None  # that goes on: the end of its paragraph was deleted
+
+    def write_all(self, body: Element, notes: dict[tuple[str, str], Element]) -> None:
+        """Notes in the order in which the text refers to them; those of notes are among them."""
+        self.write(body)
+        self.end()
+        known = dict(notes)
+        while self.notes:
+            found = known.pop(self.notes.pop(0), None)
+            if found is not None:
+                self.write(found)
+                self.end()
 
     def write(self, parent: Element) -> None:
         for element in parent:
@@ -176,14 +188,18 @@ class _Story:
         """Here nothing goes on."""
         if self._line is not None:
             self._close(self._line, None)
+        self._end_fields(self._fields)
         self._fields = []
+
+    def _end_fields(self, still_open: list[Field]) -> None:
+        self.has_endless_field |= any(field.is_left_out for field in still_open)
 
     def _paragraph(self, element: Element) -> None:
         properties = child(element, "pPr")
         line = self._line or Line(self.styles, self._fields)
         line.style = self.styles.of(properties, "pStyle")
         line.write(element)
-        line.end_paragraph()
+        line.end_paragraph(fields_go_on=self._fields_go_on)
         if _mark_is_deleted(properties):
             self._line = line
         else:
@@ -212,7 +228,7 @@ class _Story:
 
     def _table(self, element: Element) -> None:
         """One that only says where on the page something stands is read cell by cell."""
-        fields = self._fields
+        fields, self._fields = self._fields, []
         self.end()
         if _is_layout(element, is_named=is_caption(self.blocks, len(self.blocks) - 1)):
             for row in rows_of(element):
@@ -236,13 +252,15 @@ class _Story:
         self._fields = fields
 
     def _cell_text(self, cell: Element, beside: list[Line]) -> str:
-        line = Line(self.styles, [])
+        fields: list[Field] = []
+        line = Line(self.styles, fields)
         for paragraph in cell.iter("{*}p"):
             if _is_of_cell(paragraph, cell):
                 line.space()
                 line.style = self.styles.of(child(paragraph, "pPr"), "pStyle")
                 line.write(paragraph)
-                line.end_paragraph()
+                line.end_paragraph(fields_go_on=self._fields_go_on)
+        self._end_fields(fields)
         self.notes += line.notes
         beside.append(line)
         return line.finish()

@@ -25,6 +25,7 @@ _LEFT_OUT = re.compile(
     r"(?:TOC|INDEX|TOA|PAGE|PAGEREF|NUMPAGES|NOTEREF|BIBLIOGRAPHY"
     r"|ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|CSL_BIBLIOGRAPHY|Mendeley Bibliography))\b"
 )
+_OF_ONE_LINE = re.compile(r"(?:PAGE|PAGEREF|NUMPAGES|NOTEREF)\b")
 _PRIVATE = re.compile("[\uf000-\uf0ff]")  # what fonts of symbols have there
 
 
@@ -42,6 +43,12 @@ class Field:
     @property
     def is_left_out(self) -> bool:
         return _LEFT_OUT.match(self.code.strip()) is not None
+
+    @property
+    def is_of_one_line(self) -> bool:
+        """Whether it cannot go on in the next paragraph, even if its end is missing."""
+        is_number = _OF_ONE_LINE.match(self.code.strip()) is not None
+        return not self.is_shown or self.is_citation or is_number
 
 
 class Line:
@@ -85,9 +92,8 @@ class Line:
         self._flow.space()
         self._texts.append(" ")
 
-    def end_paragraph(self) -> None:
-        """The code of a field, and a citation, do not go on in the next."""
-        while self._fields and (not self._fields[-1].is_shown or self._fields[-1].is_citation):
+    def end_paragraph(self, *, fields_go_on: bool) -> None:
+        while self._fields and (not fields_go_on or self._fields[-1].is_of_one_line):
             self._fields.pop()
 
     def finish(self) -> str:
