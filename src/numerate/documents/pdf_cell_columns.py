@@ -27,11 +27,7 @@ def column_edges(lines: Sequence[Line], words: Words, frame: Frame | None) -> li
     width = right - left
     header = max(header_rule(frame, lines), bold_at_top(lines))
     # Lines of a single run are labels, of which long ones say nothing, or titles of parts.
-    kept = [
-        (line, some)
-        for line, some in runs
-        if len(some) > 1 or (some[0][0] < left + line.size and some[0][1] < left + 0.4 * width)
-    ]
+    kept = [(line, some) for line, some in runs if len(some) > 1 or _is_cell(line, left, width)]
     votes = [(line, some) for line, some in kept if line.base > header]
     if sum(len(some) > 1 for _, some in votes) < 2:
         votes = kept
@@ -53,6 +49,13 @@ def column_edges(lines: Sequence[Line], words: Words, frame: Frame | None) -> li
             best = np.flatnonzero(by_all[start:end] == by_all[start:end].min())
             gaps.append(left + (start + float(np.median(best))) * step)
     return _merged([left - 1, *gaps, right + 1], [some for _, some in votes])
+
+
+def _is_cell(line: Line, left: float, width: float) -> bool:
+    """A short label, or a number that scripts have moved out of the line of its row."""
+    if line.left < left + line.size:
+        return line.right < left + 0.4 * width
+    return line.right - line.left < 0.2 * width and NUMBER.match(line.text) is not None
 
 
 def _boxes(line: Line) -> list[tuple[float, float]]:
