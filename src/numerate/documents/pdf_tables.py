@@ -307,7 +307,9 @@ def _caption_end(lines: Sequence[Line], index: int, first: int, frame: Frame | N
         ruled = frame is not None and bool(
             ((frame.across.at > above.base) & (frame.across.at < line.base)).any()
         )
-        if not near or ruled or line.is_bold != above.is_bold or _is_tabular(line):
+        alike = near and line.is_bold == above.is_bold
+        told = _is_prose(line) and not _far(above, line, _BELOW_CAPTION)  # below the title
+        if ruled or not (alike or told) or _is_tabular(line):
             break
         end += 1
     return end
