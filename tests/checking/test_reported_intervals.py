@@ -10,7 +10,7 @@ from scipy import stats
 from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import recompute
 from numerate.checking.reported_intervals import intervals_in_text
-from numerate.checking.rules.intervals import _implied_p
+from numerate.checking.rules.interval_tests import _implied_p
 from numerate.checking.scale import DIFFERENCE, LOG, RATIO
 from numerate.checking.tabulated_intervals import intervals_in_tables
 from numerate.documents.document import Document, Table

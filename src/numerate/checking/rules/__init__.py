@@ -5,6 +5,7 @@ from numerate.checking.rules import (  # noqa: F401
     equations,
     granularity,
     impossible,
+    interval_tests,
     intervals,
     named_cells,
     percentages,

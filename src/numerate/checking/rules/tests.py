@@ -6,26 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from numerate.checking.distributions import (
-    chi_squared_upper,
     f_upper,
-    normal_two_sided,
-    t_two_sided,
 )
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.methods_of_tests import MethodsOfTests
 from numerate.checking.numbers import Number
 from numerate.checking.p_values import (
-    BELOW,
     EQUAL,
     USUAL_LEVEL,
     PValue,
     is_corrected,
 )
 from numerate.checking.reading import ReadDocument
+from numerate.checking.recomputed_p import least_p, magnitude, recomputed_p, tail
 from numerate.checking.reported_tests import (
     CHI_SQUARED,
     F,
-    Q,
     R,
     ReportedTest,
     T,
@@ -38,7 +34,6 @@ from numerate.checking.tabulated_tests import tests_in_tables
 
 _CORRECTION = 1.4  # by what factor p-values that are corrected for many are larger, at least
 _MANY = 3  # tests of a document that do not hold, from which on they may be of another method
-_MAX_DF = 1e9
 _TINY = 1e-10  # below which software gives its least number, or sums rounding errors
 # how many comparisons of two groups, and effects of an analysis of variance, may be corrected for
 _PAIRS, _EFFECTS = 11, 7
@@ -50,72 +45,6 @@ _NEAR, _EXACT = 1.5, 2.5  # by what factor exact p-values of ranks may differ fr
 _COMPARED = re.compile(
     r"[Pp]ost[- ]?hoc|[Pp]airwise|[Cc]luster|[Vv]oxel|[Pp]eak|whole[- ]brain|SVC"
 )
-
-
-def recomputed_p(test: ReportedTest, *, cut_off: bool = True) -> Interval | None:
-    """All two-sided p-values that the statistic may have had, rounded, or cut off too; None without
-    degrees of freedom."""
-    statistic = _magnitude(test, cut_off=cut_off)
-    if test.kind == Z:
-        return statistic.through(normal_two_sided)
-    degrees = [one.interval for one in test.degrees]
-    if test.kind == R:
-        if not degrees and test.sample is not None:
-            degrees = [test.sample.interval - 2]
-        if len(degrees) != 1:
-            return None
-        statistic = Interval(min(statistic.low, 1.0), min(statistic.high, 1.0))
-    wanted = 2 if test.kind == F else 1
-    if len(degrees) != wanted or any(not 0 < one.low <= one.high < _MAX_DF for one in degrees):
-        return None
-    corners = [
-        _tail(test.kind, value, *combination)
-        for value in (statistic.low, statistic.high)
-        for combination in _combinations(degrees)
-    ]
-    return Interval(min(corners), max(corners))
-
-
-def least_p(test: ReportedTest) -> float | None:
-    """The smallest p-value it may have had, whatever its degrees of freedom."""
-    largest = _magnitude(test).high
-    if math.isinf(largest):
-        return None
-    if test.kind == T:
-        return normal_two_sided(largest)
-    return chi_squared_upper(largest, 1.0) if test.kind == CHI_SQUARED else None
-
-
-def _magnitude(test: ReportedTest, *, cut_off: bool = True) -> Interval:
-    number = test.statistic.rounded
-    if test.relation == EQUAL:
-        rounded = Interval.of(abs(number.value), number.precision)
-        high = float(abs(number.value)) + 10.0**-number.precision if cut_off else rounded.high
-        return Interval(max(rounded.low, 0.0), high)
-    bound = abs(float(number))
-    return Interval(0.0, bound) if test.relation == BELOW else Interval(bound, math.inf)
-
-
-def _combinations(degrees: list[Interval]) -> Iterator[tuple[float, ...]]:
-    if len(degrees) == 1:
-        yield from {(degrees[0].low,), (degrees[0].high,)}
-    else:
-        first, second = degrees
-        yield from {(a, b) for a in (first.low, first.high) for b in (second.low, second.high)}
-
-
-def _tail(kind: str, statistic: float, *degrees: float) -> float:
-    if math.isinf(statistic):
-        return 0.0
-    if kind == T:
-        return t_two_sided(statistic, *degrees)
-    if kind == F:
-        return f_upper(statistic, *degrees)
-    if kind in (CHI_SQUARED, Q):
-        return chi_squared_upper(statistic, *degrees)
-    if statistic >= 1:
-        return 0.0
-    return t_two_sided(statistic * math.sqrt(degrees[0] / (1 - statistic**2)), *degrees)
 
 
 def _holds(test: ReportedTest, p: PValue, recomputed: Interval, one_sided: bool) -> bool:
@@ -144,13 +73,13 @@ def _other_readings(test: ReportedTest) -> Iterator[Interval]:
         others = [(float(few),) for few in range(1, 6)]
     elif test.kind == R and degrees and degrees[0] > 2:
         others = [(degrees[0] - 2,)]
-    statistic = _magnitude(test)
+    statistic = magnitude(test)
     if test.kind == F and "varianc" in test.around:  # two-sided: either may be the larger one
         for value in (statistic.low, statistic.high):
             upper = f_upper(value, *degrees)
             yield Interval(2 * min(upper, 1 - upper), 2 * min(upper, 1 - upper))
     for other in others:
-        ends = [_tail(test.kind, value, *other) for value in (statistic.low, statistic.high)]
+        ends = [tail(test.kind, value, *other) for value in (statistic.low, statistic.high)]
         yield Interval(min(ends), max(ends))
 
 
@@ -209,7 +138,7 @@ def _corrected_for_sphericity(test: ReportedTest) -> Interval:
     first, second = (one.interval.high for one in test.degrees)
     ends = [
         f_upper(value, *degrees)
-        for value in (_magnitude(test).low, _magnitude(test).high)
+        for value in (magnitude(test).low, magnitude(test).high)
         if math.isfinite(value)
         for degrees in ((first, second), (1.0, second / first))
     ]
@@ -285,7 +214,7 @@ def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
             yield Outcome(test.where, missing="decimals")
             continue
         quotient = test.estimate.interval / error
-        if _absolute(quotient).meets(_magnitude(test)):
+        if _absolute(quotient).meets(magnitude(test)):
             yield Outcome(test.where)
             continue
         expected = float(test.estimate) / float(test.error)
