@@ -157,6 +157,18 @@ def test_merged_cells_and_headings_over_some_columns() -> None:
     assert table.repeated == {(-2, 2), (1, 0)}
 
 
+def test_text_that_is_merged_over_rows_is_said_once() -> None:
+    rows = [
+        ["We saw 5 of 10 dogs (50%)."], [], [], ["Table 1: Dogs"], [], [],
+        ["Dog", "n"], ["A", 1], ["B", 2], [None, 3], ["No dog of 3 was hurt."], [], [],
+    ]  # fmt: skip
+    document = dogs(rows, "A1:B3 A4:B6 A9:A10 A11:B13")
+    assert [(one.cell, one.text) for one in document.paragraphs] == [("Dogs!A1", rows[0][0])]
+    (table,) = document.tables
+    assert (table.label, table.caption, table.notes) == ("Table 1", "Dogs", rows[10][0])
+    assert table.body == [["A", "1"], ["B", "2"], ["B", "3"]]
+
+
 def test_hidden_columns_and_cells_without_names() -> None:
     before = '<cols><col min="2" max="2" hidden="1"/><col min="9" max="x" hidden="1"/></cols>'
     rows = [["Dog", "n", "Age"], ["A", 1, 5]]

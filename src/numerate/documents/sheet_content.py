@@ -108,6 +108,9 @@ def _bands(part: _Part, repeated: set[_Place]) -> Iterator[list[int]]:
         band: list[int] = []
         ends = False
         for row in run:
+            if band and _goes_on(part, band[-1], row, repeated):
+                band.append(row)
+                continue
             text = _text(part, row)
             is_lone = _said(row, part.rows[row], repeated) < 2
             is_sentence = is_lone and not _is_short(text)
@@ -156,6 +159,11 @@ def _said(row: int, cells: dict[int, str], repeated: set[_Place]) -> int:
     return sum((row, column) not in repeated for column in cells)
 
 
+def _goes_on(part: _Part, above: int, row: int, repeated: set[_Place]) -> bool:
+    """Whether a row only says what the one above says, in cells that span both."""
+    return not _said(row, part.rows[row], repeated) and part.rows[row] == part.rows[above]
+
+
 def _is_text(part: _Part, repeated: set[_Place]) -> bool:
     """Whether nothing stands beside anything, and it is no list of numbers."""
     return all(
@@ -201,8 +209,12 @@ def _has_names(part: _Part, columns: list[int]) -> bool:
 def _content(part: _Part, sheet: Sheet, where: str) -> Iterator[Paragraph | Table]:
     """A table with its caption and its notes, and sentences above and below them."""
     numbers = list(part.rows)
+    going_on = {
+        row for above, row in pairwise(numbers) if _goes_on(part, above, row, sheet.repeated)
+    }
+    once = [row for row in numbers if row not in going_on]
     if _is_text(part, sheet.repeated):
-        yield from _paragraphs(part, numbers, sheet)
+        yield from _paragraphs(part, once, sheet)
         return
     wide = [row for row in numbers if _said(row, part.rows[row], sheet.repeated) > 1]
     first, last = numbers.index(wide[0]) if wide else 0, numbers.index(wide[-1]) + 1 if wide else 1
@@ -211,23 +223,27 @@ def _content(part: _Part, sheet: Sheet, where: str) -> Iterator[Paragraph | Tabl
     first = min([first, *above])  # a heading over some columns, perhaps with names of groups below
     while last < len(numbers) and not _is_note(numbers, last, part):
         last += 1
-    title = first
-    while title and first - title < MAX_TITLES and _is_short(_text(part, numbers[title - 1])):
+    before = [row for row in once if row < numbers[first]]
+    after = [row for row in once if row > numbers[last - 1]]
+    title = len(before)
+    while title and len(before) - title < MAX_TITLES and _is_short(_text(part, before[title - 1])):
         title -= 1
-    end = min(last + MAX_NOTES, len(numbers))
-    yield from _paragraphs(part, numbers[:title], sheet)
+    yield from _paragraphs(part, before[:title], sheet)
     table = _table(part, numbers[first:last], sheet, where)
-    titles = " ".join(_text(part, row) for row in numbers[title:first])
-    table.label, table.caption = label_and_caption(titles)
-    table.notes = " ".join(_text(part, row) for row in numbers[last:end])
+    table.label, table.caption = label_and_caption(_joined(part, before[title:]))
+    table.notes = _joined(part, after[:MAX_NOTES])
     yield table
-    yield from _paragraphs(part, numbers[end:], sheet)
+    yield from _paragraphs(part, after[MAX_NOTES:], sheet)
 
 
 def _paragraphs(part: _Part, numbers: list[int], sheet: Sheet) -> Iterator[Paragraph]:
     for row in numbers:
         place = SheetCells(sheet.name, [row], sorted(part.rows[row]), 0)
         yield Paragraph(_text(part, row), cell=place.name(0, 0))
+
+
+def _joined(part: _Part, numbers: list[int]) -> str:
+    return " ".join(_text(part, row) for row in numbers)
 
 
 def _text(part: _Part, row: int) -> str:
