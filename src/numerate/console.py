@@ -68,6 +68,7 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
         f"{printable(out)}: {paragraphs:,} paragraphs kept from {documents:,} of "
         f"{counts['documents_read']:,} documents ({counts['documents_skipped']:,} skipped, "
         f"{counts['documents_duplicate']:,} duplicates, "
+        f"{counts['documents_taken_in']:,} taken in by others, "
         f"{counts['documents_without_numerals']:,} without numerals, "
         f"{counts['files_ignored']:,} other files)"
     )

@@ -134,6 +134,23 @@ def test_copies_of_a_document_are_dropped(tmp_path: Path) -> None:
     assert len(all_rows(tmp_path / "out")) == 20
 
 
+def test_what_another_file_takes_in_is_no_document(tmp_path: Path) -> None:
+    table = "\\begin{tabular}{ll}a & b \\\\ \\hline x & 5 \\\\ \\end{tabular}"
+    whole = {
+        f"{index}/main.tex": f"Of {index + 100} people.\n\n\\input{{a/part}} \\input{{missing}}"
+        for index in range(6)
+    }
+    parts = {f"{index}/a/part.tex": f"Then {index + 300} left. {table}" for index in range(6)}
+    mutual = {"y.tex": "One 901. \\input{z}", "z.tex": "Two 902. \\input{y}"}
+    files = {name: text.encode() for name, text in (whole | parts | mutual).items()}
+    manifest = prepare(write_folder(tmp_path / "c", files), tmp_path / "out", keep="numerals")
+    kept = all_rows(tmp_path / "out")
+    assert {row["document"] for row in kept} == {*whole, "y.tex"}
+    assert sum("left" in row["text"] for row in kept) == 6
+    assert manifest["counts"]["documents_taken_in"] == 7
+    assert manifest["counts"]["table_cells"] == 6 * 4
+
+
 def test_the_same_bytes_whatever_the_number_of_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

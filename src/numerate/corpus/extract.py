@@ -48,7 +48,7 @@ class Extracted:
     # ^ of each kept document: id, digest of its text, prescribed split
     rows: list[int] = field(default_factory=list)  # paragraphs of each kept document
     table_rows: list[int] = field(default_factory=list)
-    table_counts: list[Counter[str]] = field(default_factory=list)
+    files: list[list[str]] = field(default_factory=list)  # that each kept document takes in
     errors: list[DocumentError] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -68,8 +68,7 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
         result.counts["documents_read"] += 1
         if keep is Keep.ROWS:
             document = rows_of_document(document, rules.reading)
-        # Two names that are no UTF-8 are still two names.
-        document.id = document.id.encode("utf-8", "backslashreplace").decode()
+        document.id = _readable(document.id)
         kept, paragraphs = [], []
         for paragraph in document.paragraphs:
             if row := _row(paragraph, document.id, keep, rules):
@@ -86,15 +85,20 @@ def extract(unit: Unit, rules: Rules) -> Extracted:
         tables.extend(_table_row(table, document) for table in document.tables)
         sight = sight_of_document(document.tables, paragraphs, rules.reading)
         sights.append(staged_row(document.id, sight))
-        result.table_counts.append(sight.counts)
         digest = hashlib.sha256("\0".join(row["text"] for row in kept).encode()).digest()
         result.documents.append((document.id, digest, unit.split))
         result.rows.append(len(kept))
         result.table_rows.append(len(document.tables))
+        result.files.append(list(map(_readable, document.files)))
     result.paragraphs = pa.RecordBatch.from_pylist(rows, schema=rules.schema)
     result.tables = pa.RecordBatch.from_pylist(tables, schema=TABLES)
     result.sight = pa.RecordBatch.from_pylist(sights, schema=STAGED)
     return result
+
+
+def _readable(name: str) -> str:
+    """Two names that are no UTF-8 are still two names."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _documents(unit: Unit, keep: Keep, cardiac_tables: bool) -> Iterator[Document | DocumentError]:

@@ -32,6 +32,7 @@ from numerate.corpus.sources import Progress, Source
 from numerate.corpus.tokenizer import DEFAULT_RULES
 from numerate.documents import formats
 from numerate.documents.reader import Unit
+from numerate.documents.taken_in import taken_in
 from numerate.errors import DocumentError, NumerateError, SourceError, check_choice, printable
 
 POOL_THRESHOLD = 4 << 20
@@ -141,6 +142,7 @@ def prepare(
         ledger.counts["files_ignored"] = units.progress.ignored
         assignment = ledger.assign(str(source), rules)
         splits = write_splits(staging, assignment)
+        ledger.counts.update(splits.table_counts)
         manifest: dict[str, Any] = {
             "format": FORMAT_NAME,
             "version": FORMAT_VERSION,
@@ -221,7 +223,7 @@ def _result(
 
 
 class Ledger:
-    """Which documents are in: errors, duplicates, and at the end the split of each."""
+    """Which documents are in: errors, duplicates, what others take in; at the end the splits."""
 
     def __init__(
         self, seed: int, strict: bool, on_error: Callable[[DocumentError], None] | None
@@ -235,6 +237,7 @@ class Ledger:
         self.skipped: list[DocumentError] = []
         self._prescribed: dict[str, str | None] = {}  # document -> split, None: to be drawn
         self._digests: set[bytes] = set()
+        self._files: dict[str, list[str]] = {}  # that a document takes in
 
     def enter(self, extracted: Extracted | DocumentError) -> list[bool]:
         """Take note of a unit's documents; which of them are to be staged."""
@@ -245,8 +248,10 @@ class Ledger:
             self._skip(error)
         self.counts.update(extracted.counts)
         admitted = [self._admit(*document) for document in extracted.documents]
-        for counts in compress(extracted.table_counts, admitted):
-            self.counts.update(counts)
+        kept = zip(extracted.documents, extracted.files, strict=True)
+        for (document, _, split), files in compress(kept, admitted):
+            if files and split is None:
+                self._files[document] = files
         return admitted
 
     def _skip(self, error: DocumentError) -> None:
@@ -271,7 +276,9 @@ class Ledger:
 
     def assign(self, source: str, rules: Rules) -> dict[str, str]:
         """The split of each document: 70/10/20 in the order of a seeded hash of their ids."""
-        documents = self._prescribed
+        elsewhere = taken_in(self._files) & self._prescribed.keys()
+        self.counts["documents_taken_in"] = len(elsewhere)
+        documents = {id: how for id, how in self._prescribed.items() if id not in elsewhere}
         if not documents:
             raise SourceError(self._nothing_kept(source, rules))
         prescribed = {id: split for id, split in documents.items() if split is not None}

@@ -1,6 +1,7 @@
 """The files of a dataset: a staging file while documents stream in, Parquet shards at the end."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -61,11 +62,12 @@ class Staging:
                 writer.write_batch(batch)
 
     def deal(self, name: str, splits: dict[str, str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The staged rows of paragraphs, tables or sight, with the split of each document."""
+        """The staged rows of paragraphs, tables or sight, with the split of each document; those of
+        documents that have none are left out."""
         with pa.OSFile(str(self._paths[name])) as file, pa.ipc.open_stream(file) as reader:
             for batch in reader:
-                targets = [splits[id] for id in batch["document"].to_pylist()]
-                for split in dict.fromkeys(targets):
+                targets = [splits.get(id) for id in batch["document"].to_pylist()]
+                for split in filter(None, dict.fromkeys(targets)):
                     yield split, batch.filter(pa.array([target == split for target in targets]))
 
     def remove(self) -> None:
@@ -119,6 +121,7 @@ class ShardWriter:
 class Written:
     summary: dict[str, dict[str, object]] = field(default_factory=dict)
     tables: list[str] = field(default_factory=list)
+    table_counts: Counter[str] = field(default_factory=Counter)
     content_hash: str = ""
     files: dict[str, dict[str, object]] = field(default_factory=dict)  # size and hash of each
 
@@ -144,11 +147,13 @@ def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
     tables = {name: ShardWriter(staging.folder, f"tables-{name}", TABLES) for name in SPLITS}
     for name, part in staging.deal("tables", assignment):
         tables[name].add(part)
+    written = Written()
     with ExitStack() as stack:
         sights = {n: stack.enter_context(SightWriter(staging.folder, n)) for n in SPLITS}
         for name, part in staging.deal("sight", assignment):
             sights[name].add(part)
-    written = Written()
+            for counts_of_document in part["counts"].to_pylist():
+                written.table_counts.update(dict(counts_of_document))
     for name in SPLITS:
         rows, tokens, numerals = map(int, counts[name])
         written.summary[name] = {

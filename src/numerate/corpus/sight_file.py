@@ -34,8 +34,10 @@ def _schema(types: dict[str, pa.DataType]) -> pa.Schema:
 
 
 _INTEGERS = dict.fromkeys(_PLACES, pa.int16()) | dict.fromkeys(_CODES, pa.int32())
-STAGED = _schema(dict.fromkeys(_OFFSETS.values(), pa.int32()) | _INTEGERS | _TEXTS).append(
-    pa.field("document", pa.string())
+STAGED = (
+    _schema(dict.fromkeys(_OFFSETS.values(), pa.int32()) | _INTEGERS | _TEXTS)
+    .append(pa.field("document", pa.string()))
+    .append(pa.field("counts", pa.map_(pa.string(), pa.int64())))
 )
 """One row a document, while they stream in."""
 SIGHT = _schema(dict.fromkeys(_OFFSETS, pa.int64()) | _INTEGERS | _TEXTS)
@@ -49,6 +51,7 @@ def staged_row(document: str, sight: DocumentSight) -> dict[str, Any]:
     row = {name: getattr(columns, name) for name in (*_PLACES, *_CODES[:3], *_TEXTS)}
     return row | {
         "document": document,
+        "counts": list(sight.counts.items()),
         "bags": columns.bags.reshape(-1),
         "number_counts": np.diff(columns.number_offsets),
         "bag_counts": np.diff(columns.bag_offsets),
