@@ -221,6 +221,20 @@ def test_huge_pages_take_no_more_memory() -> None:
     assert texts(page) == ["There were 17.", "And 18 there."]
 
 
+def test_what_is_too_long_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = [Page().text(60, 700, f"There were 1{page} of them.") for page in range(3)]
+    monkeypatch.setattr("numerate.documents.pdf_page.MAX_CHARACTERS", 12)
+    monkeypatch.setattr("numerate.documents.pdf_document.MAX_CHARACTERS", 12)
+    assert texts(pages[0]) == ["There were 1"]
+    assert "page 1 is too long: read are at most 12 characters" in capsys.readouterr().err
+    monkeypatch.setattr("numerate.documents.pdf_document.MAX_TEXT", 20)
+    assert "expected at most 20 characters, got more by page 2" in error(pdf(pages))
+    monkeypatch.setattr("numerate.documents.pdf_document.MAX_PAGES", 2)
+    assert "got 3 pages, expected at most 2" in error(pdf(pages))
+
+
 def test_text_from_right_to_left_is_read() -> None:
     (document,) = read_file(str(REPORT / "right-to-left.pdf"))
     assert document.text == "מתוך 120 אנשים, 30 (25%) באו."

@@ -10,7 +10,7 @@ from typing import Any
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.pdf_layout import Layout
 from numerate.documents.pdf_lines import Line
-from numerate.documents.pdf_page import Side, pdfium, read_page
+from numerate.documents.pdf_page import MAX_CHARACTERS, Side, pdfium, read_page
 from numerate.documents.pdf_paragraphs import (
     Block,
     begins_item,
@@ -30,6 +30,7 @@ from numerate.notices import say
 from numerate.progress import PassProgress
 
 _MANY = 50  # pages: so many take a while, and progress is shown
+MAX_PAGES, MAX_TEXT = 10_000, 20_000_000  # characters of them all: a page may be drawn many times
 _ONE_AT_A_TIME = threading.Lock()  # PDFium must not be used by two threads
 
 
@@ -127,8 +128,13 @@ def _pages(unit: Unit) -> Iterator[tuple[int, list[Side]]]:
     pdf = _opened(raw, unit)
     without_text: list[int] = []
     broken: list[int] = []
+    cut: list[int] = []
+    read = 0
     try:
         count = raw.FPDF_GetPageCount(pdf)
+        if count > MAX_PAGES:
+            got = f"got {count:,} pages, expected at most {MAX_PAGES:,}"
+            raise DocumentError(unit.name, f"too long: {got}")
         with PassProgress("pages") as progress:
             for index in range(count):
                 if count >= _MANY and parent_process() is None:
@@ -138,13 +144,22 @@ def _pages(unit: Unit) -> Iterator[tuple[int, list[Side]]]:
                     broken.append(index + 1)
                     continue
                 try:
-                    sides = read_page(raw, page)
+                    sides, characters = read_page(raw, page)
                     if not sides and _has_picture(raw, page):
                         without_text.append(index + 1)
                 finally:
                     raw.FPDF_ClosePage(page)
+                if characters > MAX_CHARACTERS:
+                    cut.append(index + 1)
+                read += min(characters, MAX_CHARACTERS)
+                if read > MAX_TEXT:
+                    got = f"expected at most {MAX_TEXT:,} characters, got more by page {index + 1}"
+                    raise DocumentError(unit.name, f"too long: {got}")
                 yield index + 1, sides
         _tell(unit.name, count, without_text, broken)
+        if cut:
+            expected = f"at most {MAX_CHARACTERS:,} characters of a page"
+            say(f"{unit.name}: {_numbered(cut)} too long: read are {expected}")
     finally:
         raw.FPDF_CloseDocument(pdf)
 

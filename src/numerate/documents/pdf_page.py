@@ -79,21 +79,24 @@ class Side:
     height: float
 
 
-def read_page(raw: ModuleType, page: Any) -> list[Side]:
-    """One side; or several, where tables or labels are written in other directions."""
+def read_page(raw: ModuleType, page: Any) -> tuple[list[Side], int]:
+    """One side; or several, where tables or labels are written in other directions. And how many
+    characters there are, of which the first `MAX_CHARACTERS` are read."""
     text = raw.FPDFText_LoadPage(page)
     if not text:
-        return []
+        return [], 0
     try:
+        count = raw.FPDFText_CountChars(text)
         characters = _characters(raw, text)
     finally:
         raw.FPDFText_ClosePage(text)
     quarter = characters["quarter"]
     rules = _rules(raw, page) if len(quarter) else np.empty((0, 4))
-    return [
+    sides = [
         _side(characters[quarter == turned], rules, turned)
         for turned in np.unique(quarter)[np.argsort(-np.unique(quarter, return_counts=True)[1])]
     ]
+    return sides, count
 
 
 _CHARACTER = np.dtype(

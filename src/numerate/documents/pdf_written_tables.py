@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from numerate.documents.cell_grid import SpanningCell, cell_grid
 from numerate.documents.document import Table
+from numerate.documents.flow import REF
 from numerate.documents.header_rows import with_header
 from numerate.documents.pdf_cells import Block, CellGrid
 from numerate.documents.pdf_lines import Line
@@ -67,7 +68,7 @@ def written_table(table: FoundTable, number: int, vocabulary: Vocabulary) -> Tab
     if table.caption and label:
         # Signs and numbers of the caption as running text has them.
         told = written(table.caption, vocabulary)
-        caption = told.partition("_ref_")[2].lstrip(" .:—–|") if "_ref_" in told else caption
+        caption = told.partition(REF)[2].lstrip(" .:—–|") if REF in told else caption
     grid = table.grid or _lines_only(table.lines)
     rows = _cells(grid, vocabulary)
     cells = with_header(cell_grid(rows[: grid.header], rows[grid.header :]))
