@@ -2,6 +2,7 @@
 
 import io
 import sys
+import zipfile
 from io import BytesIO
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -167,6 +168,29 @@ def test_text_that_is_merged_over_rows_is_said_once() -> None:
     (table,) = document.tables
     assert (table.label, table.caption, table.notes) == ("Table 1", "Dogs", rows[10][0])
     assert table.body == [["A", "1"], ["B", "2"], ["B", "3"]]
+
+
+def test_what_is_hidden_stays_hidden_where_it_is_merged() -> None:
+    """A cell that is partly hidden shows its text in the rest; nothing is cut where it was."""
+    rows = [
+        [None, "Sleeping", None, None, None, "Cost"], ["Dog", "n", "id", "Kind", "%", "in euros"],
+        ["A", 7, 901, "small", 20, 5], [None, 8, 902, "large", 30, 6],
+        ["B", 9, 903, "small", 40, 7], [None, 10, 904, "large", 50, 8], ["All of them"],
+    ]  # fmt: skip
+    before = '<cols><col min="2" max="3" hidden="1"/></cols>'
+    data = workbook(rows, "B1:E1 A3:A4 A5:A6", before)
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml").decode()
+    for number in (4, 5, 6):
+        sheet = sheet.replace(f'<row r="{number}">', f'<row r="{number}" hidden="1">')
+    table = read(replaced(data, {"xl/worksheets/sheet1.xml": sheet})).tables[0]
+    assert table.header == [
+        ["", "Sleeping", "Sleeping", "Cost"], ["Dog", "Kind", "%", "in euros"],
+    ]  # fmt: skip
+    assert table.body == [["A", "small", "20", "5"], ["All of them", "", "", ""]]
+    assert table.repeated == {(-2, 2)}
+    assert table.sheet is not None
+    assert table.sheet.name(0, 1) == "Dogs!D3"
 
 
 def test_hidden_columns_and_cells_without_names() -> None:

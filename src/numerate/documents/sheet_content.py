@@ -25,12 +25,17 @@ _Place = tuple[int, int]  # row and column, from 1
 
 @dataclass(slots=True)
 class Sheet:
-    """What is shown in it."""
+    """What is shown in it. A cell that is hidden may still show its text where it is merged."""
 
     name: str
     cells: dict[_Place, str] = field(default_factory=dict)  # that are not empty
     merged: list[tuple[_Place, _Place]] = field(default_factory=list)  # first and last of each
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
     repeated: set[_Place] = field(default_factory=set)  # that stand in another that spans them
+
+    def is_hidden(self, place: _Place) -> bool:
+        return place[0] in self.hidden_rows or place[1] in self.hidden_columns
 
 
 class _Part(NamedTuple):
@@ -49,7 +54,7 @@ def sheet_content(sheet: Sheet, where: str) -> tuple[list[Paragraph], list[Table
     rows: dict[int, dict[int, str]] = {}
     for (row, column), text in sorted(sheet.cells.items()):
         rows.setdefault(row, {})[column] = text
-    parts = list(_cut(_Part(rows), sheet.repeated)) if rows else []
+    parts = list(_cut(_Part(rows), sheet)) if rows else []
     content = [one for part in parts for one in _content(part, sheet, where)]
     tables = [one for one in content if isinstance(one, Table)]
     for number, table in enumerate(tables, 1):
@@ -66,53 +71,57 @@ def _fill_merged(sheet: Sheet) -> None:
         filled += height * width
         if not text or height > MAX_SPAN or width > MAX_SPAN or filled > MAX_AREA:
             continue
-        for row in range(top, bottom + 1):
-            for column in range(left, right + 1):
-                if (row, column) != (top, left):
-                    sheet.cells[row, column] = text
-                    sheet.repeated.add((row, column))
+        places = [
+            (row, column)
+            for row in range(top, bottom + 1)
+            for column in range(left, right + 1)
+            if not sheet.is_hidden((row, column))
+        ]
+        sheet.cells.update(dict.fromkeys(places, text))
+        sheet.repeated.update(places[1:])
+    sheet.cells = {place: one for place, one in sheet.cells.items() if not sheet.is_hidden(place)}
 
 
-def _cut(part: _Part, repeated: set[_Place], depth: int = 0) -> Iterator[_Part]:
+def _cut(part: _Part, sheet: Sheet, depth: int = 0) -> Iterator[_Part]:
     for cut in (_by_rows, _by_columns):
-        pieces = list(cut(part, repeated))
+        pieces = list(cut(part, sheet))
         if len(pieces) > 1 and depth < MAX_DEPTH:
             for piece in pieces:
-                yield from _cut(piece, repeated, depth + 1)
+                yield from _cut(piece, sheet, depth + 1)
             return
     yield part
 
 
-def _by_rows(part: _Part, repeated: set[_Place]) -> Iterator[_Part]:
-    bands = [_Part({row: part.rows[row] for row in some}) for some in _bands(part, repeated)]
+def _by_rows(part: _Part, sheet: Sheet) -> Iterator[_Part]:
+    bands = [_Part({row: part.rows[row] for row in some}) for some in _bands(part, sheet)]
     group: dict[int, dict[int, str]] = {}
     has_table = False
     for index, band in enumerate(bands):
         following = bands[index + 1] if index + 1 < len(bands) else None
-        is_title = _is_title(band, repeated) and (
-            following is not None and _begins_table(following, repeated)
+        is_title = _is_title(band, sheet.repeated) and (
+            following is not None and _begins_table(following, sheet.repeated)
         )
-        begins = is_title or _begins_table(band, repeated) or not _fits(band, group)
+        begins = is_title or _begins_table(band, sheet.repeated) or not _fits(band, group)
         if group and begins and has_table:
             yield _Part(group)
             group, has_table = {}, False
         group = group | band.rows
-        has_table = has_table or not _is_text(band, repeated)
+        has_table = has_table or not _is_text(band, sheet.repeated)
     yield _Part(group)
 
 
-def _bands(part: _Part, repeated: set[_Place]) -> Iterator[list[int]]:
+def _bands(part: _Part, sheet: Sheet) -> Iterator[list[int]]:
     """Rows that follow each other, with sentences apart from what is no text, and from a caption
     on what is another table's."""
-    for run in _runs(part.rows):
+    for run in _runs(part.rows, sheet.hidden_rows):
         band: list[int] = []
         ends = False
         for row in run:
-            if band and _goes_on(part, band[-1], row, repeated):
+            if band and _goes_on(part, band[-1], row, sheet.repeated):
                 band.append(row)
                 continue
             text = _text(part, row)
-            is_lone = _said(row, part.rows[row], repeated) < 2
+            is_lone = _said(row, part.rows[row], sheet.repeated) < 2
             is_sentence = is_lone and not _is_short(text)
             begins = is_sentence or (is_lone and bool(label_and_caption(text)[0]))
             if band and (begins or ends):
@@ -123,9 +132,9 @@ def _bands(part: _Part, repeated: set[_Place]) -> Iterator[list[int]]:
         yield band
 
 
-def _by_columns(part: _Part, repeated: set[_Place]) -> Iterator[_Part]:
+def _by_columns(part: _Part, sheet: Sheet) -> Iterator[_Part]:
     group: set[int] = set()
-    for some in _runs(part.columns):
+    for some in _runs(part.columns, sheet.hidden_columns):
         if group and _has_names(part, some):
             yield _only(part, group)
             group = set()
@@ -141,17 +150,22 @@ def _only(part: _Part, columns: set[int]) -> _Part:
     return _Part({row: cells for row, cells in rows.items() if cells})
 
 
-def _runs(numbers: Iterable[int]) -> Iterator[list[int]]:
+def _runs(numbers: Iterable[int], hidden: set[int]) -> Iterator[list[int]]:
     """Numbers that follow each other."""
     ordered = sorted(numbers)
     run = ordered[:1]
     for before, number in pairwise(ordered):
-        if number != before + 1:
+        if not _follows(before, number, hidden):
             yield run
             run = []
         run.append(number)
     if run:
         yield run
+
+
+def _follows(before: int, number: int, hidden: set[int]) -> bool:
+    """Whether nothing but what is hidden stands between them."""
+    return all(between in hidden for between in range(before + 1, number))
 
 
 def _said(row: int, cells: dict[int, str], repeated: set[_Place]) -> int:
@@ -221,7 +235,7 @@ def _content(part: _Part, sheet: Sheet, where: str) -> Iterator[Paragraph | Tabl
     left = part.columns[0]
     above = [index for index in range(first) if left not in part.rows[numbers[index]]]
     first = min([first, *above])  # a heading over some columns, perhaps with names of groups below
-    while last < len(numbers) and not _is_note(numbers, last, part):
+    while last < len(numbers) and not _is_note(numbers, last, part, sheet):
         last += 1
     before = [row for row in once if row < numbers[first]]
     after = [row for row in once if row > numbers[last - 1]]
@@ -269,6 +283,7 @@ def _table(part: _Part, numbers: list[int], sheet: Sheet, where: str) -> Table:
     )
 
 
-def _is_note(numbers: list[int], index: int, part: _Part) -> bool:
+def _is_note(numbers: list[int], index: int, part: _Part, sheet: Sheet) -> bool:
     """Whether a row of one cell below the others is about them, and not one of them."""
-    return numbers[index] > numbers[index - 1] + 1 or not _is_short(_text(part, numbers[index]))
+    is_apart = not _follows(numbers[index - 1], numbers[index], sheet.hidden_rows)
+    return is_apart or not _is_short(_text(part, numbers[index]))

@@ -100,7 +100,12 @@ class _Workbook:
 
     def _sheet(self, root: Element, name: str) -> Sheet:
         sheet = Sheet(name)
-        hidden = {
+        for merged in root.iterfind("{*}mergeCells/{*}mergeCell"):
+            first, _, last = merged.get("ref", "").partition(":")
+            ends = row_and_column(first), row_and_column(last)
+            if ends[0] is not None and ends[1] is not None:
+                sheet.merged.append((ends[0], ends[1]))
+        sheet.hidden_columns = {
             number
             for column in root.iterfind("{*}cols/{*}col")
             if column.get("hidden") in ("1", "true")
@@ -108,30 +113,33 @@ class _Workbook:
                 _whole(column.get("min"), 1), min(_whole(column.get("max"), 0), MAX_COLUMN) + 1
             )
         }
+        spanning = {first for first, _ in sheet.merged}
         number = 0
         for row in root.iterfind("{*}sheetData/{*}row"):
             number = _whole(row.get("r"), number + 1)
-            if row.get("hidden") not in ("1", "true") and 1 <= number <= MAX_ROW:
-                self._read_row(row, number, hidden, sheet)
-        for merged in root.iterfind("{*}mergeCells/{*}mergeCell"):
-            first, _, last = merged.get("ref", "").partition(":")
-            ends = row_and_column(first), row_and_column(last)
-            if ends[0] is not None and ends[1] is not None:
-                sheet.merged.append((ends[0], ends[1]))
+            if row.get("hidden") in ("1", "true"):
+                sheet.hidden_rows.add(number)
+            if 1 <= number <= MAX_ROW:
+                self._read_row(row, number, spanning, sheet)
         return sheet
 
-    def _read_row(self, row: Element, number: int, hidden: set[int], sheet: Sheet) -> None:
+    def _read_row(
+        self, row: Element, number: int, spanning: set[tuple[int, int]], sheet: Sheet
+    ) -> None:
+        """Of cells that are hidden only those that span others, which may show their text."""
         column = 0
         for cell in row.iterfind("{*}c"):
-            place = row_and_column(cell.get("r", ""))
-            column = column + 1 if place is None else place[1]
-            text = "" if column in hidden else self._cell_text(cell)
+            named = row_and_column(cell.get("r", ""))
+            column = column + 1 if named is None else named[1]
+            place = number, column
+            is_read = place in spanning or not sheet.is_hidden(place)
+            text = self._cell_text(cell) if is_read else ""
             if text and column <= MAX_COLUMN:
                 self._left -= 1
                 if self._left < 0:
                     reason = f"too large: expected at most {MAX_AREA:,} cells"
                     raise DocumentError(self._package.name, reason)
-                sheet.cells[number, column] = text
+                sheet.cells[place] = text
 
     def _cell_text(self, cell: Element) -> str:
         kind = cell.get("t", "n")
