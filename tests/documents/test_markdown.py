@@ -233,3 +233,39 @@ def test_tags_around_a_table_do_not_part_it_from_its_caption() -> None:
 def test_a_rule_at_the_beginning_is_no_front_matter() -> None:
     assert texts("---\n\nOf 50.\n\n---\n\nMore 60.\n") == ["Of 50.", "More 60."]
     assert texts("---\r\nn: 5\r\n---\r\nMore 60.\r\n") == ["More 60."]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("# A 5 {#a .b}", "A 5"),
+        ("## A 5 ##  ", "A 5"),
+        ("## A 5 ### {.x}", "A 5"),
+        ("# C# 5#", "C# 5#"),
+        ("# a {5} b", "a {5} b"),
+        ("A 5 {#a}\n===", "A 5"),
+    ],
+)
+def test_headings(source: str, expected: str) -> None:
+    assert texts(source) == [expected]
+
+
+TICKS = " ".join("`" * count for count in range(1, 600))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("# a" + " " * 300_000 + "b", ["a b"]),
+        (TICKS, [TICKS]),
+        ("```{r}\n#| tbl-cap: a" + " " * 300_000 + "b\n```\n", ["a b"]),
+        (PIPES + "\n: a" + " " * 300_000 + "b\n", ["a b"]),
+        (PIPES + "\n: {" + "#a" * 100_000 + "\n", ["{" + "#a" * 100_000]),
+    ],
+    ids=["heading", "backticks", "option", "caption", "attributes"],
+)
+def test_long_runs_of_signs_are_read(source: str, expected: list[str]) -> None:
+    """Anything but linear time would take from minutes to days."""
+    found = read(source)
+    shown = [p.text for p in found.paragraphs] + [table.caption for table in found.tables]
+    assert shown == expected

@@ -21,6 +21,7 @@ from numerate.documents.markdown_blocks import (
     PIPES,
     TEX,
     Block,
+    before_attributes,
     blocks,
     definitions,
 )
@@ -32,11 +33,9 @@ from numerate.documents.placed_text import PlacedText
 from numerate.documents.reader import Reader, Unit
 
 _TABLES = {PIPES, GRID, ALIGNED, HTML}
-_ID = re.compile(r"\{[^{}]*#([\w:.-]+)[^{}]*\}\s*$|\(\\?#(tab:[\w:.-]+)\)")
-_ATTRIBUTES = re.compile(r"\s*\{[^{}]*\}\s*$")
-_OPTION = re.compile(
-    r"^[ \t]*#\|[ \t]*(label|tbl-cap|tab\.cap)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE
-)
+_ID = re.compile(r"#([\w:.-]+)")  # among attributes
+_LABEL = re.compile(r"\(\\?#(tab:[\w:.-]+)\)")
+_OPTION = re.compile(r"^[ \t]*#\|[ \t]*(label|tbl-cap|tab\.cap)[ \t]*:[ \t]*(\S.*)$", re.MULTILINE)
 _NAMES_TABLE = re.compile(r"(?:tbl|tab)[-:]")
 
 
@@ -114,8 +113,8 @@ class MarkdownBody:
         elif block.kind == TEX:
             self._latex(index, block)
         elif block.kind == DIV:
-            named = _ID.search(block.name)
-            self._div = named[1] if named and _NAMES_TABLE.match(named[1]) else ""
+            named = _id(block.name)
+            self._div = named if _NAMES_TABLE.match(named) else ""
         else:
             self._block_of_text(index, block)
 
@@ -146,7 +145,7 @@ class MarkdownBody:
     def _chunk(self, index: int, block: Block) -> None:
         """A table that code makes: it has a name and a caption, and no cells here."""
         source = "\n".join(line.text for line in block.lines)
-        options = {name: value.strip("\"'") for name, value in _OPTION.findall(source)}
+        options = {name: value.strip().strip("\"'") for name, value in _OPTION.findall(source)}
         caption = options.get("tbl-cap") or options.get("tab.cap")
         if caption is None:
             return
@@ -204,8 +203,8 @@ class MarkdownBody:
                 continue
             placed = self._shown(_without_attributes(block))
             table.caption, table.written = placed, one.written
-            if named := _ID.search(block.content.text):
-                table.id = named[1] or named[2]
+            if named := _id(block.content.text):
+                table.id = named
         self.texts = kept
 
     def _may_be_caption(self, one: _Text) -> bool:
@@ -250,10 +249,15 @@ def _start(table: Table) -> int:
     return table.source.stretches[0][0] if table.source else 0
 
 
+def _id(text: str) -> str:
+    """What it is called that ends with attributes, or has a label of bookdown."""
+    found = _ID.search(text, before_attributes(text)) or _LABEL.search(text)
+    return found[1] if found else ""
+
+
 def _without_attributes(block: Block) -> PlacedText:
     """Of captions and headings, which may end with them."""
     content = block.content
-    found = _ATTRIBUTES.search(content.text)
-    if found is None or (block.kind != CAPTION and not block.kind.startswith("#")):
+    if block.kind != CAPTION and not block.kind.startswith("#"):
         return content
-    return content.part(0, found.start())
+    return content.part(0, before_attributes(content.text))

@@ -21,7 +21,7 @@ _FRONT = re.compile(  # a rule has a blank line below
 )
 _HIDDEN = ("script", "style", "pre")
 _QUOTED = re.compile(r"(?: {0,3}>[ \t]?)+")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*?)(?:[ \t]+#+)?[ \t]*(?:\{[^{}]*\})?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)(.*)$")
 _TAGS = re.compile(r"(?:</?[A-Za-z][\w-]*(?:\s[^<>]*|/)?>\s*)*")  # show nothing
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)]|#\.|\([0-9a-z]{1,4}\))[ \t]+(?=\S)")
@@ -220,7 +220,9 @@ class _Blocks:
             self.found.append(Block(DIV, [line], PlacedText("", ()), division[1].strip()))
         elif heading := _HEADING.match(text):
             self._end()
-            self._open.append(line.placed(*heading.span(2)))
+            self._open.append(
+                line.placed(heading.start(2), _end_of_heading(text, heading.start(2)))
+            )
             self._end(heading[1])
         elif self._open and self._kind == PARAGRAPH and (under := _UNDERLINE.match(text)):
             self._end("#" if under[1][0] == "=" else "##")
@@ -269,6 +271,23 @@ class _Blocks:
             if not _TAGS.fullmatch(content.text):
                 self.found.append(Block(kind or self._kind, [], content, self._name))
         self._open, self._kind, self._name = [], PARAGRAPH, ""
+
+
+def before_attributes(text: str) -> int:
+    """Where it ends without those that stand in braces behind it."""
+    bare = text.rstrip()
+    start = bare.rfind("{")
+    if start >= 0 and bare.endswith("}") and "}" not in bare[start:-1]:
+        bare = bare[:start].rstrip()
+    return len(bare)
+
+
+def _end_of_heading(text: str, start: int) -> int:
+    """It may be closed by as many signs as it likes."""
+    shown = text[start : before_attributes(text)]
+    bare = shown.rstrip("#")
+    closed = not bare or bare[-1].isspace()
+    return start + len(bare.rstrip() if closed else shown)
 
 
 def definitions(text: str) -> frozenset[str]:

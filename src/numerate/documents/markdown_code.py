@@ -1,8 +1,8 @@
 """What of Markdown is no text: code between fences or backticks, and comments of HTML."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 _FENCE = re.compile(r"^[ \t]*(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)$", re.MULTILINE)
@@ -67,27 +67,41 @@ def _comment(text: str, at: int) -> tuple[int, int] | None:
     return (start, end + 3) if end >= 0 else None
 
 
+class Backticks:
+    """Runs of them, of which one closes the code that another of the same length opens. They are
+    looked up by their lengths: a text of many lengths would be read to its end for each."""
+
+    def __init__(self, runs: Iterable[tuple[int, int]]) -> None:
+        self._starts: dict[int, list[int]] = {}
+        for start, end in runs:
+            self._starts.setdefault(end - start, []).append(start)
+
+    @classmethod
+    def of(cls, text: str) -> "Backticks":
+        return cls(ticks.span() for ticks in _TICKS.finditer(text))
+
+    def close(self, start: int, end: int) -> int | None:
+        """Where the code ends that these open; None if nothing closes it."""
+        same = self._starts.get(end - start, [])
+        later = bisect_left(same, end)
+        return same[later] + end - start if later < len(same) else None
+
+
 def _inline(text: str, others: Stretches) -> Iterator[tuple[int, int]]:
     """Between as many backticks, within a paragraph."""
     borders = [blank.start() for blank in _BLANK.finditer(text)]
     runs = [
         ticks.span() for ticks in _TICKS.finditer(text) if stretch_at(others, ticks.start()) is None
     ]
-    alike: dict[int, list[int]] = {}  # by their number: which of the runs
-    for index, (start, end) in enumerate(runs):
-        alike.setdefault(end - start, []).append(index)
+    backticks = Backticks(runs)
     done = 0
-    for index, (start, end) in enumerate(runs):
-        if index < done or text[start - 1 : start] == "\\":
+    for start, end in runs:
+        if start < done or text[start - 1 : start] == "\\":
             continue
-        same = alike[end - start]
-        later = bisect_right(same, index)
-        if later == len(same):
-            continue
-        close = same[later]
-        if bisect_right(borders, start) == bisect_right(borders, runs[close][0]):
-            yield start, runs[close][1]
-            done = close + 1
+        close = backticks.close(start, end)
+        if close is not None and bisect_right(borders, start) == bisect_right(borders, close - 1):
+            yield start, close
+            done = close
 
 
 def stretch_at(stretches: Sequence[tuple[int, int]], offset: int) -> tuple[int, int] | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from numerate.documents.flow import CITE, MATH, REF, PlacedFlow, is_address
+from numerate.documents.markdown_code import Backticks
 from numerate.documents.placed_text import PlacedText
 from numerate.documents.tex_macros import MacroStream
 from numerate.documents.tex_text import TexText
@@ -16,7 +17,7 @@ _SPAN = re.compile(
     r"|(?P<bookdown>\\@ref\([^()\s]+\))"
     r"|(?P<tex>\\[A-Za-z]+(?:\[[^\[\]\n]{0,200}\])?(?:\{(?:[^{}\n]|\{[^{}\n]*\})*+\})*+)"
     r"|(?P<label>\(\\?\#[a-z]+:[\w:.-]+\))"
-    r"|(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)(?:\{[^{}\n]*\})?)"
+    r"|(?P<code>`+)"  # if others close it
     r"|(?P<display>\$\$.+?\$\$)"
     r"|(?P<math>\$(?=[^\s$])(?:\\.|[^$\\])+?(?<=\S)\$(?![0-9$]))"
     r"|(?P<shortcode>\{\{[<%][^\n]{0,500}?[>%]\}\})"
@@ -36,6 +37,7 @@ _SPAN = re.compile(
     r"|(?P<attributes>\{[#.][^{}\n]*\})",
     re.DOTALL,
 )
+_ATTRIBUTES = re.compile(r"\{[^{}\n]*\}")
 _BREAKS = re.compile(r"</?(?:br|p|div|li|ul|ol|hr|td|th|tr)\b", re.IGNORECASE)
 _OURS = re.compile(r"(?:tbl|fig|eq|sec|lst|tab|thm)[-:]")
 _TARGET_OF = re.compile(r"\(\s*([^()\s]+)")
@@ -68,14 +70,26 @@ class MarkdownText:
         self._write()
 
     def _read(self, content: PlacedText) -> None:
-        done = 0
-        for match in _SPAN.finditer(content.text):
-            if match.start() > done:
-                self._pieces.append(content.part(done, match.start()))
-            self._span(match, content)
-            done = match.end()
-        if done < len(content.text):
-            self._pieces.append(content.part(done, len(content.text)))
+        text, add = content.text, self._pieces.append
+        backticks = Backticks.of(text)
+        done = at = 0
+        while match := _SPAN.search(text, at):
+            start, at = match.span()
+            if match["code"] is not None:
+                close = backticks.close(start, at)
+                if close is None:
+                    continue
+                attributes = _ATTRIBUTES.match(text, close)
+                at = attributes.end() if attributes else close
+            if start > done:
+                add(content.part(done, start))
+            if match["code"] is not None:
+                add((MATH, content.part(start, at)))
+            else:
+                self._span(match, content)
+            done = at
+        if done < len(text):
+            add(content.part(done, len(text)))
 
     def _span(self, match: re.Match[str], content: PlacedText) -> None:
         kind = next(name for name in _KINDS if match[name] is not None)
@@ -88,7 +102,7 @@ class MarkdownText:
         elif kind == "bookdown":
             self.referred.append(match[0][6:-1])
             add((REF, whole))
-        elif kind in ("code", "display"):
+        elif kind == "display":
             add((MATH, whole))
         elif kind == "math":
             add(_math(whole.part(1, len(match[0]) - 1)))
@@ -178,7 +192,7 @@ class MarkdownText:
                     self.flow.mark(kind, [places[0]] * len(kind) if places else ())
 
 
-_KINDS = [name for name in _SPAN.groupindex if name not in ("ticks", "shown")]
+_KINDS = [name for name in _SPAN.groupindex if name not in ("code", "shown")]
 
 
 def _without_marks(script: PlacedText) -> PlacedText:
