@@ -2,6 +2,7 @@
 
 import io
 import sys
+import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +20,7 @@ from numerate.checking.where import Where
 from numerate.documents import documents, read_file
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
+from numerate.documents.sheet_content import Sheet, sheet_content
 from numerate.errors import DocumentError
 
 DOGS = (DATA / "office/dogs.xlsx").read_bytes()
@@ -225,6 +227,21 @@ def test_what_is_too_large_is_one_line() -> None:
     (error,) = documents(Unit("a.xlsx", "xlsx", replaced(DOGS, {"xl/worksheets/sheet1.xml": many})))
     assert isinstance(error, DocumentError)
     assert "too large" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("cells", "tables"),
+    [
+        ({(2 * row, column): "5" for row in range(1, 20_001) for column in (1, 2)}, 1),
+        ({(3 * pair + row, 3 * pair + column): "Dog" for pair in range(5_000)
+          for row in (1, 2, 3) for column in (1, 2)}, 5_000),
+    ],
+    ids=["rows", "columns"],
+)  # fmt: skip
+def test_time_is_linear_in_what_is_apart(cells: dict[tuple[int, int], str], tables: int) -> None:
+    began = time.process_time()
+    assert len(sheet_content(Sheet("Dogs", cells), "a.xlsx")[1]) == tables
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,12 @@ class _Part(NamedTuple):
     def columns(self) -> list[int]:
         return sorted({column for row in self.rows.values() for column in row})
 
+    @property
+    def reach(self) -> range:
+        """From its first to its last column."""
+        columns = self.columns
+        return range(columns[0], columns[-1] + 1)
+
 
 def sheet_content(sheet: Sheet, where: str) -> tuple[list[Paragraph], list[Table]]:
     """Sentences and tables. The ids of tables are for who puts those of all sheets together."""
@@ -95,17 +101,21 @@ def _cut(part: _Part, sheet: Sheet, depth: int = 0) -> Iterator[_Part]:
 def _by_rows(part: _Part, sheet: Sheet) -> Iterator[_Part]:
     bands = [_Part({row: part.rows[row] for row in some}) for some in _bands(part, sheet)]
     group: dict[int, dict[int, str]] = {}
+    reach = range(0)  # of the group
     has_table = False
     for index, band in enumerate(bands):
         following = bands[index + 1] if index + 1 < len(bands) else None
         is_title = _is_title(band, sheet.repeated) and (
             following is not None and _begins_table(following, sheet.repeated)
         )
-        begins = is_title or _begins_table(band, sheet.repeated) or not _fits(band, group)
+        own = band.reach
+        fits = reach.start <= own.start and own.stop <= reach.stop
+        begins = is_title or _begins_table(band, sheet.repeated) or not fits
         if group and begins and has_table:
             yield _Part(group)
             group, has_table = {}, False
-        group = group | band.rows
+        reach = range(min(reach.start, own.start), max(reach.stop, own.stop)) if group else own
+        group.update(band.rows)
         has_table = has_table or not _is_text(band, sheet.repeated)
     yield _Part(group)
 
@@ -133,21 +143,20 @@ def _bands(part: _Part, sheet: Sheet) -> Iterator[list[int]]:
 
 
 def _by_columns(part: _Part, sheet: Sheet) -> Iterator[_Part]:
-    group: set[int] = set()
-    for some in _runs(part.columns, sheet.hidden_columns):
-        if group and _has_names(part, some):
-            yield _only(part, group)
-            group = set()
-        group |= set(some)
-    yield _only(part, group)
-
-
-def _only(part: _Part, columns: set[int]) -> _Part:
-    rows = {
-        row: {column: text for column, text in cells.items() if column in columns}
-        for row, cells in part.rows.items()
-    }
-    return _Part({row: cells for row, cells in rows.items() if cells})
+    texts: dict[int, list[str]] = {}  # by column
+    for cells in part.rows.values():
+        for column, text in cells.items():
+            texts.setdefault(column, []).append(text)
+    groups: list[dict[int, dict[int, str]]] = []
+    group_of: dict[int, dict[int, dict[int, str]]] = {}  # by column
+    for some in _runs(texts, sheet.hidden_columns):
+        if not groups or (len(some) > 1 and _are_names(texts[some[0]])):
+            groups.append({})
+        group_of.update(dict.fromkeys(some, groups[-1]))
+    for row, cells in part.rows.items():
+        for column, text in cells.items():
+            group_of[column].setdefault(row, {})[column] = text
+    yield from map(_Part, groups)
 
 
 def _runs(numbers: Iterable[int], hidden: set[int]) -> Iterator[list[int]]:
@@ -207,17 +216,10 @@ def _begins_table(part: _Part, repeated: set[_Place]) -> bool:
     return False
 
 
-def _fits(band: _Part, rows: dict[int, dict[int, str]]) -> bool:
-    columns = _Part(rows).columns
-    return bool(columns) and columns[0] <= band.columns[0] and band.columns[-1] <= columns[-1]
-
-
-def _has_names(part: _Part, columns: list[int]) -> bool:
-    """Whether the first of some columns says what the rows are about, below its heading."""
-    texts = [cells[columns[0]] for cells in part.rows.values() if columns[0] in cells]
+def _are_names(texts: list[str]) -> bool:
+    """Whether a column says what the rows are about, below its heading."""
     beginnings = [next(filter(str.isalnum, text), "") for text in texts[1:]]
-    letters = sum(map(str.isalpha, beginnings))
-    return len(columns) > 1 and 2 * letters > len(beginnings)
+    return 2 * sum(map(str.isalpha, beginnings)) > len(beginnings)
 
 
 def _content(part: _Part, sheet: Sheet, where: str) -> Iterator[Paragraph | Table]:
