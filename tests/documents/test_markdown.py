@@ -269,3 +269,14 @@ def test_long_runs_of_signs_are_read(source: str, expected: list[str]) -> None:
     found = read(source)
     shown = [p.text for p in found.paragraphs] + [table.caption for table in found.tables]
     assert shown == expected
+
+
+def test_a_list_of_references_is_not_text() -> None:
+    found = read(
+        "# Walks\n\n## Summary\n\nOf 40, 34.\n\n## Methods\n\nFor 12 weeks.\n\n"
+        "## Summary\n\nAll 40.\n\n## 5. References\n\n1. Low A. J Odd. 2010;12:1-5.\n\n"
+        "### Web\n\nSeen 2011.\n\n## Supplement\n\nThe 9."
+    )
+    text = [one.text for one in found.paragraphs if not one.kind.startswith("#")]
+    assert text == ["Of 40, 34.", "For 12 weeks.", "All 40.", "The 9."]
+    assert [one.text for one in found.paragraphs if one.in_abstract] == ["Of 40, 34."]

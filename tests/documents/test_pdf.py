@@ -170,6 +170,17 @@ def test_references_are_not_text() -> None:
     ]
 
 
+def test_the_abstract_is_known() -> None:
+    page = Page().text(60, 720, "Abstract", bold=True, size=12)
+    page.text(60, 700, "Results", bold=True)
+    page.lines(60, 685, ["Of 40 people, 34 (85%) were well."])
+    page.text(60, 640, "Introduction", bold=True, size=12)
+    page.lines(60, 620, ["There were 17 before."])
+    known = {paragraph.text: paragraph.in_abstract for paragraph in read(page).paragraphs}
+    assert known["Of 40 people, 34 (85%) were well."]
+    assert not known["There were 17 before."]
+
+
 def test_numbers_along_the_axes_of_a_figure_are_no_text() -> None:
     page = Page().lines(60, 700, ["Pressure fell in 34 of 40 people (85%), as the figure shows."])
     for number in range(8):

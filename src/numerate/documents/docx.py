@@ -18,6 +18,7 @@ from numerate.documents.office_package import OfficePackage
 from numerate.documents.office_xml import child, value
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
+from numerate.documents.section_headings import is_abstract, is_of_body, is_references
 from numerate.documents.unlinked_citations import with_citations
 from numerate.documents.xml import Element, local_name
 from numerate.errors import DocumentError
@@ -26,12 +27,6 @@ KIND = "a Word document (.docx)"
 
 _WITHIN = {"sdtContent", "customXml", "ins", "moveTo", "smartTag"}
 _GALLERIES = {"Table of Contents", "Bibliographies"}
-_ABSTRACT = re.compile(r"(?:abstract|summary)\s*[.:]?", re.IGNORECASE)
-_BODY = re.compile(r"introduction|background|methods|results|discussion", re.IGNORECASE)
-_REFERENCES = re.compile(
-    r"(?:references|bibliography|literature cited|works cited|reference list)\s*[.:]?",
-    re.IGNORECASE,
-)
 _LEGEND = re.compile(
     r"(?:supplement\w*\s|extended data\s)?(?:fig(?:ure|\.)|table|box|scheme|video)\s*[A-Z]?[0-9]",
     re.IGNORECASE,
@@ -111,10 +106,10 @@ def _without_references(blocks: list[Block]) -> Iterator[Block]:
             part = ""
         if block.table is not None:
             continue
-        in_body = in_body or (not part and _is_heading(block) and bool(_BODY.search(block.text)))
-        if _REFERENCES.fullmatch(block.text):
+        in_body = in_body or (not part and _is_heading(block) and is_of_body(block.text))
+        if is_references(block.text):
             part, level = "references", block.level or 0
-        elif _ABSTRACT.fullmatch(block.text) and not part and not in_body:
+        elif is_abstract(block.text) and not part and not in_body:
             part, level = "abstract", block.level or 0
         elif part == "references" or block.is_reference:
             continue

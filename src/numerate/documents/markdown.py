@@ -31,6 +31,7 @@ from numerate.documents.pipe_tables import label_and_caption, tables_named
 from numerate.documents.placed_table import NOTHING, PlacedSource, after_label, placed_grid
 from numerate.documents.placed_text import PlacedText
 from numerate.documents.reader import Reader, Unit
+from numerate.documents.section_headings import is_abstract, is_of_body, is_references
 
 _TABLES = {PIPES, GRID, ALIGNED, HTML}
 _ID = re.compile(r"#([\w:.-]+)")  # among attributes
@@ -82,7 +83,8 @@ class MarkdownBody:
         self._found: list[_Found] = []
         self._tex_tables: list[Table] = []
         self._blocks = blocks(text)
-        self._in_abstract = False
+        self._in_abstract = self._in_body = False
+        self._references = 0  # the level of their heading, within their list
         self._div = ""
         for index, block in enumerate(self._blocks):
             self._read(index, block)
@@ -125,7 +127,9 @@ class MarkdownBody:
         shown = MarkdownText(_without_attributes(block), self._definitions)
         text = shown.flow.placed()
         if block.kind.startswith("#"):
-            self._in_abstract = text.text.strip(" .:").lower() == "abstract"
+            self._enter(text.text, len(block.kind))
+        elif self._references:
+            return  # no text of the document's own
         kind = "" if block.kind not in (ITEM, NUMBERED) and block.kind[0] != "#" else block.kind
         for content in (text, *map(self._shown, shown.notes)):
             if content.text:
@@ -136,6 +140,15 @@ class MarkdownBody:
                 labels = shown.referred if own else []
                 self.texts.append(_Text(paragraph, written, labels, index))
                 kind = ""
+
+    def _enter(self, heading: str, level: int) -> None:
+        """What stands under a heading of this level."""
+        self._in_body = self._in_body or is_of_body(heading)
+        self._in_abstract = is_abstract(heading) and not self._in_body
+        if is_references(heading):
+            self._references = level
+        elif level <= self._references:
+            self._references = 0
 
     def _moved(self, content: PlacedText) -> PlacedText:
         if not self._base:

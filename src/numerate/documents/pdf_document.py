@@ -15,7 +15,6 @@ from numerate.documents.pdf_paragraphs import (
     Block,
     begins_item,
     blocks_of,
-    is_reference_heading,
     is_running,
     reference_numbers,
     without_label,
@@ -25,6 +24,7 @@ from numerate.documents.pdf_text import Vocabulary, as_it_stands, written
 from numerate.documents.pdf_written_tables import joined_tables, written_table
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Unit
+from numerate.documents.section_headings import is_abstract, is_of_body, is_references
 from numerate.errors import DocumentError, one_line
 from numerate.notices import say
 from numerate.progress import PassProgress
@@ -49,8 +49,9 @@ def _read(unit: Unit) -> Document:
     found = list(joined_tables(blocks_of(items, layout.body), vocabulary))
     text, references = _without_references(found)
     tables = list(_tables(found, text, vocabulary))
+    abstract = set(map(id, _abstract(text)))
     paragraphs = [
-        _paragraph(block, vocabulary, references, tables)
+        _paragraph(block, vocabulary, references, tables, in_abstract=id(block) in abstract)
         for block in text
         if is_running(block.text)
     ]
@@ -81,7 +82,7 @@ def _without_references(found: Sequence[Block | FoundTable]) -> tuple[list[Block
     for block in found:
         if isinstance(block, FoundTable):
             continue
-        if is_reference_heading(block.text):
+        if is_references(block.text):
             heading = block
             continue
         if heading is not None and block.is_heading and _is_alike(heading, block):
@@ -93,6 +94,22 @@ def _without_references(found: Sequence[Block | FoundTable]) -> tuple[list[Block
     return text, last
 
 
+def _abstract(text: Sequence[Block]) -> Iterator[Block]:
+    """What stands under its heading, up to one that is set alike, or that says that it begins."""
+    heading: Block | None = None
+    for block in text:
+        if block.is_heading and heading is not None:
+            begins = _is_alike(heading, block) or "introduction" in block.text.lower()
+            if begins:
+                return
+        elif heading is None and block.is_heading and is_of_body(block.text):
+            return
+        if heading is not None and not block.is_heading:
+            yield block
+        if heading is None and is_abstract(block.text):
+            heading = block
+
+
 def _is_alike(heading: Block, other: Block) -> bool:
     """Whether it is set as another heading is: names in a list may be bold, too."""
     one, two = heading.lines[0], other.lines[0]
@@ -100,7 +117,12 @@ def _is_alike(heading: Block, other: Block) -> bool:
 
 
 def _paragraph(
-    block: Block, vocabulary: Vocabulary, references: int | None, tables: Sequence[Table]
+    block: Block,
+    vocabulary: Vocabulary,
+    references: int | None,
+    tables: Sequence[Table],
+    *,
+    in_abstract: bool,
 ) -> Paragraph:
     kind = "##" if block.is_heading else "item" if begins_item(block.lines[0]) else ""
     without_label(block)
@@ -108,7 +130,7 @@ def _paragraph(
     by_page = [list(lines) for _, lines in groupby(block.lines, attrgetter("page"))]
     turns = _turns(text, [written(lines, vocabulary, references) for lines in by_page])
     named = tables_named(as_it_stands(block.lines, vocabulary), tables)
-    return Paragraph(text, named, kind=kind, page=block.page, turns=turns)
+    return Paragraph(text, named, in_abstract=in_abstract, kind=kind, page=block.page, turns=turns)
 
 
 def _turns(text: str, parts: Sequence[str]) -> tuple[int, ...]:

@@ -10,12 +10,6 @@ from numerate.documents.pdf_tables import CAPTION, FIGURE, FoundTable, begins_ca
 
 _ENDED = re.compile(r"[.!?:;][)\]”’\"']*\s*$")
 _ITEM = re.compile(r"\s*(?:[•◦▪‣●○■\uf0b7]|[–—*·-]\s|\(?(?:[0-9]{1,2}|[a-z]|[ivx]{1,4})[.)]\s)")
-_REFERENCES = re.compile(
-    r"\s*(?:[0-9]+\.?\s+|[IVX]+\.\s+)?"
-    r"(?:references?(?: and notes| cited)?|bibliography|literature(?: cited)?"
-    r"|works cited|literaturverzeichnis|références|bibliographie|referencias)\s*:?\s*",
-    re.IGNORECASE,
-)
 _NUMBERED = re.compile(r"\s*(?:[0-9]{1,2}(?:\.[0-9]{1,2})*\.?|[IVX]{1,4}\.|[A-Z]\.)\s+(?=[A-Z])")
 _MARK = re.compile(r"\s*(?:[0-9]{1,3}|[*†‡§¶]{1,3})(?:\s|[A-Z][a-z])")  # of a footnote
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -164,10 +158,6 @@ def _continues(block: Block, following: Block) -> bool:
         full = last.column[1] - last.right < 0.25 * (last.column[1] - last.column[0])
         return full or text[:1].islower() or text[:1].isdigit()
     return text[:1].islower()
-
-
-def is_reference_heading(text: str) -> bool:
-    return _REFERENCES.fullmatch(text) is not None
 
 
 def reference_numbers(block: Block) -> list[int]:
