@@ -20,6 +20,7 @@ from numerate.checking.where import Where
 from numerate.documents import documents, read_file
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
+from numerate.documents.sheet import column_name
 from numerate.documents.sheet_content import Sheet, sheet_content
 from numerate.errors import DocumentError
 
@@ -227,6 +228,20 @@ def test_what_is_too_large_is_one_line() -> None:
     (error,) = documents(Unit("a.xlsx", "xlsx", replaced(DOGS, {"xl/worksheets/sheet1.xml": many})))
     assert isinstance(error, DocumentError)
     assert "too large" in str(error)
+
+
+def test_tables_that_are_mostly_empty_are_bounded_together() -> None:
+    """Each is small enough; they are on two sheets."""
+    cells = "".join(
+        f'<row r="{row}"><c r="{column_name(row)}{row}"><v>5</v></c>'
+        f'<c r="{column_name(row + 1)}{row}"><v>6</v></c></row>'
+        for row in range(1, 801)
+    )
+    sheet = SHEET.format(f"<sheetData>{cells}</sheetData>")
+    one = replaced(DOGS, {"xl/worksheets/sheet1.xml": sheet})
+    assert len(read(one).tables[0].body) == 800
+    (error,) = documents(Unit("a.xlsx", "xlsx", replaced(one, {"xl/worksheets/sheet2.xml": sheet})))
+    assert "Days of 2025: too large: expected at most 1,000,000 cells in all" in str(error)
 
 
 @pytest.mark.parametrize(

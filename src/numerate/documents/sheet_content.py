@@ -33,6 +33,7 @@ class Sheet:
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
     repeated: set[_Place] = field(default_factory=set)  # that stand in another that spans them
+    room: int = MAX_AREA  # cells that its tables may still have, empty ones among them
 
     def is_hidden(self, place: _Place) -> bool:
         return place[0] in self.hidden_rows or place[1] in self.hidden_columns
@@ -269,8 +270,9 @@ def _text(part: _Part, row: int) -> str:
 def _table(part: _Part, numbers: list[int], sheet: Sheet, where: str) -> Table:
     """Of some rows."""
     columns = sorted({column for row in numbers for column in part.rows[row]})
-    if len(columns) * len(numbers) > MAX_AREA:
-        reason = f"too large: expected at most {MAX_AREA:,} cells"
+    sheet.room -= len(columns) * len(numbers)
+    if sheet.room < 0:
+        reason = f"too large: expected at most {MAX_AREA:,} cells in all tables"
         raise DocumentError(f"{where}: {sheet.name}", reason)
     grid = [[part.rows[row].get(column, "") for column in columns] for row in numbers]
     repeated = frozenset(

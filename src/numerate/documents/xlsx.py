@@ -41,8 +41,11 @@ class XlsxReader(Reader):
         paragraphs: list[Paragraph] = []
         tables: list[Table] = []
         workbook = _Workbook(OfficePackage(unit.data, unit.name, KIND))
+        room = MAX_AREA
         for sheet in workbook.sheets():
+            sheet.room = room
             sentences, found = sheet_content(sheet, unit.name)
+            room = sheet.room
             paragraphs += sentences
             tables += found
         if count := workbook.without_value:
