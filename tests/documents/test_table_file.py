@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numerate.documents import read_file
 from numerate.documents.document import Table
 from numerate.documents.separated_source import SeparatedSource
-from numerate.documents.table_file import read_tables
+from numerate.documents.table_file import read_table_file, read_tables
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.sight.table_numbers import numbers_of
@@ -126,7 +128,7 @@ def test_all_tables_of_a_text(tmp_path: Path) -> None:
     ages, weights = read(tmp_path, "t.md", text)
     assert (ages.label, ages.caption) == ("Table 3", "Ages")
     assert ages.header == [["a", "b | c"]]
-    assert ages.body == [["1^a", "2 3"], ["4", ""]]
+    assert ages.body == [["1^a", "2 _math_"], ["4", ""]]
     assert (weights.label, weights.caption, weights.body) == ("Table 2", "Weights", [])
 
 
@@ -135,12 +137,48 @@ def test_tables_of_an_article() -> None:
     assert table.label == "Table 1"
 
 
+GRID = "+---+---+\n| a | b |\n+===+===+\n| x | 5 |\n+---+---+\n\n: Ages {#tbl-a}\n"
+TEX = (
+    "\\begin{table}\\caption{Ages}\n\\begin{tabular}{ll}\na & b \\\\ \\hline\n"
+    "x & 5 \\\\\n\\end{tabular}\\end{table}\n"
+)
+NOTEBOOK = {"cells": [{"cell_type": "markdown", "source": GRID}], "nbformat": 4, "metadata": {}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("t.md", GRID), ("t.qmd", GRID), ("t.tex", TEX), ("t.ipynb", json.dumps(NOTEBOOK))],
+)
+def test_tables_of_documents_are_those_that_a_check_reads(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    [table] = read(tmp_path, name, content)
+    assert (table.caption, table.header, table.body) == ("Ages", [["a", "b"]], [["x", "5"]])
+    (checked,) = read_file(str(tmp_path / name))
+    assert checked.tables == [table]
+    assert table.file is not None
+    assert (table.file.given, table.file.parts) == (checked.given, checked.parts)
+
+
+def test_findings_in_tables_beside_a_text_have_their_places(tmp_path: Path) -> None:
+    (tmp_path / "t.tex").write_text("\\input{rows}")
+    (tmp_path / "rows.tex").write_text(
+        "\\begin{tabular}{lr}\nGroup & Share \\\\ \\hline\nMen & 30 (70) \\\\\n\\end{tabular}"
+    )
+    beside = read_table_file(tmp_path / "t.tex")
+    source = beside.tables[0].source
+    assert source is not None
+    start, end = source.span(0, 1, 0, 2)
+    assert (beside.given or "")[start:end] == "30"
+    assert beside.source.place(start, end).line == 3
+
+
 BAD = {
     "empty": ("t.csv", " \n", r"t\.csv: empty, expected a table"),
     "blank cells": ("t.csv", ",,\n,,\n", "no table: got 1 without a word in them"),
     "ragged": ("t.csv", "a,b\n1,2\n3\n4,5\n", r"t\.csv:3: got 1 cells, expected 2 as in the first"),
     "long row": ("t.csv", "a,b\n1,2,3\n", "got 3 cells, expected 2"),
-    "long row of bars": ("t.md", "|a|b|\n|-|-|\n|1|2|3|\n", "Table 1, row 1: got 3 cells, exp"),
+    "long row of bars": ("t.txt", "|a|b|\n|-|-|\n|1|2|3|\n", "Table 1, row 1: got 3 cells, exp"),
     "open quote": ("t.csv", 'a,b\n"1,2\n', r"t\.csv:\d: not separated values: unexpected end"),
     "binary": ("t.csv", b"a,b\n\0\1,2", "not a table as text: got a zero byte at offset 4"),
     "workbook": ("t.csv", b"PK\x03\x04abc", "got a ZIP archive, or a document that is one, exp"),
@@ -149,7 +187,8 @@ BAD = {
     "page without tables": ("t.html", "<p>Nothing</p>", "no table: got none"),
     "empty tables": ("t.html", "<table><tr><td></table>", "no table: got 1 without a word"),
     "many cells": ("t.csv", ("," * 9_999 + "\n") * 101, "too large: expected at most 1,000,000"),
-    "many bars": ("t.md", "|" * 1_000_001, "too large: expected at most 1,000,000 cells"),
+    "many bars": ("t.txt", "|" * 1_000_001, "too large: expected at most 1,000,000 cells"),
+    "notebook without tables": ("t.ipynb", '{"cells": [], "nbformat": 4}', "no table: got none"),
     "many cells of a page": ("t.html", "<table>" + "<tr>" + "<td>" * 1_000_001, "too large"),
     "half UTF-16": ("t.csv", b"\xff\xfea\0,\0b", "not UTF-16"),
 }

@@ -116,7 +116,7 @@ Tables = Annotated[
     list[Path] | None,
     typer.Option(
         "--table",
-        help="A table that the model sees: CSV, TSV, Markdown, HTML or XLSX; once for each.",
+        help="A table that the model sees: CSV, TSV or any document with tables; once for each.",
         metavar="FILE",
         show_default="none",
     ),

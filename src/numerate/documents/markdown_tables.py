@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.header_rows import header_rows
 from numerate.documents.html_cells import HtmlCells
 from numerate.documents.markdown_blocks import ALIGNED, GRID, HTML, Block, Line
 from numerate.documents.pipe_tables import cell_spans
-from numerate.documents.placed_table import PlacedCell, Rows
+from numerate.documents.placed_table import NOTHING, PlacedCell, Rows
 from numerate.documents.placed_text import PlacedText
 
 _DASHES = re.compile(r"-{2,}")
@@ -37,6 +38,9 @@ def table_of(block: Block, show: Show) -> MarkdownTable:
     if block.kind == ALIGNED:
         return _aligned(block.lines, show)
     rows = [_pipe_row(line, show) for line in (block.lines[0], *block.lines[2:])]
+    width = len(rows[0])
+    if width * len(rows) <= MAX_AREA:  # cells may be left out at the end of a row
+        rows = [[*row, *[PlacedCell(NOTHING)] * (width - len(row))] for row in rows]
     return MarkdownTable(*_with_spans(rows[:1], rows[1:]))
 
 

@@ -1,4 +1,5 @@
-"""Tables by themselves, in files of people's own: CSV, TSV, Markdown, HTML."""
+"""Tables by themselves, in files of people's own: CSV and TSV, what is pasted, and those of
+documents that a reader knows."""
 
 import csv
 import re
@@ -7,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from io import StringIO
 from pathlib import Path
 
-from numerate.documents import is_binary, read_file
+from numerate.documents import PLAIN, read_file, suits
 from numerate.documents.cell_grid import MAX_AREA, SpanningCell, cell_grid
 from numerate.documents.document import Document, Table
 from numerate.documents.flow import Flow
@@ -22,10 +23,7 @@ from numerate.errors import DocumentError
 DELIMITERS = "\t;,|"
 SAMPLE = 50  # rows by which a delimiter is found
 
-_KINDS = {
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".md": "markdown", ".markdown": "markdown",
-    ".html": "html", ".htm": "html", ".xhtml": "html", ".xml": "article", ".nxml": "article",
-}  # fmt: skip
+_KINDS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
 _BLOCKS = {"br", "p", "div", "li", "ul", "ol", "dd", "dt", "dl", "td", "th", "tr", "hr"}
 _SILENT = {"script", "style", "table", "template"}
 _COMMA = re.compile(r"[+−-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]+ ?%?")
@@ -38,8 +36,8 @@ _POINT = re.compile(
 def read_tables(path: str | Path) -> list[Table]:
     """All tables of a file, in their order; what cannot be read is one line.
 
-    The suffix says what it is: .csv, .tsv, .md, .html, .xlsx, .docx, an article (.xml); otherwise
-    a look inside.
+    The suffix says what it is: .csv or .tsv, or that of a document which a reader is registered
+    for; otherwise a look inside.
 
     Examples:
         >>> from numerate import read_tables
@@ -53,28 +51,38 @@ def read_tables(path: str | Path) -> list[Table]:
 
 
 def read_table_file(path: str | Path) -> Document:
-    """The same as a document without text; a table of separated values, or of Markdown, knows
-    where its cells stand in the file."""
-    name, path = str(path), Path(path)
-    bare = _bare(path)
-    kind = _KINDS.get(bare.suffix.lower())
-    given = None
-    if kind == "article" or is_binary(name):
-        documents = read_file(name)
-        found = _filled([table for one in documents for table in one.tables], name)
-    else:
-        data = _bytes(path)
-        found = _tables(data, name, kind, bare.stem)
-        given = None if _is_html(data, kind) else _text(data, name)
-    document = Document(name, [], found, given=given)
-    for table in found:
+    """The same as a document without text; where they stand in the file is kept."""
+    name = str(path)
+    is_known = suits(name) and not suits(name, PLAIN) and not is_table_file(name)
+    document = _of_document(name) if is_known else _of_lone_tables(name)
+    for table in document.tables:
         table.file = document
     return document
 
 
+def _of_document(name: str) -> Document:
+    documents = read_file(name)
+    found = _filled([table for one in documents for table in one.tables], name)
+    if len(documents) > 1:  # each has places of its own
+        return Document(name, [], found)
+    (one,) = documents
+    document = Document(
+        name, [], found, given=one.given, code=one.code, comments=one.comments, parts=one.parts
+    )
+    document.format, document.folder = one.format, one.folder
+    return document
+
+
+def _of_lone_tables(name: str) -> Document:
+    bare, data = _bare(Path(name)), _bytes(Path(name))
+    kind = _KINDS.get(bare.suffix.lower())
+    found = _tables(data, name, kind, bare.stem)
+    return Document(name, [], found, given=None if _is_html(data, kind) else _text(data, name))
+
+
 def is_table_file(name: str) -> bool:
     """Whether it holds nothing but a table, as its name says."""
-    return _KINDS.get(_bare(Path(name)).suffix.lower()) in ("csv", "tsv")
+    return _bare(Path(name)).suffix.lower() in _KINDS
 
 
 def _bare(path: Path) -> Path:
@@ -94,17 +102,15 @@ def _tables(data: bytes, name: str, kind: str | None, title: str) -> list[Table]
         found = _html_tables(data, name)
     else:
         text = _text(data, name)
-        if kind == "markdown" and text.count("|") > MAX_AREA:
-            raise DocumentError(name, f"too large: expected at most {MAX_AREA:,} cells")
-        found = list(pipe_tables(text)) if kind in ("markdown", None) else []
-        if kind != "markdown" and not found:
+        found = [] if kind else list(pipe_tables(text))
+        if not found:
             found = [_separated(text, name, "\t" if kind == "tsv" else None, title)]
         _refuse_long_rows(found, name)
     return _filled(found, name)
 
 
 def _is_html(data: bytes, kind: str | None) -> bool:
-    return kind == "html" or (kind is None and data.lstrip()[:1] == b"<")
+    return kind is None and data.lstrip()[:1] == b"<"
 
 
 def _filled(found: list[Table], name: str) -> list[Table]:
