@@ -207,12 +207,8 @@ def check(
     device: Device = None,
 ) -> None:
     """Proofread the numbers of documents: recompute them, and ask models about them."""
-    from numerate.proofreading.check_command import (
-        Opening,
-        Wanted,
-        check_files,
-        configuration_for,
-    )
+    from numerate.proofreading.check_command import Opening, check_files, configuration_for
+    from numerate.proofreading.wanted import Wanted
 
     wanted = Wanted(
         tables=tuple(table or ()),

@@ -1,13 +1,13 @@
 """`numerate check`: read, proofread, leave out what is known, report, mend what is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
 
 from numerate.checking.finding import Finding
-from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration, find_configuration
+from numerate.configuration import Configuration, find_configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_table_file
@@ -16,9 +16,7 @@ from numerate.errors import (
     BROKEN,
     WRONG_USE,
     DocumentError,
-    NumerateError,
     SourceError,
-    check_choice,
 )
 from numerate.notices import plain_console, say, warn
 from numerate.numeral import normalise
@@ -41,61 +39,15 @@ from numerate.proofreading.proofread_report import Report, coverage_in_words, is
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.suppression import suppress
-from numerate.proofreading.witnesses import ALARMS, Model, looked_for
-
-CONFIG = "config.json"  # what a folder has that is a run
-NONE = "none"  # switches off a baseline, a joining or models that are configured
-MIN_PROBABILITY = 0.1  # that a finding is an error; of ten such, one is an error
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What was said on the command line, and in the configuration where nothing was said."""
-
-    models: tuple[str, ...] = ()
-    chooses: bool = True  # where no models are named, the best that is installed
-    tables: tuple[Path, ...] = ()
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    alarms: float = ALARMS
-    min_probability: float = MIN_PROBABILITY
-    format: str = "terminal"
-    baseline: Path | None = None
-    joining: Path | None = None
-    write_baseline: bool = False
-    fix: bool = False
-    force_domain: bool = False
-    colour: bool | None = None
-    verbose: bool = False
-    input_format: str = "auto"
-    field: str = "text"
-
-    def configured(self, project: Configuration, **said: object) -> "Wanted":
-        """With what was said, or else what the project has chosen; `none` is neither."""
-        chosen = {
-            "models": project.models,
-            "select": project.select,
-            "ignore": project.codes,
-            "alarms": project.alarms,
-            "min_probability": project.min_probability,
-            "format": project.format,
-            "baseline": project.baseline,
-            "joining": project.joining,
-        }
-        given = {name: value for name, value in said.items() if value not in (None, ())}
-        off = [name for name, value in given.items() if value in (Path(NONE), (NONE,))]
-        given |= dict.fromkeys(off)
-        if "models" in off:
-            given |= {"models": (), "chooses": False}
-        usual = {name: value for name, value in chosen.items() if value not in (None, ())}
-        return replace(self, **{**usual, **given})  # type: ignore[arg-type]
+from numerate.proofreading.wanted import Wanted, check_wanted
+from numerate.proofreading.witnesses import Model, looked_for
 
 
 def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     """Print what was found; the exit status: 1 when there is something, or when there is a
     document that a model does not fit, of which it cannot say that nothing is wrong; that of a
     mistake of ours when a rule has failed."""
-    _check(wanted, files)
+    check_wanted(wanted, files)
     codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
     documents, projects, unread = _read(files, wanted)
     beside = [read_table_file(file) for file in dict.fromkeys(wanted.tables)]
@@ -133,27 +85,6 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     if len(report) > mended or report.misfits:
         return 1
     return WRONG_USE if unread else 0
-
-
-def _check(wanted: Wanted, files: list[str]) -> None:
-    check_choice("format", wanted.format, CHECK_FORMATS)
-    if not 0 < wanted.alarms < 1:
-        raise NumerateError(f"alarms: got {wanted.alarms}, expected between 0 and 1")
-    if not 0 <= wanted.min_probability <= 1:
-        got = wanted.min_probability
-        raise NumerateError(f"min-probability: got {got}, expected from 0 to 1")
-    first, *rest = files
-    if first.startswith(PRETRAINED) or (rest and (Path(first) / CONFIG).is_file()):
-        raise NumerateError(
-            f"check: got {first}, a model, before the files, as it was in earlier versions; "
-            f"expected numerate check {' '.join(rest) or 'FILE'} --model {first}"
-        )
-    if wanted.write_baseline and wanted.baseline is None:
-        raise NumerateError("--write-baseline: got no file, expected --baseline FILE with it")
-    if wanted.fix and wanted.format != "terminal":
-        raise NumerateError(f"--fix: got --format {wanted.format}, expected terminal: it asks")
-    if wanted.fix and STANDARD_INPUT in files:
-        raise NumerateError("--fix: got standard input, expected files, which can be written")
 
 
 def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Configuration], int]:

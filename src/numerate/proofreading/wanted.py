@@ -1,0 +1,78 @@
+"""What is wanted of `numerate check`: said on the command line or configured, if it can be had."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration
+from numerate.documents import STANDARD_INPUT
+from numerate.errors import NumerateError, check_choice
+from numerate.proofreading.witnesses import ALARMS
+
+CONFIG = "config.json"  # what a folder has that is a run
+NONE = "none"  # switches off a baseline, a joining or models that are configured
+MIN_PROBABILITY = 0.1  # that a finding is an error; of ten such, one is an error
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was said on the command line, and in the configuration where nothing was said."""
+
+    models: tuple[str, ...] = ()
+    chooses: bool = True  # where no models are named, the best that is installed
+    tables: tuple[Path, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    alarms: float = ALARMS
+    min_probability: float = MIN_PROBABILITY
+    format: str = "terminal"
+    baseline: Path | None = None
+    joining: Path | None = None
+    write_baseline: bool = False
+    fix: bool = False
+    force_domain: bool = False
+    colour: bool | None = None
+    verbose: bool = False
+    input_format: str = "auto"
+    field: str = "text"
+
+    def configured(self, project: Configuration, **said: object) -> "Wanted":
+        """With what was said, or else what the project has chosen; `none` is neither."""
+        chosen = {
+            "models": project.models,
+            "select": project.select,
+            "ignore": project.codes,
+            "alarms": project.alarms,
+            "min_probability": project.min_probability,
+            "format": project.format,
+            "baseline": project.baseline,
+            "joining": project.joining,
+        }
+        given = {name: value for name, value in said.items() if value not in (None, ())}
+        off = [name for name, value in given.items() if value in (Path(NONE), (NONE,))]
+        given |= dict.fromkeys(off)
+        if "models" in off:
+            given |= {"models": (), "chooses": False}
+        usual = {name: value for name, value in chosen.items() if value not in (None, ())}
+        return replace(self, **{**usual, **given})  # type: ignore[arg-type]
+
+
+def check_wanted(wanted: Wanted, files: list[str]) -> None:
+    """Raises over what cannot be had, or not together."""
+    check_choice("format", wanted.format, CHECK_FORMATS)
+    if not 0 < wanted.alarms < 1:
+        raise NumerateError(f"alarms: got {wanted.alarms}, expected between 0 and 1")
+    if not 0 <= wanted.min_probability <= 1:
+        got = wanted.min_probability
+        raise NumerateError(f"min-probability: got {got}, expected from 0 to 1")
+    first, *rest = files
+    if first.startswith(PRETRAINED) or (rest and (Path(first) / CONFIG).is_file()):
+        raise NumerateError(
+            f"check: got {first}, a model, before the files, as it was in earlier versions; "
+            f"expected numerate check {' '.join(rest) or 'FILE'} --model {first}"
+        )
+    if wanted.write_baseline and wanted.baseline is None:
+        raise NumerateError("--write-baseline: got no file, expected --baseline FILE with it")
+    if wanted.fix and wanted.format != "terminal":
+        raise NumerateError(f"--fix: got --format {wanted.format}, expected terminal: it asks")
+    if wanted.fix and STANDARD_INPUT in files:
+        raise NumerateError("--fix: got standard input, expected files, which can be written")
