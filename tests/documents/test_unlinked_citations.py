@@ -1,7 +1,5 @@
 """Citations that nobody linked are told from quantities by the list of references."""
 
-import time
-
 import pytest
 
 from numerate.documents.unlinked_citations import with_citations
@@ -33,8 +31,7 @@ def test_citations(text: str, cited: str | None) -> None:
     assert with_citations(text, 0) == text
 
 
-def test_it_takes_no_time() -> None:
-    began = time.process_time()
-    for text in ("(Low, " * 5000, "(a 2019; " * 5000, "[1," * 5000, "(" + "b, 2019; " * 200 + ")"):
-        with_citations(text, 30)
-    assert time.process_time() - began < 2
+def test_long_runs_of_what_begins_a_citation_are_read() -> None:
+    """Anything but linear time would take minutes."""
+    for text in ("(Low, " * 50_000, "(a 2019; " * 50_000, "[1," * 50_000):
+        assert with_citations(text, 30) == text

