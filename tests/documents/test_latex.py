@@ -48,6 +48,11 @@ def text(source: str) -> str:
         (r"as $$x = 5$$ and \[y=6\] show", "as _math_ and _math_ show"),
         (r"\begin{equation}\label{e} x=5\end{equation} by \eqref{e}", "_math_ by _ref_"),
         (r"a \iffalse 5 \else 6 \fi b\newif\ifx@\ifx@ 7\fi", "a 6 b"),
+        (r"\ifdraft 7 \ifother 1 \else 2 \fi \else 8 \fi 9", "8 9"),
+        (r"\drafttrue\ifdraft 7 \else 8 \fi $a \iff b$", "7 a ⇔ b"),
+        (r"\newcommand{\n}{\ifdraft 7\else 8\fi} \n, \ifcustom{5}{6} 9", "8, 56 9"),
+        (r"\iffalse \ifdraft 5 \fi 6 \fi 7 \ifodd", "7"),
+        (r"\ifcustom 5", "5"),
         (r"\begin{verbatim} 5 % \end{x} $ \end{verbatim}\begin{comment}6\end{comment}7", "7"),
         (r"\begin{center}5\end{center}" "\n\n6", "5\n\n6"),
         (r"\section*{Of 5}\label{s} Text \vspace{3cm}", "Of 5\n\nText"),
@@ -273,6 +278,12 @@ def test_files_beside_it_are_taken_in(tmp_path: Path, capsys: pytest.CaptureFixt
         "leads out of the folder of the document",
         "no such file",
     ]
+
+
+def test_a_condition_without_an_end_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert text("\\iffalse 5 \\fi 6\n\n\\ifdraft 7") == "6"
+    told = "paper.tex:3: \\ifdraft has no \\fi: what follows is left out"
+    assert capsys.readouterr().err.strip() == f"numerate: {told}"
 
 
 def test_hidden_files_are_not_taken_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

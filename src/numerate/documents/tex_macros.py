@@ -24,6 +24,8 @@ _CONDITIONS = {
     "ifvmode", "ifinner", "ifeof", "ifvoid", "ifpdf", "ifxetex", "ifluatex", "ifPDFTeX", "ifXeTeX",
     "ifLuaTeX", "iffalse", "ifxetexorluatex", "if@twocolumn", "if@filesw",
 }  # fmt: skip
+_NO_CONDITIONS = {"iff", "ifthenelse"}
+_ENDS = re.compile(r"\\fi(?![A-Za-z@])")
 _ASSIGNED = re.compile(r"\s*=?\s*")
 _DOCUMENT_PARAMETER = re.compile(r"[mosdOtre+]")
 
@@ -44,7 +46,12 @@ class MacroStream(TokenStream):
         self._macros: dict[str, Macro] = {}
         self._aliases: dict[str, str] = {}
         self._conditions: dict[str, bool] = {"iftrue": True}
+        self._has_conditions = _ENDS.search(text) is not None
         self._expanded = 0
+
+    def open(self, text: str, base: int, *, apart: bool) -> None:
+        self._has_conditions = self._has_conditions or _ENDS.search(text) is not None
+        super().open(text, base, apart=apart)
 
     def next(self) -> Token | None:
         while (token := self.raw()) is not None:
@@ -58,7 +65,7 @@ class MacroStream(TokenStream):
                 if name in _DEFINITIONS:
                     self._define(name)
                     continue
-                if self._decides(name):
+                if self._decides(token):
                     continue
             return token
         return None
@@ -156,8 +163,9 @@ class MacroStream(TokenStream):
 
     # Conditions
 
-    def _decides(self, name: str) -> bool:
+    def _decides(self, token: Token) -> bool:
         """Whether it was about a condition, or the end of one."""
+        name = token.text
         if name in ("else", "or"):
             self._skip_branch(to_else=False)
         elif name == "ifmmode":
@@ -168,28 +176,42 @@ class MacroStream(TokenStream):
                 self._skip_branch(to_else=True)
         elif name in _CONDITIONS:
             self._skip_branch(to_else=True)
-        elif name.endswith(("true", "false")) and "if" + _stem(name) in self._conditions:
+        elif self._is_condition(name):  # made elsewhere, such as in a class
+            if not self._skip_branch(to_else=True):
+                self._note(f"\\{name} has no \\fi: what follows is left out", token.at)
+        elif name.endswith(("true", "false")) and _stem(name):
             self._conditions["if" + _stem(name)] = name.endswith("true")
         else:
             return name == "fi"
         return True
 
-    def _skip_branch(self, *, to_else: bool) -> None:
+    def _is_condition(self, name: str) -> bool:
+        """Commands that begin so, and take arguments, decide for themselves."""
+        if name in _CONDITIONS or name in self._conditions or name == "ifmmode":
+            return True
+        if not self._has_conditions or not name.startswith("if") or name in _NO_CONDITIONS:
+            return False
+        after = self.peek()
+        return not self.knows(name) and (after is None or after.kind != "{")
+
+    def _skip_branch(self, *, to_else: bool) -> bool:
+        """Whether it ends before what it is a part of does."""
         depth = 0
         while (token := self.raw()) is not None:
             if token.kind == END:
                 self.put_back([token])
-                return
+                return False
             if token.kind != COMMAND:
                 continue
-            if token.text in _CONDITIONS | self._conditions.keys() | {"ifmmode"}:
+            if self._is_condition(token.text):
                 depth += 1
             elif token.text == "fi":
                 if depth == 0:
-                    return
+                    return True
                 depth -= 1
             elif token.text == "else" and to_else and depth == 0:
-                return
+                return True
+        return False
 
 
 def _stem(name: str) -> str:
