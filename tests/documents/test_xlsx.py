@@ -18,9 +18,9 @@ from numerate.checking.reading import ReadDocument
 from numerate.checking.where import Where
 from numerate.documents import documents, read_file
 from numerate.documents.document import Document
+from numerate.documents.office.sheet import column_name
+from numerate.documents.office.sheet_content import Sheet, sheet_content
 from numerate.documents.reader import Unit
-from numerate.documents.sheet import column_name
-from numerate.documents.sheet_content import Sheet, sheet_content
 from numerate.errors import DocumentError
 
 DOGS = (DATA / "office/dogs.xlsx").read_bytes()

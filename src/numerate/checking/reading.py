@@ -11,7 +11,7 @@ from numerate.checking.names_of_digits import NamesOfDigits
 from numerate.checking.numbers import Number, numbers_in
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Paragraph, Table
-from numerate.documents.markdown_code import stretch_at
+from numerate.documents.markdown.markdown_code import stretch_at
 from numerate.documents.source_map import Place
 
 if TYPE_CHECKING:

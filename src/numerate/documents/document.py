@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from numerate.documents.office.sheet import SheetCells
 from numerate.documents.placed_text import PlacedText
-from numerate.documents.sheet import SheetCells
 from numerate.documents.source_map import Part, Runs, SourceMap
 
 BETWEEN = "\n\n"  # two paragraphs

@@ -13,7 +13,7 @@ from importlib.resources import files
 
 from numerate.checking.finding import Finding
 from numerate.checking.where import Where
-from numerate.documents.markdown_code import stretch_at
+from numerate.documents.markdown.markdown_code import stretch_at
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
     Report,

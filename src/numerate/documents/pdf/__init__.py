@@ -1,0 +1,1 @@
+"""PDF: glyphs with their places, made into lines, columns, paragraphs and tables."""
