@@ -280,6 +280,19 @@ def test_files_beside_it_are_taken_in(tmp_path: Path, capsys: pytest.CaptureFixt
     ]
 
 
+@pytest.mark.parametrize(
+    ("declared", "codec"),
+    [
+        ("\\usepackage[koi8-r]{inputenc}", "koi8-r"),
+        ("\\usepackage[ utf8, cp1251 ]{inputenc}", "cp1251"),
+        ("% \\usepackage[latin1]{inputenc}\n100\\% \\inputencoding{koi8-r}", "koi8-r"),
+    ],
+)
+def test_encodings_that_are_declared(declared: str, codec: str) -> None:
+    source = f"{declared}\n\\begin{{document}}Из 50 человек.\\end{{document}}".encode(codec)
+    assert [p.text for p in read_one("latex", source, "paper.tex").paragraphs] == ["Из 50 человек."]
+
+
 def test_a_condition_without_an_end_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert text("\\iffalse 5 \\fi 6\n\n\\ifdraft 7") == "6"
     told = "paper.tex:3: \\ifdraft has no \\fi: what follows is left out"

@@ -11,7 +11,10 @@ from numerate.documents.source_map import Part
 from numerate.errors import DocumentError
 
 MAX_INPUTS = 1000
-_DECLARED = re.compile(rb"\\(?:usepackage|inputencoding)\s*(?:\[(\w+)\]\s*\{inputenc\}|\{(\w+)\})")
+_DECLARED = re.compile(
+    rb"\\usepackage\s*\[([^\[\]]*)\]\s*\{inputenc\}|\\inputencoding\s*\{([^{}]*)\}"
+)
+_COMMENT = re.compile(rb"(?<!\\)%[^\n]*")
 _CODECS = {
     "latin1": "latin-1", "latin2": "iso8859-2", "latin3": "iso8859-3", "latin4": "iso8859-4",
     "latin5": "iso8859-9", "latin9": "iso8859-15", "latin10": "iso8859-16", "ansinew": "cp1252",
@@ -42,9 +45,11 @@ def tex_source(data: bytes, name: str, codec: str | None = None) -> str:
 
 
 def declared_codec(data: bytes) -> str | None:
-    for first, second in _DECLARED.findall(data):
-        if codec := _CODECS.get((first or second).decode()):
-            return codec
+    """Of several options, the last counts."""
+    for of_package, of_text in _DECLARED.findall(_COMMENT.sub(b"", data)):
+        for name in reversed((of_package or of_text).decode("ascii", "replace").split(",")):
+            if codec := _CODECS.get(name.strip()):
+                return codec
     return None
 
 
