@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fuzzing.kind import Setting
@@ -101,6 +101,18 @@ MUTATIONS: tuple[Mutation, ...] = (
     flip_bytes, delete_span, duplicate_span, truncate, insert_oddity, swap_tags,
     exchange_elements, change_attribute, nest,
 )  # fmt: skip
+
+
+def damaged(
+    data: bytes, chance: random.Random, kinds: Sequence[Mutation] = MUTATIONS
+) -> tuple[bytearray, str]:
+    """After one to four kinds of damage, and which these were."""
+    found = bytearray(data)
+    chosen = chance.choices(kinds, k=chance.randint(1, 4))
+    for mutate in chosen:
+        if found:
+            mutate(found, chance)
+    return found, ", ".join(mutate.__name__ for mutate in chosen)
 
 
 class Articles:

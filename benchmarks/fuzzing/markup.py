@@ -4,7 +4,14 @@ import random
 from pathlib import Path
 
 import numerate
-from fuzzing.articles import MUTATIONS, delete_span, duplicate_span, flip_bytes, truncate
+from fuzzing.articles import (
+    MUTATIONS,
+    damaged,
+    delete_span,
+    duplicate_span,
+    flip_bytes,
+    truncate,
+)
 from fuzzing.kind import Setting
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
@@ -26,14 +33,10 @@ class Markup:
 
     def damage(self, chance: random.Random, folder: Path) -> str:
         name = chance.choice(sorted(self._files))
-        data = bytearray(self._files[name])
         kinds = (put_signs, flip_bytes, delete_span, duplicate_span, truncate, *MUTATIONS)
-        chosen = chance.choices(kinds, k=chance.randint(1, 4))
-        for mutate in chosen:
-            if data:
-                mutate(data, chance)
+        data, how = damaged(self._files[name], chance, kinds)
         (folder / name).write_bytes(data)
-        return f"{name} after {', '.join(mutate.__name__ for mutate in chosen)}"
+        return f"{name} after {how}"
 
     def use(self, folder: Path) -> str:
         [path] = folder.iterdir()

@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from fuzzing.articles import MUTATIONS
+from fuzzing.articles import damaged
 from fuzzing.kind import Setting
 from numerate.documents.table_file import read_tables
 from numerate.sight.table_numbers import columns_of_texts, numbers_of
@@ -26,13 +26,10 @@ class TableFiles:
 
     def damage(self, chance: random.Random, folder: Path) -> str:
         name = chance.choice(sorted(FILES))
-        data = bytearray(FILES[name].encode(chance.choice(("utf-8", "utf-8", "utf-16"))))
-        chosen = chance.choices(MUTATIONS, k=chance.randint(1, 4))
-        for mutate in chosen:
-            if data:
-                mutate(data, chance)
+        written = FILES[name].encode(chance.choice(("utf-8", "utf-8", "utf-16")))
+        data, how = damaged(written, chance)
         (folder / name).write_bytes(data)
-        return f"{name} after {', '.join(mutate.__name__ for mutate in chosen)}"
+        return f"{name} after {how}"
 
     def use(self, folder: Path) -> str:
         [path] = folder.iterdir()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.documents.places import assert_places_are_inside
 from tests.documents.reading import read_one
 
 import numerate
@@ -339,19 +340,7 @@ PIECES = st.sampled_from([*SIGNS.split(), "\n\n", "\n", " ", "\\"])
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
 def test_no_source_breaks_it(source: str) -> None:
     source = source.encode("utf-8", "replace").decode()
-    found = read(source)
-    for paragraph in found.paragraphs:
-        for at in range(len(paragraph.text)):
-            start, end = found.span(paragraph, at, at + 1)
-            assert 0 <= start < end <= len(source)
-    for table in found.tables:
-        assert table.source is not None
-        for number, row in enumerate([*table.header, *table.body]):
-            for column, cell in enumerate(row):
-                if cell:
-                    place = number - len(table.header), column
-                    start, end = table.source.span(*place, 0, len(cell))
-                    assert 0 <= start < end <= len(source)
+    assert_places_are_inside(read(source), source)
 
 
 def test_a_table_in_the_text_may_have_its_caption_before_it() -> None:

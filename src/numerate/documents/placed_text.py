@@ -1,7 +1,7 @@
 """Text that differs from its source, with the way back of every character."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 Places = Sequence[int]
@@ -49,6 +49,19 @@ class PlacedText(NamedTuple):
         if not texts:
             return self
         return PlacedText("".join([*texts, self.text[done:]]), [*places, *self.places[done:]])
+
+    @classmethod
+    def joined(cls, texts: Iterable["PlacedText"], by: str) -> "PlacedText":
+        """One after another, without empty ones; what is put between stands for what is before."""
+        text, places = "", list[int]()
+        for one in texts:
+            if one.text.strip():
+                if text:
+                    text += by
+                    places += [places[-1]] * len(by)
+                text += one.text
+                places += one.places
+        return cls(text, places)
 
     @property
     def runs(self) -> list[tuple[int, int]]:

@@ -121,16 +121,7 @@ def _row(lines: Sequence[Line], columns: list[tuple[int, int]], show: Show) -> l
 
 
 def _joined(lines: Sequence[Line], start: int, end: int) -> PlacedText:
-    text, places = "", list[int]()
-    for line in lines:
-        part = line.placed(start, end)
-        if part.text.strip():
-            if text:
-                text += "\n"
-                places.append(places[-1])
-            text += part.text
-            places += part.places
-    return PlacedText(text, places)
+    return PlacedText.joined((line.placed(start, end) for line in lines), "\n")
 
 
 def _grid(lines: Sequence[Line], show: Show) -> MarkdownTable:

@@ -125,8 +125,8 @@ class TexTable:
         _settle_spans(self.head or [])
         _settle_spans(self.rows)
         below = self._notes_below() + [row[0].content for row in self.foot if len(row) == 1]
-        notes = _joined([*below, notes])
-        caption = _joined([told, self.caption])
+        notes = PlacedText.joined([*below, notes], " ")
+        caption = PlacedText.joined([told, self.caption], " ")
         height = 0 if self.head is not None else self._height()
         header = self.head if self.head is not None else self.rows[:height]
         body = self.rows if self.head is not None else self.rows[height:]
@@ -198,15 +198,3 @@ def _settle_spans(rows: list[list[PlacedCell]]) -> None:
             gone |= {(covered, starts[covered][column]) for covered in range(top + 1, top + height)}
     for number, row in enumerate(rows):
         row[:] = [cell for index, cell in enumerate(row) if (number, index) not in gone]
-
-
-def _joined(texts: list[PlacedText]) -> PlacedText:
-    text, places = "", list[int]()
-    for one in texts:
-        if one.text:
-            if text:
-                text += " "
-                places.append(places[-1])
-            text += one.text
-            places += one.places
-    return PlacedText(text, places)
