@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.server.test_api import ask
 from tests.trials import TABLE, TEXT
 
@@ -241,6 +241,23 @@ def test_a_table_is_pasted_dropped_and_taken_away(page: Page) -> None:
     page.locator("#numerals button", has_text="573").click()
     expect(page.locator(".sources button").first).to_contain_text("Table")
     expect(page.locator(".sources")).not_to_contain_text("57.3")
+
+
+def test_a_table_may_be_added_before_the_server_has_said_what_it_has(
+    browser: Browser, seeing: httpx.Client
+) -> None:
+    page = browser.new_page()
+    waiting: list[Route] = []
+    page.route("**/v1/model", lambda route: waiting.append(route))
+    page.goto(str(seeing.base_url))
+    page.click("#table-add")
+    page.fill("#table-text", "a,b\n1,2")
+    page.click("#table-form button[type=submit]")
+    expect(page.locator("figure.table")).to_have_count(1)
+    waiting[0].continue_()
+    expect(page.locator("figure.table")).to_have_count(2)
+    expect(page.locator("figure.table").last.locator("td").first).to_have_text("1")
+    page.close()
 
 
 def test_tables_fit_a_phone(browser: Browser, seeing: httpx.Client) -> None:

@@ -251,7 +251,7 @@ async function start() {
     find("key").hidden = !hasModel;
     document.body.toggleAttribute("data-rules-alone", !hasModel);
     find("example").hidden = examples.length < 2;
-    if (!tables.version) tables.use(about.tables);
+    tables.use(about.tables);
     say("");
     if (editor.text || !examples.length) checkText();
     else showExample();

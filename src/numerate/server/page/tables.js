@@ -5,6 +5,8 @@ import { element } from "./elements.js";
 const LARGEST = 1 << 20; // bytes of a file; the server says what is too much of a table
 
 export class Tables {
+  #isGiven = false;
+
   /** `read(text)` gives the tables of a text, `onChange()` follows every change, `onCell(index)` is
    * told which source was chosen by its cell. */
   constructor(root, { read, onChange, onCell }) {
@@ -36,9 +38,11 @@ export class Tables {
     });
   }
 
-  /** Those that the server was started with. */
+  /** Those that the server was started with, once: before what was added while it was asked. */
   use(tables) {
-    this.tables = tables;
+    if (this.#isGiven) return;
+    this.#isGiven = true;
+    this.tables = [...tables, ...this.tables];
     this.#changed();
   }
 
