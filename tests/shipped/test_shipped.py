@@ -144,9 +144,15 @@ def test_what_fits_no_model_is_recomputed_alone(
 
 
 def test_a_broken_one_that_nobody_named_is_left_out(site: Path, tmp_path: Path) -> None:
-    (site / "detector" / "config.json").unlink()
     report = tmp_path / "report.txt"
     report.write_text(BAD, encoding="utf-8")
+    card = json.loads((site / CARD).read_text(encoding="utf-8"))
+    (site / CARD).write_text(json.dumps({**card, "joining": "none.json"}), encoding="utf-8")
+    status, printed, told = run("check", str(report))
+    assert (status, "NUM101" in printed) == (1, True)
+    assert "none.json" in told
+    (site / CARD).write_text(json.dumps(card), encoding="utf-8")
+    (site / "detector" / "config.json").unlink()
     status, printed, told = run("check", str(report))
     assert (status, "NUM101" in printed) == (1, True)
     assert "detector/config.json cannot be read" in told

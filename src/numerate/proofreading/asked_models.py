@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from numerate.documents.document import Document, Table
-from numerate.errors import RunError
+from numerate.errors import NumerateError, RunError
 from numerate.notices import say
 from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.proofread import ProofreadDocument
@@ -69,10 +69,14 @@ def installed_models(
     joining: Path | None, open: Open, ready: Callable[[Sequence[Model]], None]
 ) -> list[Asked]:
     """The best first; each joins evidence as was fitted for it, unless told otherwise."""
+    told = None if joining is None else read_joining(joining)
     found = []
     for model in usable():
-        fitted = joining or model.joining
-        how = UNFITTED if fitted is None else read_joining(fitted)
+        try:
+            how = told or (UNFITTED if model.joining is None else read_joining(model.joining))
+        except NumerateError as error:  # nobody asked for it
+            say(f"{error}; left out")
+            continue
         found.append(Asked((model.name,), how, True, open, ready))
     return found
 
