@@ -21,7 +21,8 @@ def prepare(
     keep: Annotated[
         str | None,
         typer.Option(
-            help="Paragraphs to keep: table-refs, numerals, all; or rows of tables.",
+            help="Paragraphs to keep: table-refs, mixed (those, and one in eight of the others), "
+            "numerals, all; or rows of tables.",
             metavar="RULE",
             show_default="table-refs of articles, numerals of other text",
         ),

@@ -117,7 +117,7 @@ def _row(paragraph: Paragraph, document: str, keep: Keep, rules: Rules) -> dict[
     text = paragraph.text
     tokens = tokenize(text, rules.reading)
     numerals = [position for position, token in enumerate(tokens) if token.is_numeral]
-    if not keep.keeps(tokens, numerals):
+    if not keep.keeps(paragraph, tokens, numerals):
         return None
     row: dict[str, Any] = {
         "document": document,

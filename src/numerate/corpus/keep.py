@@ -1,14 +1,18 @@
 """Which paragraphs a dataset keeps."""
 
+import zlib
 from collections.abc import Sequence
 from enum import StrEnum
 
 from numerate.corpus.tokenizer import Token
 from numerate.documents.document import Document, Paragraph
 
+ONE_IN = 8  # of paragraphs that refer to no table, in a dataset of both kinds
+
 
 class Keep(StrEnum):
     TABLE_REFS = "table-refs"
+    MIXED = "mixed"  # those, and some of the others
     NUMERALS = "numerals"
     ALL = "all"
     ROWS = "rows"  # of tables, each as a line
@@ -24,8 +28,11 @@ class Keep(StrEnum):
             return False
         return self is not Keep.TABLE_REFS or bool(paragraph.tables)
 
-    def keeps(self, tokens: Sequence[Token], numerals: Sequence[int]) -> bool:
+    def keeps(self, paragraph: Paragraph, tokens: Sequence[Token], numerals: Sequence[int]) -> bool:
         """Once its text is cut; `numerals` are their positions among the tokens."""
+        if self is Keep.MIXED and not paragraph.tables:
+            drawn = zlib.crc32(paragraph.text.encode("utf-8", "surrogatepass")) % ONE_IN == 0
+            return drawn and bool(numerals)
         return bool(numerals) or (self is Keep.ALL and bool(tokens))
 
     def expects_numerals(self, document: Document) -> bool:
@@ -40,5 +47,7 @@ def what_is_kept(keep: Keep | None) -> str:
         return "has a token"
     if keep is Keep.ROWS:
         return "is a row of a table with numbers"
+    if keep is Keep.MIXED:
+        return f"has a numeral and refers to a table, or is one in {ONE_IN} of the others"
     refers = "" if keep is Keep.NUMERALS else " and, in an article, refers to a table"
     return f"has a numeral{refers}"

@@ -89,6 +89,11 @@ class Article:
         """Numerals of its texts."""
         return sum(map(len, self.places))
 
+    @property
+    def size(self) -> int:
+        """Tokens of its texts."""
+        return sum(map(len, self.tokens))
+
     def sight(self, text: int, elsewhere: Sequence[str] = ()) -> InSight:
         own = [place.numeral for place in self.places[text]]
         tables = [self.cell_numbers[table] for table in self.views[text]]

@@ -164,7 +164,7 @@ def fit(
     torch.manual_seed(options.seed)
     elsewhere = numerals_of(train)
     dev_errors = draw_errors(dev, rules, [DEV_SEED], elsewhere)
-    prepared, prepared_dev = classifier.prepare(train), classifier.prepare(dev)
+    prepared_dev = classifier.prepare(dev)
     groups = classifier.parameter_groups(options.learning_rate)
     optimizer = torch.optim.AdamW(groups, weight_decay=options.weight_decay)
     steps = options.epochs * -(-len(train) // options.batch_size)
@@ -177,7 +177,7 @@ def fit(
         for epoch in range(options.epochs):
             began = time.monotonic()
             loss = _train_epoch(
-                classifier, prepared, rules, options, epoch, elsewhere, optimizer, schedule
+                classifier, train, rules, options, epoch, elsewhere, optimizer, schedule
             )
             dev_loss, dev_cells = dev_losses(
                 classifier, prepared_dev, dev_errors, options.processes
@@ -213,7 +213,7 @@ def _rate(done: float) -> float:
 
 def _train_epoch(
     classifier: NumeralClassifier,
-    prepared: Prepared,
+    articles: Sequence[Article],
     rules: ReadingRules,
     options: FittingOptions,
     epoch: int,
@@ -222,18 +222,18 @@ def _train_epoch(
     schedule: torch.optim.lr_scheduler.LambdaLR,
 ) -> float:
     seed = [options.seed, epoch]
-    errors = draw_errors(prepared.articles, rules, seed, elsewhere)
-    generator = np.random.default_rng([*seed, 1])
-    batches = bucketed_batches(prepared.sizes, options.batch_size, generator)
+    sizes = np.array([article.size for article in articles])
+    batches = bucketed_batches(sizes, options.batch_size, np.random.default_rng([*seed, 1]))
 
     def make(batch: int) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Labels of texts and of tables, and the articles."""
-        rows = batches[batch].tolist()
-        wrong = [errors[row] for row in rows]
-        of_texts, of_tables = labels([prepared.articles[row] for row in rows], wrong)
-        drawn = np.random.default_rng([*seed, 2, batch])
+        """Labels of texts and of tables, and the articles; where there are processes, all of it is
+        theirs, since it takes longer than to learn from it."""
+        some = [articles[row] for row in batches[batch].tolist()]
+        wrong = draw_errors(some, rules, [*seed, 2, batch], elsewhere)
+        prepared, rows = classifier.prepare(some), range(len(some))
+        drawn = np.random.default_rng([*seed, 3, batch])
         gathered = classifier.gather(prepared, rows, wrong, generator=drawn)
-        return of_texts, of_tables, gathered
+        return *labels(some, wrong), gathered
 
     classifier.train()
     total = torch.zeros((), dtype=torch.float64, device=classifier.device)

@@ -2,7 +2,9 @@
 
 After the tables in view, the paragraph stands two times: a numeral of the second is read by a model
 that has seen all of the text, before it and after it. What the model makes of it there is added to
-what the small detector says, which compares it with every number in sight, and reads tables.
+what the small detector says, which compares it with every number in sight. Its pointer, too, asks
+with the model's state before the numeral, and among the numbers as the model has read them: which
+cell belongs here is a question of words.
 """
 
 from collections.abc import Sequence
@@ -19,7 +21,7 @@ from numerate.detector.articles import Article, Errors, Selection
 from numerate.detector.channel import apply, apply_to_table
 from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
 from numerate.detector.evidence import Evidence
-from numerate.detector.small import SmallClassifier, SmallPrepared, stored_options
+from numerate.detector.small import Aside, SmallClassifier, SmallPrepared, stored_options
 from numerate.documents.document import Table
 from numerate.packing import move
 from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone
@@ -31,8 +33,9 @@ TABLE_ROOM = 1536  # tokens of tables before a paragraph, at most
 AT_ONCE = {"cpu": 4096, "cuda": 32768}  # tokens that are read together
 PADDING = {"cpu": 512, "cuda": 4096}
 TOGETHER = {"cpu": 1000, "cuda": 8000}  # tokens of texts, as we count them, between two reports
-RATE = 0.05  # of the small detector's learning rate: 1e-4 unless told
+RATE_OF_ADAPTERS, RATE_OF_ALL = 0.4, 0.1  # parts of the small detector's learning rate
 JUDGED = 256  # size of what is made of a state
+POINTING = 64  # of what the pointer compares
 BETWEEN = "\n\n"  # the two readings
 
 
@@ -41,7 +44,8 @@ class Encoded:
     """A text as tokens of the language model."""
 
     ids: list[int]
-    last: list[int]  # of each numeral, its last token
+    first: list[int]  # of each numeral, its first token
+    last: list[int]  # and its last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,13 @@ class Gathered:
 
     small: Evidence
     sequences: list[list[int]]  # of each text that is scored: tables, the text, the text again
-    places: list[np.ndarray]  # in each of them, the last token of each numeral
-    scored: np.ndarray  # bool [N] whether a numeral is of one of these texts
+    places: list[np.ndarray]  # tokens of each whose states are asked for; below 0: cut off
+    scored: np.ndarray  # int64 [M] which numerals are of these texts
+    last: np.ndarray  # int64 [M] of these the states after them, among all that are asked for
+    before: np.ndarray  # int64 [M] and before them
+    pair_states: (
+        np.ndarray
+    )  # int64 [K] of each pair of a place and a number, the number's; −1: none
 
 
 class PretrainedPrepared(Prepared):
@@ -87,6 +96,12 @@ class PretrainedClassifier(NumeralClassifier):
         nn.init.zeros_(last.bias)
         self.judge = nn.Sequential(
             nn.LayerNorm(self.size), nn.Linear(self.size, JUDGED), nn.GELU(), last
+        )
+        self.context = nn.Sequential(
+            nn.LayerNorm(self.size), nn.Linear(self.size, small.chosen.hidden)
+        )
+        self.queries, self.keys = (
+            nn.Sequential(nn.LayerNorm(self.size), nn.Linear(self.size, POINTING)) for _ in range(2)
         )
         ends = opened.end_ids or (0,)
         self._start = ends[0] if opened.adds_start is None else opened.adds_start
@@ -132,9 +147,11 @@ class PretrainedClassifier(NumeralClassifier):
         for ids, offsets, places in zip(
             encoded["input_ids"], encoded["offset_mapping"], spans, strict=True
         ):
-            starts = np.array([start for start, _ in offsets])
-            ends = np.array([end for _, end in places])
-            found.append(Encoded(ids, (np.searchsorted(starts, ends, side="left") - 1).tolist()))
+            begins = np.array([start for start, _ in offsets])
+            starts, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
+            first = np.searchsorted(begins, starts, side="right") - 1
+            last = np.searchsorted(begins, ends, side="left") - 1
+            found.append(Encoded(ids, first.tolist(), last.tolist()))
         return found
 
     # Reading
@@ -148,9 +165,7 @@ class PretrainedClassifier(NumeralClassifier):
         selections: Sequence[Selection] | None = None,
         generator: np.random.Generator | None = None,
     ) -> Gathered:
-        sequences: list[list[int]] = []
-        places: list[np.ndarray] = []
-        scored: list[np.ndarray] = [np.zeros(0, dtype=np.bool_)]
+        asked = _Asked()
         window = self._opened.window
         for index, row in enumerate(rows):
             article = prepared.articles[row]
@@ -160,32 +175,55 @@ class PretrainedClassifier(NumeralClassifier):
             texts = self._texts_with_errors(article, prepared.texts[row], wrong)
             selection = Selection() if selections is None else selections[index]
             for at in range(len(texts)) if selection.texts is None else selection.texts:
-                scored.append(np.full(len(texts[at].last), selection.scores_texts))
-                if not selection.scores_texts:
+                text, views = texts[at], [written[view] for view in article.views[at]]
+                if not selection.scores_texts or not text.last:
+                    asked.skip(len(text.last), sum(table.numbers for table in views))
                     continue
-                text, lines = texts[at], prepared.lines[row][at]
-                prefix = writer.prefix([written[view] for view in article.views[at]], lines)
+                prefix = writer.prefix(views, prepared.lines[row][at])
                 before = [self._start] if prefix is None else [*prefix.tokens.tolist(), prefix.last]
                 again = len(before) + len(text.ids) + len(self._between)
                 tokens = [*before, *text.ids, *self._between, *text.ids]
                 beyond = max(0, len(tokens) - window)  # what comes first is left out
-                sequences.append(tokens[beyond:])
-                places.append(np.array(text.last, dtype=np.int64) + again - beyond)
+                first, last = (np.array(some) + again for some in (text.first, text.last))
+                seen = np.zeros(0, dtype=np.int64) if prefix is None else prefix.ends
+                asked.add(tokens[beyond:], first - beyond, last - beyond, seen - beyond)
         small = self.small.gather(
             prepared.small, rows, errors, selections=selections, generator=generator
         )
-        return Gathered(small, sequences, places, np.concatenate(scored))
+        return asked.gathered(small)
 
     def logits(self, gathered: Gathered, *, suggest: bool = False) -> Logits:
-        found = self.small.logits(gathered.small, suggest=suggest)
         states = self._read(gathered.sequences, gathered.places)
-        with torch.autocast(self.device.type, enabled=False):
-            judged = self.judge(states.float())[:, 0]
         # Of what did not fit the window it says nothing.
         read = np.concatenate([np.zeros(0, dtype=np.bool_), *(at >= 0 for at in gathered.places)])
-        judged = judged * move(read, self.device)
-        at = move(np.flatnonzero(gathered.scored), self.device)
+        with torch.autocast(self.device.type, enabled=False):
+            states = states.float()
+            aside = self._aside(gathered, states, read)
+            found: Logits = self.small(gathered.small, suggest=suggest, aside=aside)
+            judged = self.judge(states.index_select(0, move(gathered.last, self.device)))[:, 0]
+        judged = judged * move(read[gathered.last], self.device)
+        at = move(gathered.scored, self.device)
         return replace(found, texts=found.texts.float().index_add(0, at, judged))
+
+    def _aside(self, gathered: Gathered, states: Tensor, read: np.ndarray) -> Aside:
+        """What the states say of where numerals stand, and of what they are compared with."""
+        device, evidence = self.device, gathered.small
+        known = read[gathered.before]
+        asking = states.index_select(0, move(gathered.before[known], device))
+        scored = gathered.scored[known]
+        context = states.new_zeros(len(evidence.figures), self.small.chosen.hidden)
+        context = context.index_add(0, move(scored, device), self.context(asking))
+        row_of = np.full(len(evidence.figures), -1)
+        row_of[scored] = np.arange(len(scored))
+        rows, numbers = row_of[evidence.pair_places], gathered.pair_states
+        pairs = np.flatnonzero((rows >= 0) & (numbers >= 0))
+        pairs = pairs[read[numbers[pairs]]]
+        products = (
+            self.queries(asking).index_select(0, move(rows[pairs], device))
+            * self.keys(states).index_select(0, move(numbers[pairs], device))
+        ).sum(1) / POINTING**0.5
+        fits = states.new_zeros(len(rows)).index_add(0, move(pairs, device), products)
+        return Aside(context, fits)
 
     @property
     def tokens_at_once(self) -> int:
@@ -258,9 +296,11 @@ class PretrainedClassifier(NumeralClassifier):
     # Training and storage
 
     def parameter_groups(self, rate: float) -> list[dict[str, Any]]:
+        ours = (self.small, self.judge, self.context, self.queries, self.keys)
+        part = RATE_OF_ALL if self.finetune == "full" else RATE_OF_ADAPTERS
         groups = [
-            {"params": [*self.small.parameters(), *self.judge.parameters()], "lr": rate},
-            {"params": [w for w in self.lm.parameters() if w.requires_grad], "lr": RATE * rate},
+            {"params": [weight for one in ours for weight in one.parameters()], "lr": rate},
+            {"params": [w for w in self.lm.parameters() if w.requires_grad], "lr": part * rate},
         ]
         return [group for group in groups if group["params"]]
 
@@ -279,6 +319,44 @@ class PretrainedClassifier(NumeralClassifier):
 
     def keep(self, folder: Path) -> None:
         self.small.keep(folder)
+
+
+class _Asked:
+    """What is to be read of some texts, one after another, as their numerals and pairs are counted
+    in the small detector's evidence."""
+
+    def __init__(self) -> None:
+        self.sequences: list[list[int]] = []
+        self.places: list[np.ndarray] = []
+        nothing = np.zeros(0, dtype=np.int64)
+        self._scored, self._last = [nothing], [nothing]
+        self._before, self._pair_states = [nothing], [nothing]
+        self._numerals = self._states = 0
+
+    def skip(self, numerals: int, seen: int) -> None:
+        """A text that is not scored, with so many numerals, and numbers in view."""
+        self._numerals += numerals
+        self._pair_states.append(np.full(numerals * (seen + numerals - 1), -1))
+
+    def add(self, tokens: list[int], first: np.ndarray, last: np.ndarray, seen: np.ndarray) -> None:
+        """Where in its tokens its numerals begin and end, and numbers in view end."""
+        count, size = len(last), len(seen) + len(last)
+        self.sequences.append(tokens)
+        self.places.append(np.concatenate([last, first - 1, seen]))
+        own = self._states + np.arange(count)
+        self._scored.append(self._numerals + np.arange(count))
+        self._last.append(own)
+        self._before.append(own + count)
+        in_view = self._states + 2 * count + np.arange(len(seen))
+        pairs = np.tile(np.concatenate([in_view, own]), (count, 1))
+        itself = np.eye(count, size, len(seen), dtype=np.bool_)
+        self._pair_states.append(pairs[~itself])
+        self._numerals += count
+        self._states += count + size
+
+    def gathered(self, small: Evidence) -> Gathered:
+        parts = (self._scored, self._last, self._before, self._pair_states)
+        return Gathered(small, self.sequences, self.places, *map(np.concatenate, parts))
 
 
 def open_classifier(options: dict[str, Any], vocabulary: Vocabulary) -> PretrainedClassifier:

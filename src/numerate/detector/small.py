@@ -89,6 +89,14 @@ def numeral_features(numerals: NumeralColumns) -> np.ndarray:
     ).astype(np.float32)
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What another reader of the same texts says, to be added to what is made of them here."""
+
+    context: Tensor  # [N, D] of where numerals stand
+    fits: Tensor  # [K] how well the number of each pair fits its place
+
+
 class SmallPrepared(Prepared):
     def __init__(self, articles: Sequence[Article], word_ids: dict[str, int]) -> None:
         self.articles = articles
@@ -117,9 +125,16 @@ class PairReader(nn.Module):
         return 2 * len(RELATIONS) + 3 + 3 * PAIR
 
     def forward(
-        self, context: Tensor, vectors: Tensor, places: Tensor, numbers: Tensor, pairs: Tensor
+        self,
+        context: Tensor,
+        vectors: Tensor,
+        places: Tensor,
+        numbers: Tensor,
+        pairs: Tensor,
+        fits: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """`context` [N, D] of places, `vectors` [E, D] of numbers, pairs [K, …] of both.
+        """`context` [N, D] of places, `vectors` [E, D] of numbers, pairs [K, …] of both, and maybe
+        what else says how well they fit [K].
 
         What is pooled [N, pooled], the log-probability of each pair [K] that its number belongs
         at the place, and that none does [N].
@@ -130,6 +145,8 @@ class PairReader(nn.Module):
             self.queries(context).index_select(0, places)
             * self.keys(vectors).index_select(0, numbers)
         ).sum(1) / POINTING**0.5
+        if fits is not None:
+            products = products + fits
         scores = products + self.locate(location).squeeze(1)  # [K]
         nothing = self.nothing(context).squeeze(1)  # [N]
         log_pointed, log_nothing = _log_softmax(scores, places, nothing)
@@ -221,7 +238,9 @@ class SmallClassifier(NumeralClassifier):
     def logits(self, gathered: Evidence, *, suggest: bool = False) -> Logits:
         return self(gathered, suggest=suggest)  # type: ignore[no-any-return]
 
-    def forward(self, evidence: Evidence, *, suggest: bool = False) -> Logits:
+    def forward(
+        self, evidence: Evidence, *, suggest: bool = False, aside: Aside | None = None
+    ) -> Logits:
         device = self.device
 
         def moved(array: np.ndarray) -> Tensor:
@@ -243,7 +262,10 @@ class SmallClassifier(NumeralClassifier):
         before, after = self.network(self.dropout(embedded), moved(evidence.lengths))
         positions = moved(evidence.positions)
         around = torch.cat([_at(before, positions), _at(after, positions)], 1)  # [N, 2 D]
-        context = self.dropout(torch.tanh(self.context(around)))
+        context = self.context(around)
+        if aside is not None:
+            context = context + aside.context
+        context = self.dropout(torch.tanh(context))
         # Numbers of tables, by the words of their headers.
         bags = moved(evidence.bags)
         known = bags >= 0
@@ -257,7 +279,12 @@ class SmallClassifier(NumeralClassifier):
         vectors = self.dropout(torch.cat([of_table, of_text]))  # [C + N, D]
         pair_places = moved(evidence.pair_places)
         pooled, pointed, nothing = self.reader(
-            context, vectors, pair_places, moved(evidence.pair_numbers), features(evidence.pairs)
+            context,
+            vectors,
+            pair_places,
+            moved(evidence.pair_numbers),
+            features(evidence.pairs),
+            None if aside is None else aside.fits,
         )
         texts = self.judge(context, numbers[tables:], pooled, moved(evidence.figures))
         auxiliary = None
