@@ -32,6 +32,7 @@ from numerate.vocabulary import Vocabulary
 TABLE_ROOM = 1536  # tokens of tables before a paragraph, at most
 AT_ONCE = {"cpu": 4096, "cuda": 32768}  # tokens that are read together
 PADDING = {"cpu": 512, "cuda": 4096}
+KEPT = {"cpu": 4096, "cuda": 32768}  # of which all that gradients need is kept; beyond, made anew
 TOGETHER = {"cpu": 1000, "cuda": 8000}  # tokens of texts, as we count them, between two reports
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.4, 0.1  # parts of the small detector's learning rate
 JUDGED = 256  # size of what is made of a state
@@ -90,6 +91,8 @@ class PretrainedClassifier(NumeralClassifier):
         self.small = small
         self.lm: nn.Module = opened.model.base_model
         self.is_tuned = finetune != "none"
+        if self.is_tuned:
+            opened.model.gradient_checkpointing_enable({"use_reentrant": False})
         self.size = opened.model.get_output_embeddings().weight.shape[1]
         last = nn.Linear(JUDGED, 1)
         nn.init.zeros_(last.weight)  # at first the small detector decides
@@ -237,7 +240,10 @@ class PretrainedClassifier(NumeralClassifier):
         found: list[Tensor] = []
         order: list[np.ndarray] = []
         sizes = [len(tokens) for tokens in sequences]
-        room, waste = (most.get(kind, most["cpu"]) for most in (AT_ONCE, PADDING))
+        room, waste, kept = (most.get(kind, most["cpu"]) for most in (AT_ONCE, PADDING, KEPT))
+        layers: list[Any] = [m for m in self.lm.modules() if hasattr(m, "gradient_checkpointing")]
+        for layer in layers:
+            layer.gradient_checkpointing = self.is_tuned and sum(sizes) > kept
         with (
             torch.set_grad_enabled(self.is_tuned and torch.is_grad_enabled()),
             torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"),
