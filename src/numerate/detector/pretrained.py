@@ -8,6 +8,7 @@ cell belongs here is a question of words.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,9 @@ class PretrainedClassifier(NumeralClassifier):
         self.lm: nn.Module = opened.model.base_model
         self.is_tuned = finetune != "none"
         if self.is_tuned:
-            opened.model.gradient_checkpointing_enable({"use_reentrant": False})
+            opened.model.gradient_checkpointing_enable(
+                {"use_reentrant": False, "context_fn": _contexts}
+            )
         self.size = opened.model.get_output_embeddings().weight.shape[1]
         last = nn.Linear(JUDGED, 1)
         nn.init.zeros_(last.weight)  # at first the small detector decides
@@ -325,6 +328,11 @@ class PretrainedClassifier(NumeralClassifier):
 
     def keep(self, folder: Path) -> None:
         self.small.keep(folder)
+
+
+def _contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+    """In which layers are run, and run again for their gradients: with the same attention."""
+    return nullcontext(), sdpa_kernel(OF_ANY_SHAPE)
 
 
 class _Asked:
