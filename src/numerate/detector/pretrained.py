@@ -33,7 +33,8 @@ from numerate.vocabulary import Vocabulary
 TABLE_ROOM = 1536  # tokens of tables before a paragraph, at most
 AT_ONCE = {"cpu": 4096, "cuda": 32768}  # tokens that are read together
 PADDING = {"cpu": 512, "cuda": 4096}
-KEPT = {"cpu": 4096, "cuda": 32768}  # of which all that gradients need is kept; beyond, made anew
+KEPT = 4096  # tokens of which all that gradients need is kept on a CPU; beyond, it is made anew
+KEPT_A_TOKEN = 2 << 20  # bytes of a GPU's memory for each, with room for all else
 TOGETHER = {"cpu": 1000, "cuda": 8000}  # tokens of texts, as we count them, between two reports
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.4, 0.1  # parts of the small detector's learning rate
 JUDGED = 256  # size of what is made of a state
@@ -243,10 +244,10 @@ class PretrainedClassifier(NumeralClassifier):
         found: list[Tensor] = []
         order: list[np.ndarray] = []
         sizes = [len(tokens) for tokens in sequences]
-        room, waste, kept = (most.get(kind, most["cpu"]) for most in (AT_ONCE, PADDING, KEPT))
+        room, waste = (most.get(kind, most["cpu"]) for most in (AT_ONCE, PADDING))
         layers: list[Any] = [m for m in self.lm.modules() if hasattr(m, "gradient_checkpointing")]
         for layer in layers:
-            layer.gradient_checkpointing = self.is_tuned and sum(sizes) > kept
+            layer.gradient_checkpointing = self.is_tuned and sum(sizes) > _kept(self.device)
         with (
             torch.set_grad_enabled(self.is_tuned and torch.is_grad_enabled()),
             torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"),
@@ -328,6 +329,13 @@ class PretrainedClassifier(NumeralClassifier):
 
     def keep(self, folder: Path) -> None:
         self.small.keep(folder)
+
+
+def _kept(device: torch.device) -> int:
+    """Tokens of which all that gradients need is kept."""
+    if device.type != "cuda":
+        return KEPT
+    return int(torch.cuda.get_device_properties(device).total_memory // KEPT_A_TOKEN)
 
 
 def _contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
