@@ -9,7 +9,7 @@ from tests.trials import TABLE, TEXT
 
 from numerate.corpus.dataset import Dataset
 from numerate.detector.articles import Article, Selection, article_of, articles_of, numerals_of
-from numerate.detector.channel import KINDS
+from numerate.detector.channel import KINDS, Edit
 from numerate.detector.fitting import FittingOptions, draw_errors, score
 from numerate.detector.pretrained import PretrainedClassifier
 from numerate.detector.small import SmallOptions
@@ -139,6 +139,18 @@ def test_errors_as_edits_are_errors_as_written(
     written = [article.with_errors(wrong) for article, wrong in zip(some, errors, strict=True)]
     read = score(classifier, classifier.prepare(written), batch_size=6)
     np.testing.assert_allclose(edited.texts, read.texts, atol=1e-4)
+
+
+def test_an_error_that_changes_what_is_one_number_of_a_table_is_no_crash(
+    classifier: PretrainedClassifier,
+) -> None:
+    article = article_of(Document("one", [Paragraph(TEXT, ("t1",))], [TABLE]))
+    errors = article.no_errors()
+    errors.tables[0].append(Edit(0, "digit added", "2 864 792", "2864792"))
+    before, after = (len(a.numbers[0]) for a in (article, article.with_errors(errors)))
+    assert before != after
+    found = score(classifier, classifier.prepare([article]), [errors])
+    assert np.isfinite(found.texts).all()
 
 
 def test_of_what_is_selected_the_same_is_said_and_nothing_else_is_read(

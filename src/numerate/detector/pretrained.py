@@ -286,7 +286,11 @@ class PretrainedClassifier(NumeralClassifier):
             for table in wrong
         ]
         anew = dict(zip(wrong, self._write(article, tables), strict=True))
-        return [anew.get(table, one) for table, one in enumerate(written)]
+        # In few tables an error changes what is one number; these are read as they were.
+        return [
+            anew[table] if table in anew and anew[table].numbers == one.numbers else one
+            for table, one in enumerate(written)
+        ]
 
     def _texts_with_errors(
         self, article: Article, encoded: list[Encoded], errors: Errors | None
