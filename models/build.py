@@ -37,8 +37,8 @@ KINDS = ("digit replaced", "digits swapped", "factor 10", "another number in sig
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is trained: options of `train` and `train-detector`; and on how many paragraphs
-    it is measured."""
+    """How a model is trained: options of `train` and `train-detector`; and with how many
+    paragraphs evidence is joined, on the dev split, and measured, on the test split."""
 
     summary: str
     rank: int
@@ -53,9 +53,9 @@ RECIPES = {
         "scientific articles and trials, from scratch, small and fast",
         1,
         "--model grounded --backbone transformer --layers 3 --heads 4 --hidden 192 --dropout 0.3 "
-        "--learning-rate 0.002 --vocabulary 7000 --epochs 12",
-        "--hidden 128 --vocabulary 8000 --epochs 10 --batch-size 8 --learning-rate 0.0015",
-        2000,
+        "--learning-rate 0.002 --vocabulary 7000 --epochs 10",
+        "--hidden 128 --vocabulary 8000 --epochs 8 --batch-size 8 --learning-rate 0.0015",
+        600,
     ),
     "articles-smollm2": Recipe(
         "the same articles, over SmolLM2-135M",
@@ -164,7 +164,8 @@ def measured(
         work / name for name in ("joining.json", "evaluated.json", "benchmark.json")
     )
     if not evaluated.is_file():
-        options = ["--dataset", dataset, "--confidence", "0.95", "--format", "json", *device]
+        options = ["--dataset", dataset, "--limit", paragraphs, "--confidence", "0.95"]
+        options += ["--format", "json", *device]
         evaluated.write_text(numerate("evaluate", runs["train"], *options))
     if not found.is_file():
         models = [word for run in runs.values() for word in ("--model", run)]
@@ -172,11 +173,9 @@ def measured(
         options += device
         written = ["--write-joining", joining]
         found.write_text(numerate("check-benchmark", dataset, *models, *written, *options))
-    on = "test split of both corpora"
-    return joining, [
-        perplexity(json.loads(evaluated.read_text()), on),
-        *recalls(json.loads(found.read_text()), on),
-    ]
+    benchmark = json.loads(found.read_text())
+    on = f"{benchmark['paragraphs']:,} paragraphs of the test split of both corpora"
+    return joining, [perplexity(json.loads(evaluated.read_text()), on), *recalls(benchmark, on)]
 
 
 def perplexity(record: Any, on: str) -> Figure:

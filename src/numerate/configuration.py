@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, check_choice, one_line
+from numerate.plugins import MODELS, names
 from numerate.records import Shape, misfit
 
 OWN_FILE, SHARED_FILE = "numerate.toml", "pyproject.toml"
@@ -123,7 +124,9 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
 
 
 def _from(path: Path, model: str) -> str:
-    """A folder that is relative to the file that names it."""
+    """A folder that is relative to the file that names it, or the name of an installed model."""
+    if model in names(MODELS) and not (path.parent / model).exists():
+        return model
     prefix = PRETRAINED if model.startswith(PRETRAINED) else ""
     return prefix + str(path.parent / model.removeprefix(prefix))
 

@@ -8,6 +8,7 @@ import sys
 import tarfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -192,9 +193,12 @@ def test_keep_rules(tmp_path: Path) -> None:
         prepare(source, tmp_path / keep, keep=keep)
         kept[keep] = {(row["document"], row["text"]) for row in all_rows(tmp_path / keep)}
         counts[keep] = len(all_rows(tmp_path / keep))
-    assert counts == {"table-refs": 20, "mixed": counts["mixed"], "numerals": 40, "all": 60}
+    assert (counts["table-refs"], counts["numerals"], counts["all"]) == (20, 40, 60)
     # Of the others one in eight, as their texts decide.
-    assert kept["table-refs"] < kept["mixed"] < kept["numerals"]
+    others = kept["numerals"] - kept["table-refs"]
+    drawn = {row for row in others if zlib.crc32(str(row[1]).encode()) % 8 == 0}
+    assert 0 < len(drawn) < len(others)
+    assert kept["mixed"] == kept["table-refs"] | drawn
 
 
 def test_documents_without_numerals_are_counted(tmp_path: Path) -> None:

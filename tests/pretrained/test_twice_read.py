@@ -35,7 +35,8 @@ def classifier(trials: Path, tiny_models: dict[str, Path]) -> PretrainedClassifi
         Dataset.open(trials / "data")
     )
     assert isinstance(made, PretrainedClassifier)
-    torch.nn.init.normal_(made.judge[-1].weight)  # type: ignore[arg-type]
+    for part in (made.judge[-1], made.context[-1], made.queries[-1]):
+        torch.nn.init.normal_(part.weight)  # type: ignore[arg-type]
     return made
 
 
@@ -151,6 +152,35 @@ def test_an_error_that_changes_what_is_one_number_of_a_table_is_no_crash(
     assert before != after
     found = score(classifier, classifier.prepare([article]), [errors])
     assert np.isfinite(found.texts).all()
+
+
+@pytest.mark.parametrize("finetune", ["lora", "full"])
+def test_gradients_that_are_made_anew_are_those_that_are_kept(
+    articles: list[Article],
+    trials: Path,
+    tiny_models: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    finetune: str,
+) -> None:
+    dataset = Dataset.open(trials / "data")
+    torch.manual_seed(1)
+    tuned = pretrained_classifier(tiny_models["single"], finetune, SMALL, 100)(dataset).train()
+    assert isinstance(tuned, PretrainedClassifier)
+    for part in (tuned.judge[-1], tuned.context[-1], tuned.queries[-1]):
+        torch.nn.init.normal_(part.weight)  # type: ignore[arg-type]
+    gathered = tuned.gather(tuned.prepare(articles[:3]), [0, 1, 2])
+    found = []
+    for kept in (0, 10**9):
+        monkeypatch.setattr("numerate.detector.pretrained.KEPT", kept)
+        tuned.zero_grad()
+        tuned.logits(gathered).texts.square().sum().backward()  # type: ignore[no-untyped-call]
+        layers = [m for m in tuned.lm.modules() if hasattr(m, "gradient_checkpointing")]
+        assert layers
+        assert all(layer.gradient_checkpointing == (kept == 0) for layer in layers)
+        found.append([w.grad.clone() for w in tuned.lm.parameters() if w.grad is not None])
+    assert len(found[0]) == len(found[1]) > 0
+    for anew, kept_one in zip(*found, strict=True):
+        torch.testing.assert_close(anew, kept_one, atol=1e-5, rtol=1e-4)
 
 
 def test_of_what_is_selected_the_same_is_said_and_nothing_else_is_read(

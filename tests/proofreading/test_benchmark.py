@@ -14,19 +14,20 @@ from sklearn.linear_model import LogisticRegression
 from numerate.backbones.lstm import LSTMBackbone
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
 from numerate.corpus.tokenizer import tokenize
 from numerate.detector.articles import article_of
 from numerate.detector.channel import HELD_OUT, KINDS, Edit
 from numerate.detector.scored import PRIOR
 from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
-from numerate.errors import DatasetError, NumerateError
+from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral import is_numeral
 from numerate.plausibility.source import ModelSource
 from numerate.proofreading import benchmark
 from numerate.proofreading import trial as trial_module
-from numerate.proofreading.benchmark import Hearing, joining_of, run_benchmark, together
+from numerate.proofreading.benchmark import Hearing, fitted_joining, run_benchmark, together
 from numerate.proofreading.benchmark_command import benchmark_checking
 from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (
@@ -38,6 +39,7 @@ from numerate.proofreading.joining import (
 )
 from numerate.proofreading.judges import (
     Distance,
+    Oddness,
     Ruled,
     by_model,
     by_rules,
@@ -302,14 +304,21 @@ def test_joining_is_fitted_to_texts_and_tables_at_a_realistic_rate(
         return UNFITTED
 
     monkeypatch.setattr(benchmark, "fit_joining", fit)
-    joining_of(Hearing(trial, [], [detector]))
-    ((vectors, is_wrong, weights),) = given
+    hearing = Hearing(trial, [], [detector])
+    fitted_joining(hearing)
+    vectors, is_wrong, weights = given.pop()
     assert vectors.shape == (len(weights), 4)
     assert weights[is_wrong].sum() / weights.sum() == pytest.approx(1 / 200)
     right = len(trial.numerals) + len(trial.in_tables.documents)
     errors = [len(trial.in_texts.rows[name]) for name in FIGURES if name not in HELD_OUT]
     assert (~is_wrong).sum() == right
     assert is_wrong.sum() == sum(errors) + len(trial.in_tables.rows[TABLE_CELL])
+    # With a language model, which speaks of texts alone, those count alone.
+    rows = {name: np.full(len(some), 0.5) for name, some in trial.in_texts.rows.items()}
+    hearing.plausible.append(Oddness(np.full(len(trial.numerals), 0.5), rows))
+    fitted_joining(hearing)
+    _, is_wrong, _ = given.pop()
+    assert ((~is_wrong).sum(), is_wrong.sum()) == (len(trial.numerals), sum(errors))
 
 
 def test_several_that_know_nearly_the_same() -> None:
@@ -379,6 +388,23 @@ def test_runs_that_cut_text_differently_are_not_compared(models: dict[str, Numer
             score_in_place([by_surprisal(model)], readings, numerals, {})
     (scores,) = score_in_place([by_surprisal(model)], readings, ["5", "67"], {})
     assert len(scores.right) == 2
+
+
+def test_a_detector_is_not_asked_about_what_it_was_trained_on(
+    trials: Path, detector: Detector, tmp_path: Path
+) -> None:
+    """Drawn with another seed, some of its documents are in the test split."""
+    prepare(trials / "articles", tmp_path / "other", seed=2, processes=1)
+    with pytest.raises(RunError, match=r"trained on \d+ documents of the test split"):
+        benchmark_checking(
+            ModelSource("", tmp_path / "other"),
+            [detector.name],
+            softmax=None,
+            split="test",
+            seed=1,
+            limit=2,
+            format="json",
+        )
 
 
 @pytest.mark.parametrize("format", ["table", "markdown", "json"])

@@ -34,6 +34,7 @@ from numerate.proofreading.proofread_report import Report
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import all_rules
 from numerate.proofreading.suppression import suppress
+from numerate.proofreading.wanted import Wanted
 
 ALL = ("--min-probability", "0")  # of a small model, which is never sure
 LIKELY, ABSURD = "The ejection fraction is 55 %.", "The ejection fraction is 123456789.123 %."
@@ -76,13 +77,21 @@ def test_without_a_model_it_recomputes(
         assert "recomputed 1 of 1 tests" in out + err
 
 
+def test_what_a_model_says_that_nobody_named_must_be_likelier_wrong_than_right() -> None:
+    unasked, named = Wanted(), Wanted(models=("runs/one",))
+    assert (unasked.least, unasked.least_of_models) == (0.1, 0.5)
+    assert (named.least, named.least_of_models) == (0.1, 0.1)
+    told = Wanted(min_probability=0.3)
+    assert (told.least, told.least_of_models) == (0.3, 0.3)
+
+
 def test_without_a_model_neither_torch_nor_arrow_is_loaded(files: dict[str, str]) -> None:
     code = (
         "import sys\n"
         "from numerate.cli import main\n"
         "paper, *formats = sys.argv[1:]\n"
         "for format in formats:\n"
-        "    sys.argv = ['numerate', 'check', paper, '--format', format]\n"
+        "    sys.argv = ['numerate', 'check', paper, '--format', format, '--model', 'none']\n"
         "    try: main()\n"
         "    except SystemExit as left: assert left.code == 1\n"
         "    heavy = {'torch', 'pyarrow', 'numpy', 'transformers', 'matplotlib'}\n"
@@ -398,6 +407,7 @@ def test_a_rule_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
         assert (status, out, err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.installed
 def test_the_readme_shows_what_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,11 +15,16 @@ from numerate.errors import NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.domain import Fit
 from numerate.plugins import MODELS
+from numerate.proofreading.joining import UNFITTED, Joining
+from numerate.proofreading.opened_models import joining_for
+from numerate.records import write_record
 from numerate.runs.folder import WEIGHTS
 from numerate.shipped.card import CARD, Corpus, Figure
 from numerate.shipped.installed import installed, is_shipped, shipped, usable
 from numerate.shipped.pack import About, pack
 from numerate.tensor_file import load_tensors
+
+pytestmark = pytest.mark.installed
 
 ABOUT = About(
     "small trials, for tests",
@@ -97,12 +102,40 @@ def test_it_is_opened_by_its_name_and_says_what_the_run_said(
         numerate.load("trials-of-tests", trials / "data")
 
 
-def test_a_folder_of_that_name_goes_before(
+def test_a_run_of_that_name_goes_before_and_no_other_folder_does(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trials-of-tests").mkdir()
+    assert is_shipped("trials-of-tests")
+    Path("report.txt").write_text(GOOD, encoding="utf-8")
+    said = ("check", "report.txt", "--alarms", "0.05")
+    assert "with the model trials-of-tests" in run(*said)[2]
+    (tmp_path / "trials-of-tests" / "config.json").write_text("{}", encoding="utf-8")
     assert not is_shipped("trials-of-tests")
+    assert "with the model articles" in run(*said)[2]
+
+
+def test_a_project_chooses_it_by_its_name(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("numerate.toml").write_text('model = "trials-of-tests"', encoding="utf-8")
+    Path("report.txt").write_text(GOOD, encoding="utf-8")
+    chosen = run("check", "report.txt", "--alarms", "0.05")
+    assert chosen == run("check", "report.txt", "--alarms", "0.05", "--model", "trials-of-tests")
+    assert chosen[0] == 1
+    assert "none recomputes alone" not in chosen[2]
+
+
+def test_what_is_said_of_other_models_costs_nothing_of_one_that_nobody_named(
+    site: Path, trials: Path, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.txt"
+    report.write_text(GOOD, encoding="utf-8")
+    for options in (["--dataset", str(trials / "data")], ["--alarms", "0.0000001"]):
+        status, printed, _ = run("check", str(report), *options)
+        assert (status, printed.startswith("Nothing found")) == (0, True)
 
 
 def test_both_parts_are_asked(site: Path) -> None:
@@ -117,11 +150,16 @@ def test_both_parts_are_asked(site: Path) -> None:
 def test_check_asks_it_where_none_is_named(site: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.txt"
     report.write_text(GOOD, encoding="utf-8")
-    status, printed, told = run("check", str(report), "--alarms", "0.05")
+    said = ("check", str(report), "--alarms", "0.05")
+    status, printed, told = run(*said)
     assert "with the model trials-of-tests; --model none recomputes alone" in told
     assert "trials-of-tests read 3 numbers" in printed
-    named = run("check", str(report), "--alarms", "0.05", "--model", "trials-of-tests")
-    assert named[0] == status
+    named = run(*said, "--model", "trials-of-tests")
+    # What only a model says that nobody named must be likelier wrong than right.
+    assert (status, named[0]) == (0, 1)
+    assert "3 less likely not shown" in printed
+    assert "Unusual" not in printed
+    assert run(*said, "--min-probability", "0.1")[0] == named[0]
     status, printed, told = run("check", str(report), "--model", "none")
     assert (status, "trials-of-tests" in printed + told) == (0, False)
     _, printed, told = run("check", str(report), "--select", "NUM1")
@@ -136,7 +174,7 @@ def test_what_fits_no_model_is_recomputed_alone(
     report = tmp_path / "strange.txt"
     report.write_text(BAD, encoding="utf-8")
     status, printed, told = run("check", str(report), "--alarms", "0.05")
-    assert f"{report}: unlike what trials-of-tests knows: recomputed alone" in told
+    assert f"{report}: unlike what trials-of-tests, articles knows: recomputed alone" in told
     assert (status, "NUM101" in printed, "trials-of-tests" in printed) == (1, True, False)
     report.write_text(GOOD, encoding="utf-8")
     assert run("check", str(report), "--alarms", "0.05")[0] == 0
@@ -192,3 +230,23 @@ def test_what_it_needs_is_told(site: Path) -> None:
 def test_there_must_be_something_to_pack(tmp_path: Path) -> None:
     with pytest.raises(NumerateError, match="nothing to pack"):
         pack(tmp_path / "none", ABOUT)
+
+
+def test_evidence_is_joined_as_was_fitted_for_it(site: Path, tmp_path: Path) -> None:
+    fitted = Joining(intercept=-3.0, detected=0.7)
+    write_record(site / "joining.json", fitted.record())
+    about = json.loads((site / CARD).read_text(encoding="utf-8"))
+    write_record(site / CARD, {**about, "joining": "joining.json"})
+    assert joining_for(["trials-of-tests"]) == fitted
+    assert joining_for(["trials-of-tests", "runs/other"]) == UNFITTED
+    assert joining_for([]) == UNFITTED
+    told = tmp_path / "told.json"
+    write_record(told, UNFITTED.record())
+    assert joining_for(["trials-of-tests"], told) == UNFITTED
+    probabilities = {
+        finding.probability
+        for how in (None, told)
+        for finding in numerate.check(BAD, "trials-of-tests", alarms=0.05, joining=how)
+        if "detected" in finding.kinds
+    }
+    assert len(probabilities) > 1

@@ -167,7 +167,7 @@ def check(
         float | None,
         typer.Option(
             help="Findings that are less probable to be errors are only counted.",
-            show_default="0.1",
+            show_default="0.1; 0.5 of what only a model says that nobody named",
         ),
     ] = None,
     baseline: Annotated[
@@ -178,7 +178,7 @@ def check(
         Path | None,
         typer.Option(
             help="How much each kind of evidence counts, as check-benchmark has fitted it.",
-            show_default="as if they were independent",
+            show_default="as fitted for an installed model; else as if they were independent",
         ),
     ] = None,
     write_baseline: Annotated[
@@ -334,7 +334,7 @@ def serve(
         Path | None,
         typer.Option(
             help="How much each kind of evidence counts, as check-benchmark has fitted it.",
-            show_default="as if they were independent",
+            show_default="as fitted for an installed model; else as if they were independent",
         ),
     ] = None,
     force_domain: ForceDomain = False,

@@ -56,7 +56,7 @@ class KnownArticle:
 
 
 class KnownArticles:
-    """What is known of articles whatever errors are in them; made once for a corpus."""
+    """What is known of articles whatever errors are in them."""
 
     def __init__(self, articles: Sequence[Article], word_ids: dict[str, int]) -> None:
         """`word_ids` are those of the vocabulary, the frequent words first."""

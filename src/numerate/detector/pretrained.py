@@ -4,7 +4,8 @@ After the tables in view, the paragraph stands two times: a numeral of the secon
 that has seen all of the text, before it and after it. What the model makes of it there is added to
 what the small detector says, which compares it with every number in sight. Its pointer, too, asks
 with the model's state before the numeral, and among the numbers as the model has read them: which
-cell belongs here is a question of words.
+cell belongs here is a question of words. That state has met the numeral in the first reading; what
+the pointer learns is which number should stand there, also where another does.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,9 @@ TABLE_ROOM = 1536  # tokens of tables before a paragraph, at most
 AT_ONCE = {"cpu": 4096, "cuda": 32768}  # tokens that are read together
 PADDING = {"cpu": 512, "cuda": 4096}
 KEPT = 4096  # tokens of which all that gradients need is kept on a CPU; beyond, it is made anew
-KEPT_A_TOKEN = 2 << 20  # bytes of a GPU's memory for each, with room for all else
+KEPT_A_TOKEN = (
+    120  # bytes of a GPU's memory for each, by layer and size of a state, and for all else
+)
 TOGETHER = {"cpu": 1000, "cuda": 8000}  # tokens of texts, as we count them, between two reports
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.4, 0.1  # parts of the small detector's learning rate
 JUDGED = 256  # size of what is made of a state
@@ -93,7 +96,7 @@ class PretrainedClassifier(NumeralClassifier):
         self.small = small
         self.lm: nn.Module = opened.model.base_model
         self.is_tuned = finetune != "none"
-        if self.is_tuned:
+        if self.is_tuned and opened.model.supports_gradient_checkpointing:
             opened.model.gradient_checkpointing_enable(
                 {"use_reentrant": False, "context_fn": _contexts}
             )
@@ -110,6 +113,10 @@ class PretrainedClassifier(NumeralClassifier):
         self.queries, self.keys = (
             nn.Sequential(nn.LayerNorm(self.size), nn.Linear(self.size, POINTING)) for _ in range(2)
         )
+        for part in (self.context[-1], self.queries[-1]):
+            assert isinstance(part, nn.Linear)
+            nn.init.zeros_(part.weight)
+            nn.init.zeros_(part.bias)
         ends = opened.end_ids or (0,)
         self._start = ends[0] if opened.adds_start is None else opened.adds_start
         self._between: list[int] = opened.tokenizer(BETWEEN, add_special_tokens=False)["input_ids"]
@@ -237,7 +244,7 @@ class PretrainedClassifier(NumeralClassifier):
         return TOGETHER.get(self.device.type, TOGETHER["cpu"])
 
     def _read(self, sequences: list[list[int]], places: list[np.ndarray]) -> Tensor:  # [N, S]
-        """The states after numerals."""
+        """The states at places of each sequence: about numerals, after numbers of tables."""
         kind = self.device.type
         counts = np.array([len(some) for some in places])
         firsts = np.cumsum(counts) - counts
@@ -247,7 +254,7 @@ class PretrainedClassifier(NumeralClassifier):
         room, waste = (most.get(kind, most["cpu"]) for most in (AT_ONCE, PADDING))
         layers: list[Any] = [m for m in self.lm.modules() if hasattr(m, "gradient_checkpointing")]
         for layer in layers:
-            layer.gradient_checkpointing = self.is_tuned and sum(sizes) > _kept(self.device)
+            layer.gradient_checkpointing = self.is_tuned and sum(sizes) > self._kept
         with (
             torch.set_grad_enabled(self.is_tuned and torch.is_grad_enabled()),
             torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"),
@@ -273,6 +280,15 @@ class PretrainedClassifier(NumeralClassifier):
             return torch.zeros(0, self.size, device=self.device)
         back = np.argsort(np.concatenate(order), kind="stable")
         return torch.cat(found).index_select(0, move(back, self.device))
+
+    @property
+    def _kept(self) -> int:
+        """Tokens of which all that gradients need is kept."""
+        if self.device.type != "cuda":
+            return KEPT
+        memory = torch.cuda.get_device_properties(self.device).total_memory
+        layers: int = self._opened.model.config.get_text_config().num_hidden_layers
+        return int(memory // (KEPT_A_TOKEN * layers * self.size))
 
     def _with_errors(
         self, article: Article, written: list[Written], errors: Errors | None
@@ -333,13 +349,6 @@ class PretrainedClassifier(NumeralClassifier):
 
     def keep(self, folder: Path) -> None:
         self.small.keep(folder)
-
-
-def _kept(device: torch.device) -> int:
-    """Tokens of which all that gradients need is kept."""
-    if device.type != "cuda":
-        return KEPT
-    return int(torch.cuda.get_device_properties(device).total_memory // KEPT_A_TOKEN)
 
 
 def _contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:

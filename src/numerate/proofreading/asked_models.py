@@ -6,9 +6,10 @@ from functools import cached_property
 from pathlib import Path
 
 from numerate.documents.document import Document, Table
-from numerate.errors import NumerateError, RunError
+from numerate.errors import NumerateError
 from numerate.notices import say
 from numerate.proofreading.joining import UNFITTED, Joining, read_joining
+from numerate.proofreading.opened_models import joining_for
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Model, check_alarms
 from numerate.shipped.installed import usable
@@ -31,8 +32,6 @@ class Asked:
     def models(self) -> list[Model]:
         found = [model for reference in self.references for model in self.open(reference)]
         self._ready(found)
-        if self.is_implied:
-            say(f"with the model {self.references[0]}; --model none recomputes alone")
         return found
 
     @cached_property
@@ -40,7 +39,7 @@ class Asked:
         """Whether it cannot be opened, which is told once: nobody asked for it."""
         try:
             return not self.models
-        except RunError as error:
+        except NumerateError as error:
             say(f"{error}; left out")
             return True
 
@@ -61,8 +60,7 @@ def named_models(
     open: Open,
     ready: Callable[[Sequence[Model]], None],
 ) -> Asked:
-    fitted = UNFITTED if joining is None else read_joining(joining)
-    return Asked(references, fitted, False, open, ready)
+    return Asked(references, joining_for(references, joining), False, open, ready)
 
 
 def installed_models(
@@ -101,10 +99,15 @@ def first_that_fits(
 
 
 def make_ready(
-    models: Sequence[Model], documents: list[Document], given: list[Table], alarms: float
+    models: Sequence[Model],
+    documents: list[Document],
+    given: list[Table],
+    alarms: float,
+    *,
+    is_named: bool = True,
 ) -> None:
-    """Refuse what cannot be asked for, and say what is not seen; what must be calibrated is now,
-    with its own progress."""
+    """Refuse what cannot be asked for, and say what is not seen, to who has named the model; what
+    must be calibrated is now, with its own progress."""
     from numerate.model.numeral_lm import NumeralLM
     from numerate.plausibility.given_tables import check_given, tell_if_none
 
@@ -112,7 +115,8 @@ def make_ready(
         if isinstance(model, NumeralLM):
             if not given or model.sees_tables:
                 check_given(model, given)
-                tell_if_none(model, documents, given)
-            else:
+                if is_named:
+                    tell_if_none(model, documents, given)
+            elif is_named:
                 say(f"{model.name} sees no tables: they are for the rules alone")
         check_alarms(model, alarms)

@@ -12,6 +12,7 @@ from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import Interval
 from numerate.evaluation.detection import FALSE_ALARMS, FIRST
 from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import refuse_training_documents, split_reference
 from numerate.notices import say
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
@@ -19,6 +20,8 @@ from numerate.proofreading.benchmark import BOTH, CELLS, TEXTS, BenchmarkResult,
 from numerate.proofreading.opened_models import open_models
 from numerate.proofreading.trial import FIGURES, TABLE_CELL
 from numerate.records import write_record
+from numerate.runs.folder import DOCUMENTS, RunFolder
+from numerate.shipped.installed import is_shipped, shipped
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 
 
@@ -45,6 +48,7 @@ def benchmark_checking(
     detectors: list[Detector] = []
     models: list[NumeralLM] = []
     for reference in references:
+        _refuse_what_it_was_trained_on(reference, opened, split)
         for model in open_models(reference, source):
             if isinstance(model, Detector):
                 detectors.append(model)
@@ -84,6 +88,16 @@ def benchmark_checking(
         f"{result.split} split, {result.cells:,} numbers of tables; false alarms are counted in "
         "the texts as they are, errors are scored one in a paragraph or table."
     )
+
+
+def _refuse_what_it_was_trained_on(reference: str, dataset: Dataset, split: str) -> None:
+    folders: list[Path | None] = [split_reference(reference)[0]]
+    if is_shipped(reference):
+        model = shipped(reference)
+        folders = [model.language_model, model.detector]
+    for folder in filter(None, folders):
+        if (folder / DOCUMENTS).is_file():
+            refuse_training_documents(RunFolder(folder), dataset, split)
 
 
 def benchmark_tables(result: BenchmarkResult) -> list[ResultTable]:

@@ -9,7 +9,7 @@ from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
 from numerate.proofreading.given_files import is_read, read_document
-from numerate.proofreading.joining import UNFITTED, read_joining
+from numerate.proofreading.opened_models import joining_for, open_models
 from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import failures_of, misfits_of
 from numerate.proofreading.selection import chosen_codes
@@ -40,8 +40,9 @@ def check(
     """What is wrong with the numbers of a file, a text or a document, the most probable first.
 
     Without a `model` everything is recomputed that can be, at once. A model, or a list of them, is
-    one of `numerate.load`, a detector, or what names one: a run, hf:PATH. `tables` are read
-    beside those of the document. `select` and `ignore` are codes of rules, or their beginnings.
+    one of `numerate.load`, a detector, or what names one: a run, hf:PATH, "articles", which comes
+    with the package. `tables` are read beside those of the document. `select` and `ignore` are
+    codes of rules, or their beginnings.
     `alarms` is the share of right numerals that a model may flag on text like its training data,
     by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning,
     unless you say with `force_domain` that it fits. A string that is the name of a file is that
@@ -67,7 +68,7 @@ def check(
         select=select,
         ignore=ignore,
         alarms=rate,
-        joining=UNFITTED if joining is None else read_joining(Path(joining)),
+        joining=joining_for(_listed(model), joining),
         force_domain=force_domain,
     )
     for line in misfits_of(found):
@@ -120,18 +121,18 @@ def _checked(tables: Sequence[Table]) -> Sequence[Table]:
 
 
 def _models(model: Any) -> list[Model]:
+    return [opened for one in _listed(model) for opened in _opened(one)]
+
+
+def _listed(model: Any) -> Sequence[Any]:
     """One, several or none, opened or named."""
     if model is None:
         return []
-    if not isinstance(model, list | tuple):
-        model = [model]
-    return [opened for one in model for opened in _opened(one)]
+    return model if isinstance(model, list | tuple) else [model]
 
 
 def _opened(one: Any) -> list[Model]:
     if isinstance(one, str | Path):
-        from numerate.proofreading.opened_models import open_models
-
         return open_models(str(one))
     if isinstance(one, DetectorLike | LanguageModel):
         return [one]

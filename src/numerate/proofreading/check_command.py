@@ -77,7 +77,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
         left = without_known(report.documents, read_baseline(wanted.baseline))
         known = len(report) - sum(map(len, left))
         report = replace(report, documents=left, known=known)
-    report = _likely(report, wanted.min_probability)
+    report = _likely(report, wanted.least, wanted.least_of_models)
     _show(report, wanted)
     mended = _fix(report) if wanted.fix else 0
     if report.failures:
@@ -171,7 +171,7 @@ def _asked(
         return open_model(reference, with_tables=bool(given))
 
     def ready(models: Sequence[Model]) -> None:
-        make_ready(models, documents, given, wanted.alarms)
+        make_ready(models, documents, given, wanted.alarms, is_named=bool(wanted.models))
 
     if wanted.models:
         return [named_models(wanted.models, wanted.joining, open, ready)]
@@ -218,6 +218,11 @@ def _proofread(
             before += len(document.paragraphs)
             looked = looked_for(codes, by.models)
             sought |= looked
+            if by.is_implied:
+                # Who has not asked a model is not told what it finds unusual but does not flag.
+                proof = replace(proof, unusual=())
+                if not names:
+                    say(f"with the model {by.references[0]}; --model none recomputes alone")
             names |= dict.fromkeys(by.names)
             proof, lines = suppress(proof, looked)
             found.append(proof)
@@ -259,18 +264,26 @@ def _heard_of(proof: ProofreadDocument, project: Configuration) -> ProofreadDocu
     return proof.only(is_wanted)
 
 
-def _likely(report: Report, least: float) -> Report:
+def _likely(report: Report, least: float, of_models: float) -> Report:
     """Without those that are probably right, or one odd number in a hundred would end every run
     with a failure; of what is uncalibrated nobody knows."""
 
+    def is_likely(proof: ProofreadDocument, finding: Finding) -> bool:
+        needed = of_models if finding.code in MODEL_RULES else least
+        return finding.probability >= needed or not is_calibrated(proof, finding)
+
     def likely(proof: ProofreadDocument) -> ProofreadDocument:
-        found = proof.found
-        left = [one for one in found if one.probability >= least or not is_calibrated(proof, one)]
-        return replace(proof, found=tuple(left))
+        return replace(proof, found=tuple(one for one in proof.found if is_likely(proof, one)))
 
     left = list(map(likely, report.documents))
     less_likely = len(report) - sum(map(len, left))
-    return replace(report, documents=left, less_likely=less_likely, min_probability=least)
+    return replace(
+        report,
+        documents=left,
+        less_likely=less_likely,
+        min_probability=least,
+        min_probability_of_models=of_models,
+    )
 
 
 def _show(report: Report, wanted: Wanted) -> None:

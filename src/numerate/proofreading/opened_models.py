@@ -1,10 +1,12 @@
 """What `--model` names is opened as what it is: a run, a pretrained model, a detector, or a model
 that is installed, which may be both a language model and a detector."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from numerate.plausibility.source import ModelSource
+from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.witnesses import Model
 from numerate.shipped.installed import is_shipped, shipped
 
@@ -24,8 +26,20 @@ def open_models(
             detector.name = named.name
             found.append(detector)
         if named.language_model is not None:
-            found.append(source.load(with_tables=with_tables))
+            # It comes calibrated, whatever dataset others are to be calibrated on.
+            found.append(replace(source, dataset=None).load(with_tables=with_tables))
         return found
     if is_detector(Path(reference)):
         return [open_detector(reference, source.device)]
     return [source.load(with_tables=with_tables)]
+
+
+def joining_for(references: Sequence[object], told: str | Path | None = None) -> Joining:
+    """How evidence is joined where these models are asked: as told, or as was fitted for the one
+    that is installed."""
+    if told is not None:
+        return read_joining(Path(told))
+    if len(references) == 1 and is_shipped(references[0]):
+        fitted = shipped(references[0]).joining
+        return UNFITTED if fitted is None else read_joining(fitted)
+    return UNFITTED

@@ -61,6 +61,7 @@ def as_json(report: Report) -> str:
         "summary": report.summary,
         "known": report.known,
         "min_probability": report.min_probability,
+        "min_probability_of_models": report.min_probability_of_models,
         "less_likely": report.less_likely,
         "coverage": coverage_record(report.coverage),
         "documents": [

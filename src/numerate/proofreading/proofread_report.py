@@ -27,6 +27,7 @@ class Report:
     alarms: float | None = None  # of the models
     known: int = 0  # findings that a baseline hides
     min_probability: float = 0.0
+    min_probability_of_models: float = 0.0  # of what only models say
     less_likely: int = 0  # findings below it
     unneeded: tuple[str, ...] = ()  # suppressions, one line each
 

@@ -7,10 +7,11 @@ from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.errors import NumerateError, check_choice
 from numerate.proofreading.witnesses import ALARMS
+from numerate.shipped.installed import RUN
 
-CONFIG = "config.json"  # what a folder has that is a run
 NONE = "none"  # switches off a baseline, a joining or models that are configured
 MIN_PROBABILITY = 0.1  # that a finding is an error; of ten such, one is an error
+UNASKED_PROBABILITY = 0.5  # the same, of what a model says alone that nobody has named
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Wanted:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     alarms: float = ALARMS
-    min_probability: float = MIN_PROBABILITY
+    min_probability: float | None = None  # None: as usual, for rules and for models
     format: str = "terminal"
     baseline: Path | None = None
     joining: Path | None = None
@@ -55,17 +56,28 @@ class Wanted:
         usual = {name: value for name, value in chosen.items() if value not in (None, ())}
         return replace(self, **{**usual, **given})  # type: ignore[arg-type]
 
+    @property
+    def least(self) -> float:
+        """Probability of what is told."""
+        return MIN_PROBABILITY if self.min_probability is None else self.min_probability
+
+    @property
+    def least_of_models(self) -> float:
+        """The same of what only models say."""
+        unasked = self.min_probability is None and not self.models
+        return UNASKED_PROBABILITY if unasked else self.least
+
 
 def check_wanted(wanted: Wanted, files: list[str]) -> None:
     """Raises over what cannot be had, or not together."""
     check_choice("format", wanted.format, CHECK_FORMATS)
     if not 0 < wanted.alarms < 1:
         raise NumerateError(f"alarms: got {wanted.alarms}, expected between 0 and 1")
-    if not 0 <= wanted.min_probability <= 1:
+    if wanted.min_probability is not None and not 0 <= wanted.min_probability <= 1:
         got = wanted.min_probability
         raise NumerateError(f"min-probability: got {got}, expected from 0 to 1")
     first, *rest = files
-    if first.startswith(PRETRAINED) or (rest and (Path(first) / CONFIG).is_file()):
+    if first.startswith(PRETRAINED) or (rest and (Path(first) / RUN).is_file()):
         raise NumerateError(
             f"check: got {first}, a model, before the files, as it was in earlier versions; "
             f"expected numerate check {' '.join(rest) or 'FILE'} --model {first}"

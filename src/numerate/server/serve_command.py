@@ -55,13 +55,13 @@ def serve(
     """
     check_extra()
     from numerate.plausibility.given_tables import read_given
-    from numerate.proofreading.joining import UNFITTED, read_joining
+    from numerate.proofreading.opened_models import joining_for
     from numerate.server.guard import Access
 
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
     given = read_given(tables)
-    weights = UNFITTED if joining is None else read_joining(joining)
+    weights = joining_for([source.run for source in sources], joining)
     with bind(host, port) as listener:
         _serve(sources, listener, access, given, force_domain, weights)
 

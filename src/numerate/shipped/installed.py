@@ -1,11 +1,13 @@
 """The models that packages have brought, by name."""
 
-import os
+from pathlib import Path
 
 from numerate.errors import NumerateError
 from numerate.notices import say
 from numerate.plugins import MODELS, folder_of, names
 from numerate.shipped.card import ShippedModel
+
+RUN = "config.json"  # what a folder has that is a run
 
 
 def installed() -> list[ShippedModel]:
@@ -26,8 +28,8 @@ def usable() -> list[ShippedModel]:
 
 
 def is_shipped(reference: object) -> bool:
-    """Whether a model is named that is installed; a file or folder of that name goes before."""
-    return str(reference) in names(MODELS) and not os.path.exists(str(reference))
+    """Whether a model is named that is installed; a run of that name goes before."""
+    return str(reference) in names(MODELS) and not (Path(str(reference)) / RUN).is_file()
 
 
 def shipped(name: object) -> ShippedModel:

@@ -62,7 +62,7 @@ def pack(
             _ = load(place / LANGUAGE_MODEL, where).checker.calibration
         if detector is not None:
             parts["detector"] = DETECTOR
-            _copy(Path(detector), place / DETECTOR, (VOCABULARY, CALIBRATION))
+            _copy(Path(detector), place / DETECTOR, (VOCABULARY, CALIBRATION, DOCUMENTS))
         if joining is not None:
             parts["joining"] = JOINING
             shutil.copyfile(joining, place / JOINING)
