@@ -16,6 +16,7 @@ from numerate.records import Shape, misfit
 
 OWN_FILE, SHARED_FILE = "numerate.toml", "pyproject.toml"
 PRETRAINED = "hf:"
+NONE = "none"  # switches off a baseline, a joining or models
 CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
 _IGNORE: dict[str, Shape] = {
     "codes?": [str],
@@ -41,6 +42,7 @@ class Configuration:
 
     path: Path | None = None  # None: there is no file, and nothing is chosen
     models: tuple[str, ...] = ()  # that check; the first is also asked to predict and to rank
+    asks_nobody: bool = False  # not even the model that comes with the package
     alarms: float | None = None
     min_probability: float | None = None  # of findings that check tells
     format: str | None = None
@@ -105,11 +107,14 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
     least = table.get("min-probability")
     if least is not None and not 0 <= least <= 1:
         raise NumerateError(f"{path}: min-probability: got {least}, expected from 0 to 1")
-    models = table.get("model", [])
+    named = table.get("model", [])
+    models = [named] if isinstance(named, str) else named
+    asks_nobody = models == [NONE] and not (path.parent / NONE).exists()
     baseline, joining = table.get("baseline"), table.get("joining")
     return Configuration(
         path,
-        tuple(_from(path, model) for model in ([models] if isinstance(models, str) else models)),
+        () if asks_nobody else tuple(_from(path, model) for model in models),
+        asks_nobody,
         alarms,
         least,
         table.get("format"),

@@ -253,7 +253,10 @@ def test_standard_input(files: dict[str, str]) -> None:
         (["gone.txt"], "numerate: gone.txt: no such file"),
         (["{right}", "--alarms", "2"], "numerate: alarms: got 2.0, expected bet"),
         (["{right}", "--format", "jsn"], "numerate: unknown format 'jsn': did y"),
-        (["{right}", "--model", "gone"], "numerate: gone: not a run: config.json is missing"),
+        (
+            ["{right}", "--model", "gone"],
+            "numerate: gone: not a run: config.json is missing, there is no such",
+        ),
         (["{right}", "--baseline", "gone"], "numerate: gone: no such baseline"),
     ],
 )

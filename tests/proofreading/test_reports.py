@@ -393,7 +393,7 @@ def test_what_does_not_fit_is_not_shown_as_if_it_were_calibrated() -> None:
     assert run["results"][0]["level"] == "note"
     assert run["properties"]["misfits"][0].startswith(line)
     assert f'<p class="misfit">{line}' in as_html(unfit)
-    nothing = Report([replace(unfit.documents[0], found=())], ("m",))
+    nothing = Report([replace(unfit.documents[0], found=())], ("m",), numbers_read=1)
     assert "Nothing found, but no all-clear; m read 1 number;" in printed(nothing)
 
 

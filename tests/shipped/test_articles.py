@@ -100,3 +100,13 @@ def test_it_is_in_the_wheel(tmp_path: Path) -> None:
         names = set(opened.namelist())
         card = json.loads(opened.read("numerate/shipped/articles/model.json"))
     assert {f"numerate/shipped/articles/{name}" for name in card["files"]} <= names
+
+
+def test_numbers_that_it_was_not_asked_about_are_not_said_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text(LETTER, encoding="utf-8")
+    article = tmp_path / "article.md"
+    article.write_text(ARTICLE.format(rate="73.8"), encoding="utf-8")
+    alone = CliRunner().invoke(app, ["check", str(article)]).stdout
+    both = CliRunner().invoke(app, ["check", str(tmp_path)]).stdout
+    assert "articles read 16 numbers" in alone
+    assert "articles read 16 numbers" in both

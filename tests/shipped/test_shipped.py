@@ -122,7 +122,12 @@ def test_a_project_chooses_it_by_its_name(
     monkeypatch.chdir(tmp_path)
     Path("numerate.toml").write_text('model = "trials-of-tests"', encoding="utf-8")
     Path("report.txt").write_text(GOOD, encoding="utf-8")
+    Path("numerate.toml").write_text('model = "none"', encoding="utf-8")
+    status, printed, told = run("check", "report.txt")
+    assert (status, told, "read" in printed) == (0, "", False)
+    Path("numerate.toml").write_text('model = "trials-of-tests"', encoding="utf-8")
     chosen = run("check", "report.txt", "--alarms", "0.05")
+    assert "; trials-of-tests read 3 numbers;" in chosen[1]
     assert chosen == run("check", "report.txt", "--alarms", "0.05", "--model", "trials-of-tests")
     assert chosen[0] == 1
     assert "none recomputes alone" not in chosen[2]

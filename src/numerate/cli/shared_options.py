@@ -107,7 +107,8 @@ Models = Annotated[
     list[str] | None,
     typer.Option(
         "--model",
-        help="A model to ask: folder of a trained run or detector, or hf:PATH; once for each.",
+        help="A model to ask: folder of a trained run or detector, hf:PATH, an installed model, or "
+        "none; once for each.",
         metavar="REFERENCE",
         show_default="the configured ones",
     ),

@@ -12,7 +12,7 @@ from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.opened_models import joining_for
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Model, check_alarms
-from numerate.shipped.installed import usable
+from numerate.shipped.installed import is_shipped, usable
 
 Open = Callable[[str], Sequence[Model]]
 """What a reference names, opened."""
@@ -46,7 +46,7 @@ class Asked:
     @property
     def names(self) -> tuple[str, ...]:
         """For people: what is installed by its name, others by their own."""
-        if self.is_implied:
+        if self.is_implied or all(map(is_shipped, self.references)):
             return self.references
         return tuple(str(model.name) for model in self.models)
 

@@ -188,6 +188,7 @@ def _proofread(
     found: list[ProofreadDocument] = []
     unneeded: list[str] = []
     names: dict[str, None] = {}
+    read = 0  # numbers, by models
     sought = looked_for(codes, ())
     whole = sum(len(document.paragraphs) for document, _ in in_view)
     before = 0  # paragraphs that have been read
@@ -224,11 +225,12 @@ def _proofread(
                 if not names:
                     say(f"with the model {by.references[0]}; --model none recomputes alone")
             names |= dict.fromkeys(by.names)
+            read += proof.numerals if by.names else 0
             proof, lines = suppress(proof, looked)
             found.append(proof)
             unneeded += lines
     alarms = wanted.alarms if names else None
-    return Report(found, tuple(names), alarms, unneeded=tuple(unneeded)), sought
+    return Report(found, tuple(names), read, alarms, unneeded=tuple(unneeded)), sought
 
 
 def _without_ignored(report: Report, projects: list[Configuration]) -> Report:

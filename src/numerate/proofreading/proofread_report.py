@@ -24,6 +24,7 @@ FEW = 3  # kinds of statements that are told one by one
 class Report:
     documents: list[ProofreadDocument]
     models: tuple[str, ...] = ()
+    numbers_read: int = 0  # by the models
     alarms: float | None = None  # of the models
     known: int = 0  # findings that a baseline hides
     min_probability: float = 0.0
@@ -86,8 +87,8 @@ class Report:
             counted += f", {self.less_likely:,} less likely not shown"
         said = coverage_in_words(self.coverage)
         if self.models:
-            numerals = sum(proofread.numerals for proofread in self.documents)
-            said = f"{', '.join(self.models)} read {_counted(numerals, 'number')}; {said}"
+            read = _counted(self.numbers_read, "number")
+            said = f"{', '.join(self.models)} read {read}; {said}"
         return f"{counted}; {said}."
 
 

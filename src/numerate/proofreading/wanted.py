@@ -3,13 +3,12 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from numerate.configuration import CHECK_FORMATS, PRETRAINED, Configuration
+from numerate.configuration import CHECK_FORMATS, NONE, PRETRAINED, Configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.errors import NumerateError, check_choice
 from numerate.proofreading.witnesses import ALARMS
 from numerate.shipped.installed import RUN
 
-NONE = "none"  # switches off a baseline, a joining or models that are configured
 MIN_PROBABILITY = 0.1  # that a finding is an error; of ten such, one is an error
 UNASKED_PROBABILITY = 0.5  # the same, of what a model says alone that nobody has named
 
@@ -53,6 +52,8 @@ class Wanted:
         given |= dict.fromkeys(off)
         if "models" in off:
             given |= {"models": (), "chooses": False}
+        if project.asks_nobody and "models" not in given:
+            given["chooses"] = False
         usual = {name: value for name, value in chosen.items() if value not in (None, ())}
         return replace(self, **{**usual, **given})  # type: ignore[arg-type]
 

@@ -50,7 +50,8 @@ class RunFolder:
         """Of a run that is to be used; one that a kill left under a hidden name is put back."""
         recover(path)
         if not os.path.isdir(path):  # unlike Path's, never raises
-            raise RunError(f"{path}: not a run: {CONFIG} is missing")
+            gone = "" if os.path.exists(path) else ", there is no such folder or installed model"
+            raise RunError(f"{path}: not a run: {CONFIG} is missing{gone}")
         return cls(path)
 
     def config(self) -> RunConfig:
