@@ -30,7 +30,7 @@ from numerate.pretrained.language_model import (
     read_paragraphs,
 )
 from numerate.pretrained.layout import Plan
-from numerate.pretrained.scorer import PADDING, PREFIX_TOKENS, in_batches
+from numerate.pretrained.scorer import PADDING, PREFIX_TOKENS, in_batches, room
 
 LEAST_RATIO = 0.7
 
@@ -43,8 +43,9 @@ class BarePass:
         chains = [[*plan.before.tolist(), *plan.tokens[: plan.length]] for plan in plans]
         self.tokens = sum(map(len, chains))
         self.batches: list[tuple[Tensor, Tensor]] = []
-        room, waste = (most.get(device.type, most["cpu"]) for most in (PREFIX_TOKENS, PADDING))
-        for batch in in_batches([len(chain) for chain in chains], room, waste):
+        waste = PADDING.get(device.type, PADDING["cpu"])
+        most = room(PREFIX_TOKENS, device)
+        for batch in in_batches([len(chain) for chain in chains], most, waste):
             size = max(len(chains[index]) for index in batch)
             ids = np.zeros((len(batch), size), dtype=np.int64)
             own = np.zeros((len(batch), size), dtype=np.bool_)

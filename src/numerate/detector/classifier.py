@@ -90,6 +90,9 @@ class NumeralClassifier(nn.Module, ABC):
         """What a run folder keeps: all of it, unless some comes from elsewhere."""
         return self.state_dict()
 
+    def trained(self) -> None:
+        """Its weights are what they will be: it may get ready for use."""
+
     def keep(self, folder: Path) -> None:
         """Write whatever else it needs to be made again into its folder."""
 

@@ -8,8 +8,8 @@ cell belongs here is a question of words. That state has met the numeral in the 
 the pointer learns is which number should stand there, also where another does.
 """
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,13 +27,14 @@ from numerate.detector.small import Aside, SmallClassifier, SmallPrepared, store
 from numerate.documents.document import Table
 from numerate.packing import move
 from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone
-from numerate.pretrained.scorer import OF_ANY_SHAPE, in_batches
+from numerate.pretrained.merged_adapters import AdaptedLayers
+from numerate.pretrained.scorer import OF_ANY_SHAPE, in_batches, room
 from numerate.pretrained.written_tables import TableWriter, Written, words_of
 from numerate.vocabulary import Vocabulary
 
 TABLE_ROOM = 1536  # tokens of tables before a paragraph, at most
 AT_ONCE = {"cpu": 4096, "cuda": 32768}  # tokens that are read together
-PADDING = {"cpu": 512, "cuda": 4096}
+PADDING = {"cpu": 512, "cuda": 12288}
 KEPT = 4096  # tokens of which all that gradients need is kept on a CPU; beyond, it is made anew
 KEPT_A_TOKEN = (
     120  # bytes of a GPU's memory for each, by layer and size of a state, and for all else
@@ -98,8 +99,10 @@ class PretrainedClassifier(NumeralClassifier):
         self.is_tuned = finetune != "none"
         if self.is_tuned and opened.model.supports_gradient_checkpointing:
             opened.model.gradient_checkpointing_enable(
-                {"use_reentrant": False, "context_fn": _contexts}
+                {"use_reentrant": False, "context_fn": self._contexts}
             )
+        self.adapted = AdaptedLayers(opened.model)
+        self._merged: list[Tensor] = []  # their weights, as they are read with
         self.size = opened.model.get_output_embeddings().weight.shape[1]
         last = nn.Linear(JUDGED, 1)
         nn.init.zeros_(last.weight)  # at first the small detector decides
@@ -251,16 +254,16 @@ class PretrainedClassifier(NumeralClassifier):
         found: list[Tensor] = []
         order: list[np.ndarray] = []
         sizes = [len(tokens) for tokens in sequences]
-        room, waste = (most.get(kind, most["cpu"]) for most in (AT_ONCE, PADDING))
+        most, waste = room(AT_ONCE, self.device), PADDING.get(kind, PADDING["cpu"])
         layers: list[Any] = [m for m in self.lm.modules() if hasattr(m, "gradient_checkpointing")]
         for layer in layers:
             layer.gradient_checkpointing = self.is_tuned and sum(sizes) > self._kept
         with (
             torch.set_grad_enabled(self.is_tuned and torch.is_grad_enabled()),
             torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"),
-            sdpa_kernel(OF_ANY_SHAPE),
+            self._reading(self.adapted.merged()),
         ):
-            for batch in in_batches(sizes, room, waste):
+            for batch in in_batches(sizes, most, waste):
                 batch = [index for index in batch if counts[index]]
                 if not batch:
                     continue
@@ -280,6 +283,16 @@ class PretrainedClassifier(NumeralClassifier):
             return torch.zeros(0, self.size, device=self.device)
         back = np.argsort(np.concatenate(order), kind="stable")
         return torch.cat(found).index_select(0, move(back, self.device))
+
+    @contextmanager
+    def _reading(self, merged: list[Tensor]) -> Iterator[None]:
+        self._merged = merged
+        with sdpa_kernel(OF_ANY_SHAPE), self.adapted.using(merged):
+            yield
+
+    def _contexts(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+        """In which layers are run, and run again for their gradients: both times the same."""
+        return nullcontext(), self._reading(self._merged)
 
     @property
     def _kept(self) -> int:
@@ -347,13 +360,11 @@ class PretrainedClassifier(NumeralClassifier):
         trained = {name for name, weight in self.named_parameters() if weight.requires_grad}
         return {name: value for name, value in self.state_dict().items() if name in trained}
 
+    def trained(self) -> None:
+        self.adapted.merge_for_good()
+
     def keep(self, folder: Path) -> None:
         self.small.keep(folder)
-
-
-def _contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    """In which layers are run, and run again for their gradients: with the same attention."""
-    return nullcontext(), sdpa_kernel(OF_ANY_SHAPE)
 
 
 class _Asked:

@@ -249,6 +249,7 @@ def open_detector(reference: str | Path, device: str | None = None) -> Detector:
     if lacking or unexpected:
         got = f"{min(lacking)} is missing" if lacking else f"got {min(unexpected)}"
         raise RunError(f"{run.path / WEIGHTS}: of another network: {got}")
+    classifier.trained()
     classifier.to(usable_device(device)).eval()
     rules = config.dataset.reading
     assert rules is not None

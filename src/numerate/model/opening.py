@@ -226,6 +226,7 @@ def _over_pretrained(
     assert isinstance(model.backbone, CausalBackbone)
     model.backbone.remembered = remembered_cache(stored.record.cache)
     if tuned:
+        lm.scorer.adapted.merge_for_good()
         weights = (folder / WEIGHTS).read_bytes()
         lm.digest = hashlib.sha256(about.digest.encode() + weights).hexdigest()
     return model

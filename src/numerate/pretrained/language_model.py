@@ -26,6 +26,7 @@ from numerate.pretrained.scorer import (
     Scorer,
     Scores,
     in_batches,
+    room,
 )
 from numerate.pretrained.written_tables import Prefixes, Source, TableWriter
 from numerate.spelling.best_first import Beside
@@ -183,8 +184,8 @@ class PretrainedLM:
         """Which windows are read together: those of similar size."""
         sizes = [len(plan.tokens) for plan in plans]
         longest = max((len(plan.before) for plan in plans), default=0)
-        kind = self.scorer.device.type
-        nodes, seen, waste = (most.get(kind, most["cpu"]) for most in (NODES, SEEN, PADDING))
+        nodes, seen = (room(most, self.scorer.device) for most in (NODES, SEEN))
+        waste = PADDING.get(self.scorer.device.type, PADDING["cpu"])
         return [
             batch[begin : begin + count]
             for batch in in_batches(sizes, nodes, waste)
@@ -197,14 +198,14 @@ class PretrainedLM:
         places: dict[Prefix | None, list[int]] = {}
         for index, plan in enumerate(plans):
             places.setdefault(plan.prefix, []).append(index)
-        room = PREFIX_TOKENS.get(self.scorer.device.type, PREFIX_TOKENS["cpu"])
+        most = room(PREFIX_TOKENS, self.scorer.device)
         groups: list[list[int]] = []
         left = 0
         for prefix, some in places.items():
             size = 0 if prefix is None else len(prefix)
             if not groups or size > left:
                 groups.append([])
-                left = room
+                left = most
             groups[-1] += some
             left -= size
         return groups

@@ -22,6 +22,7 @@ from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import NodeDetails
 from numerate.packing import move
 from numerate.pretrained.layout import Plan
+from numerate.pretrained.merged_adapters import AdaptedLayers
 from numerate.pretrained.prefix import Prefix
 from numerate.spelling.forest import Forest, Request, Trees, on_device, plant, renumber
 from numerate.spelling.numeral_tokens import TEXT_END, NumeralTokens
@@ -29,8 +30,9 @@ from numerate.spelling.sums import spell_out
 from numerate.spelling.token_classes import MASSES, TokenClasses
 
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
-PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a time
-PADDING = {"cpu": 256, "cuda": 2048}  # tokens of a batch that are none: another costs as much
+PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a time: see `room`
+PADDING = {"cpu": 256, "cuda": 8192}  # tokens of a batch that are none: another costs as much
+MEMORY = 2**35  # bytes of a GPU that has room for these
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
 # Of attention on a GPU: the one that is left out, cuDNN's, plans anew for every shape of a batch,
@@ -147,7 +149,15 @@ class Nodes:
         return seen[:, None]
 
 
-def in_batches(sizes: Sequence[int], room: int, waste: int) -> Iterator[list[int]]:
+def room(most: dict[str, int], device: torch.device) -> int:
+    """How much of something is held at a time: on a GPU as its memory allows, since one that reads
+    little at a time waits to be told what comes next."""
+    if device.type != "cuda" or "cuda" not in most:
+        return most.get(device.type, most["cpu"])
+    return most["cuda"] * torch.cuda.get_device_properties(device).total_memory // MEMORY
+
+
+def in_batches(sizes: Sequence[int], most: int, waste: int) -> Iterator[list[int]]:
     """Which of things that are padded to the same size are taken together: similar ones.
 
     There is room for so much, of which so much may be padding.
@@ -155,7 +165,7 @@ def in_batches(sizes: Sequence[int], room: int, waste: int) -> Iterator[list[int
     batch: list[int] = []
     for index in np.argsort(sizes, kind="stable").tolist():
         padding = sum(sizes[index] - sizes[other] for other in batch)
-        if batch and ((len(batch) + 1) * sizes[index] > room or padding > waste):
+        if batch and ((len(batch) + 1) * sizes[index] > most or padding > waste):
             yield batch
             batch = []
         batch.append(index)
@@ -192,6 +202,7 @@ class Scorer:
         self.kinds = [torch.from_numpy(ids).to(self.device) for ids in tokens.kinds]
         self.classes = TokenClasses(tokens, model.get_output_embeddings().weight.shape[0])
         probe = torch.arange(1, 5, device=self.device)[None]
+        self.adapted = AdaptedLayers(model)
         self._inner = self._find_layers(probe)
         self.layers = list(self._inner)  # their numbers
         self.state_size = self._check_logits(probe)
@@ -280,7 +291,11 @@ class Scorer:
             inputs["attention_mask"] = torch.zeros(
                 mask.shape, dtype=self.model.dtype, device=mask.device
             ).masked_fill_(~mask, torch.finfo(self.model.dtype).min)
-        with outputs_of(self._inner.values()) as caught, sdpa_kernel(OF_ANY_SHAPE):
+        with (
+            outputs_of(self._inner.values()) as caught,
+            sdpa_kernel(OF_ANY_SHAPE),
+            self.adapted.using(self.adapted.merged()),
+        ):
             found = self.model.base_model(input_ids=tokens, **inputs)
         scaled = [F.layer_norm(states, states.shape[-1:]) for states in caught]
         states = torch.cat([*scaled, found.last_hidden_state], dim=-1)
@@ -333,8 +348,9 @@ class Scorer:
             last = states[..., -output.weight.shape[1] :].to(output.weight.dtype)
             logits: Tensor = output(last).float()
         config = self.model.config
-        logits = logits * (getattr(config, "logit_scale", None) or 1.0)
-        logits = logits / (getattr(config, "logits_scaling", None) or 1.0)
+        scale = getattr(config, "logit_scale", None) or 1.0
+        scale /= getattr(config, "logits_scaling", None) or 1.0
+        logits = logits if scale == 1.0 else logits * scale
         cap = getattr(config, "final_logit_softcapping", None)
         return torch.tanh(logits / cap) * cap if cap else logits
 
@@ -369,9 +385,9 @@ class Scorer:
         distinct = sorted(dict.fromkeys(p for p in prefixes if p is not None), key=len)
         numbers: list[Tensor] = []
         layers: list[tuple[list[Tensor], list[Tensor]]] = []
-        kind = self.device.type
-        room, waste = (most.get(kind, most["cpu"]) for most in (PREFIX_TOKENS, PADDING))
-        for batch in in_batches([len(prefix) for prefix in distinct], room, waste):
+        waste = PADDING.get(self.device.type, PADDING["cpu"])
+        most = room(PREFIX_TOKENS, self.device)
+        for batch in in_batches([len(prefix) for prefix in distinct], most, waste):
             some = [distinct[index] for index in batch]
             size = max(map(len, some))
             tokens = np.zeros((len(some), size), dtype=np.int64)

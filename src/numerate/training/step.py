@@ -7,7 +7,9 @@ recorded once as a CUDA graph, collation included, and replayed: only the number
 paragraphs travel.
 """
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -181,9 +183,21 @@ class Recorded:
     ) -> tuple[torch.cuda.CUDAGraph, Tensor]:
         place = paragraphs.clone()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+        with _nothing_collected(), torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
             self.work(corpus.collate_padded(place, layout))
         return graph, place
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """A graph of before that Python's collector frees meanwhile would spoil a recording."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _can_record(accelerator: Accelerator) -> bool:
