@@ -3,6 +3,8 @@
 import json
 import math
 import shutil
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from tests.pretrained.conftest import paragraph, shaken
+from torch import Tensor
 from typer.testing import CliRunner
 
 from numerate.backbones.causal import CausalBackbone
@@ -32,6 +35,7 @@ from numerate.model.opening import Settings, open_stored
 from numerate.numeral_table import POINT, NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import ParagraphScores, PretrainedLM, join_scores
+from numerate.pretrained.merged_adapters import AdaptedLayers
 from numerate.pretrained.store import Store
 from numerate.runs.folder import read_json
 from numerate.spelling.forest import Trees
@@ -325,8 +329,21 @@ def test_states_are_read_once(
 
 @pytest.mark.parametrize("finetune", ["lora", "full"])
 def test_the_backbone_can_be_trained_too(
-    cardiac: Path, tiny_models: dict[str, Path], tmp_path: Path, finetune: str, cache: Path
+    cardiac: Path,
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    finetune: str,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    merged: list[int] = []
+    using = AdaptedLayers.using
+
+    def watched(layers: AdaptedLayers, weights: Sequence[Tensor]) -> AbstractContextManager[None]:
+        merged.append(len(weights))
+        return using(layers, weights)
+
+    monkeypatch.setattr(AdaptedLayers, "using", watched)
     folder = tmp_path / "run"
     before = open_backbone(tiny_models["single"]).digest
     result = train(
@@ -341,6 +358,7 @@ def test_the_backbone_can_be_trained_too(
     )
     losses = [record["train_loss"] for record in result.history]
     assert losses[1] < losses[0]
+    assert (merged[-1] > 0) == (finetune == "lora"), "adapters are merged while they are trained"
     assert open_backbone(tiny_models["single"]).digest == before
     model = open_stored(folder)
     tuned = {name for name in model.state_dict() if name.startswith("backbone.tuned.")}
@@ -349,6 +367,7 @@ def test_the_backbone_can_be_trained_too(
     assert lm_of(model).digest != before, "its states are other ones"
     # What is read back is what was trained: the dev loss of the best epoch.
     found = evaluate(folder, split="dev", device="cpu", settings=Settings(cache=cache))
+    assert merged[-1] == 0, "for good once it is opened"
     best = result.history[result.best_epoch - 1]
     numerals = found.figures["perplexity"]["numerals"]["pp"]
     assert math.log(numerals) == pytest.approx(math.log(best["dev_numeral_perplexity"]), abs=0.01)

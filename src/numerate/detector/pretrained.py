@@ -296,10 +296,12 @@ class PretrainedClassifier(NumeralClassifier):
 
     @property
     def _kept(self) -> int:
-        """Tokens of which all that gradients need is kept."""
+        """Tokens of which all that gradients need is kept: as there is memory now."""
         if self.device.type != "cuda":
             return KEPT
-        memory = torch.cuda.get_device_properties(self.device).total_memory
+        free, _ = torch.cuda.mem_get_info(self.device)
+        memory = free + torch.cuda.memory_reserved(self.device)
+        memory -= torch.cuda.memory_allocated(self.device)
         layers: int = self._opened.model.config.get_text_config().num_hidden_layers
         return int(memory // (KEPT_A_TOKEN * layers * self.size))
 

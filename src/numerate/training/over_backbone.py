@@ -55,6 +55,8 @@ def over_backbone(
         )
     frozen = choice.finetune == "none"
     opened = open_backbone(choice.path, device=device, trust_remote_code=choice.trust_remote_code)
+    if not frozen:
+        add_adapters(opened.model, choice.finetune)
     lm = PretrainedLM(opened)
     data = replace(data, state_size=lm.scorer.state_size, frozen=frozen)
     head = kind.fit(data, config.hidden, config.options)
@@ -74,7 +76,6 @@ def over_backbone(
     else:
         paragraphs = {name: read_paragraphs(dataset.split(name)) for name in SPLITS}
         lm.choose_start(paragraphs["train"])
-        add_adapters(opened.model, choice.finetune)
         for name in SPLITS:
             texts, some = dataset.split(name), paragraphs[name]
             before = prefixes_of(lm, texts, config.sight, some, dataset.reading)
