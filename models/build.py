@@ -64,7 +64,7 @@ RECIPES = {
         "--epochs 1 --learning-rate 0.008 --mixed-precision bf16",
         f"--backbone {SMOLLM2} --finetune lora --vocabulary 8000 --epochs 3 --batch-size 8 "
         "--learning-rate 0.0015",
-        400,
+        250,
         "numerate[smollm2]",
     ),
 }

@@ -28,7 +28,7 @@ from numerate.documents.document import Table
 from numerate.packing import move
 from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone
 from numerate.pretrained.merged_adapters import AdaptedLayers
-from numerate.pretrained.scorer import OF_ANY_SHAPE, in_batches, room
+from numerate.pretrained.scorer import OF_ANY_SHAPE, free_memory, in_batches, room
 from numerate.pretrained.written_tables import TableWriter, Written, words_of
 from numerate.vocabulary import Vocabulary
 
@@ -299,11 +299,8 @@ class PretrainedClassifier(NumeralClassifier):
         """Tokens of which all that gradients need is kept: as there is memory now."""
         if self.device.type != "cuda":
             return KEPT
-        free, _ = torch.cuda.mem_get_info(self.device)
-        memory = free + torch.cuda.memory_reserved(self.device)
-        memory -= torch.cuda.memory_allocated(self.device)
         layers: int = self._opened.model.config.get_text_config().num_hidden_layers
-        return int(memory // (KEPT_A_TOKEN * layers * self.size))
+        return int(free_memory(self.device) // (KEPT_A_TOKEN * layers * self.size))
 
     def _with_errors(
         self, article: Article, written: list[Written], errors: Errors | None

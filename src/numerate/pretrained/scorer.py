@@ -32,7 +32,7 @@ from numerate.spelling.token_classes import MASSES, TokenClasses
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
 PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a time: see `room`
 PADDING = {"cpu": 256, "cuda": 8192}  # tokens of a batch that are none: another costs as much
-MEMORY = 2**35  # bytes of a GPU that has room for these
+MEMORY = 2**36  # bytes of a GPU that has room for these
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
 # Of attention on a GPU: the one that is left out, cuDNN's, plans anew for every shape of a batch,
@@ -150,11 +150,17 @@ class Nodes:
 
 
 def room(most: dict[str, int], device: torch.device) -> int:
-    """How much of something is held at a time: on a GPU as its memory allows, since one that reads
-    little at a time waits to be told what comes next."""
+    """How much of something is held at a time: on a GPU as its memory allows now, since one that
+    reads little at a time waits to be told what comes next."""
     if device.type != "cuda" or "cuda" not in most:
         return most.get(device.type, most["cpu"])
-    return most["cuda"] * torch.cuda.get_device_properties(device).total_memory // MEMORY
+    return most["cuda"] * free_memory(device) // MEMORY
+
+
+def free_memory(device: torch.device) -> int:
+    """Bytes of a GPU that nobody else has, and that are not in use here."""
+    free, _ = torch.cuda.mem_get_info(device)
+    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
 def in_batches(sizes: Sequence[int], most: int, waste: int) -> Iterator[list[int]]:
