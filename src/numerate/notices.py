@@ -7,6 +7,7 @@ How much is said is for the person at the keyboard to choose, so it is one setti
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import IntEnum
 from typing import Any
 
@@ -22,6 +23,7 @@ class Loudness(IntEnum):
 
 
 _loudness = Loudness.USUAL
+_kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
 
 
 def set_loudness(loudness: Loudness) -> None:
@@ -48,15 +50,30 @@ def silently() -> Iterator[None]:
         set_loudness(before)
 
 
+@contextmanager
+def kept() -> Iterator[list[str]]:
+    """What this thread says meanwhile, for somebody who does not sit at this terminal."""
+    lines: list[str] = []
+    before = _kept.set(lines)
+    try:
+        yield lines
+    finally:
+        _kept.reset(before)
+
+
 def say(message: str) -> None:
     """One line that is good to know, but neither a result nor an error."""
-    if not is_quiet():
+    if not is_quiet() or _kept.get() is not None:
         warn(message)
 
 
 def warn(message: str) -> None:
     """One line about something that went wrong, and is not the end: it is never silenced."""
-    print(f"numerate: {printable(message)}", file=sys.stderr)
+    lines = _kept.get()
+    if lines is not None:
+        lines.append(printable(message))
+    else:
+        print(f"numerate: {printable(message)}", file=sys.stderr)
 
 
 def notice_console() -> Console:

@@ -134,8 +134,13 @@ def documents(
         yield DocumentError(unit.name, "elements nested too deeply")
 
 
-def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Document]:
+def read_file(
+    path: str, format: str = AUTO, field: str = "text", data: bytes | None = None
+) -> list[Document]:
     """All documents of one file, or of standard input for `-`; what cannot be read is raised.
+
+    Where the `data` of a file are given, its name says only what it is: it is not opened, nor is
+    any file beside it.
 
     Examples:
         >>> from numerate.documents import read_file
@@ -146,11 +151,12 @@ def read_file(path: str, format: str = AUTO, field: str = "text") -> list[Docume
         [('t1',), ...]
     """
     check_choice("format", format, formats())
-    if path == STANDARD_INPUT:
+    if path == STANDARD_INPUT and data is None:
         pieces = _units_of_input(Unit("stdin", format, field=field))
         return [document for piece in pieces for document in _read_all(piece)]
-    with opened_file(path, binary=is_binary(path, format)) as stream:
-        pieces = units(stream, Unit(path, format, field=field, folder=Path(path).parent))
+    folder = Path(path).parent if data is None else None
+    with opened_file(path, binary=is_binary(path, format), data=data) as stream:
+        pieces = units(stream, Unit(path, format, field=field, folder=folder))
         return [document for piece in pieces for document in _read_all(piece)]
 
 

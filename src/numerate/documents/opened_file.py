@@ -4,6 +4,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -30,13 +31,15 @@ def _expected(path: Path) -> str:
 
 
 @contextmanager
-def opened_file(path: str | Path, *, binary: bool = False) -> Iterator[BinaryIO]:
+def opened_file(
+    path: str | Path, *, binary: bool = False, data: bytes | None = None
+) -> Iterator[BinaryIO]:
     """Raises one line for what is no file, for what is broken while it is read, and, unless it may
-    be `binary`, for what is no text."""
-    if Path(path).is_dir():
+    be `binary`, for what is no text. Where its `data` are given, no file is looked for."""
+    if data is None and Path(path).is_dir():
         raise SourceError(f"{path}: a folder, expected a file")
     try:
-        with Path(path).open("rb") as stream:
+        with Path(path).open("rb") if data is None else _held(data) as stream:
             beginning = stream.peek(8)  # a pipe cannot be read twice
             for sign, kind in _NO_TEXT.items():
                 if beginning.startswith(sign) and not binary:
@@ -50,3 +53,7 @@ def opened_file(path: str | Path, *, binary: bool = False) -> Iterator[BinaryIO]
         raise SourceError(f"{path}: no such file") from None
     except (OSError, EOFError, zlib.error) as error:
         raise SourceError(f"{path}: cannot be read: {one_line(error)}") from None
+
+
+def _held(data: bytes) -> BufferedReader:
+    return BufferedReader(cast(RawIOBase, BytesIO(data)))

@@ -50,18 +50,19 @@ def read_tables(path: str | Path) -> list[Table]:
     return read_table_file(path).tables
 
 
-def read_table_file(path: str | Path) -> Document:
-    """The same as a document without text; where they stand in the file is kept."""
+def read_table_file(path: str | Path, data: bytes | None = None) -> Document:
+    """The same as a document without text; where they stand in the file is kept. A file whose
+    `data` are given is not opened."""
     name = str(path)
     is_known = suits(name) and not suits(name, PLAIN) and not is_table_file(name)
-    document = _of_document(name) if is_known else _of_lone_tables(name)
+    document = _of_document(name, data) if is_known else _of_lone_tables(name, data)
     for table in document.tables:
         table.file = document
     return document
 
 
-def _of_document(name: str) -> Document:
-    documents = read_file(name)
+def _of_document(name: str, data: bytes | None) -> Document:
+    documents = read_file(name, data=data)
     found = _filled([table for one in documents for table in one.tables], name)
     if len(documents) > 1:  # each has places of its own
         return Document(name, [], found)
@@ -73,8 +74,8 @@ def _of_document(name: str) -> Document:
     return document
 
 
-def _of_lone_tables(name: str) -> Document:
-    bare, data = _bare(Path(name)), _bytes(Path(name))
+def _of_lone_tables(name: str, data: bytes | None) -> Document:
+    bare, data = _bare(Path(name)), _bytes(Path(name), data)
     kind = _KINDS.get(bare.suffix.lower())
     found = _tables(data, name, kind, bare.stem)
     return Document(name, [], found, given=None if _is_html(data, kind) else _text(data, name))
@@ -121,8 +122,8 @@ def _filled(found: list[Table], name: str) -> list[Table]:
     return filled
 
 
-def _bytes(path: Path) -> bytes:
-    with opened_file(path) as stream:
+def _bytes(path: Path, data: bytes | None) -> bytes:
+    with opened_file(path, data=data) as stream:
         data = stream.read(MAX_DOCUMENT + 1)
     if len(data) > MAX_DOCUMENT:
         expected = f"expected at most {MAX_DOCUMENT >> 20} MiB"

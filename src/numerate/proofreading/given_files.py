@@ -14,11 +14,14 @@ from numerate.notices import say
 AS_TEXT = (".rst",)  # sources that people write, with markup
 
 
-def read_document(file: str, format: str = AUTO, field: str = "text") -> list[Document]:
-    """The documents of a file, or of standard input."""
+def read_document(
+    file: str, format: str = AUTO, field: str = "text", data: bytes | None = None
+) -> list[Document]:
+    """The documents of a file, or of standard input; a file whose `data` are given is not opened,
+    nor is any beside it."""
     if format == AUTO and is_table_file(file) and file != STANDARD_INPUT:
-        return [read_table_file(file)]
-    return read_file(file, format, field)
+        return [read_table_file(file, data)]
+    return read_file(file, format, field, data)
 
 
 def is_read(name: str, format: str = AUTO) -> bool:
