@@ -53,7 +53,7 @@ LAYERS: list[set[str]] = [
     {"analysis", "plausibility"},
     {"proofreading", "shipped.pack"},
     {"reproduce"},
-    {"console", "server", "cli", "__main__"},
+    {"console", "lsp", "server", "cli", "__main__"},
 ]
 LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 

@@ -1,4 +1,4 @@
-"""Commands that use a model: predict a number, rank claims, fill a table, check, serve."""
+"""Commands that use a model: predict a number, rank claims, fill a table, check, serve, lsp."""
 
 from pathlib import Path
 from typing import Annotated
@@ -358,3 +358,11 @@ def serve(
         force_domain=force_domain,
         joining=joining or here().joining,
     )
+
+
+@command
+def lsp() -> None:
+    """Proofread in an editor, as you type: a language server on standard input and output."""
+    from numerate.lsp.lsp_command import serve_editor
+
+    serve_editor()

@@ -127,12 +127,14 @@ class Checker:
         alarms: float = ALARMS,
         tables: Sequence[Table] = (),
         report: Report | None = None,
+        comparison: Comparison | None = None,
     ) -> Assessments[Assessment]:
-        """What is flagged, and of how many numerals. Only what is flagged is looked at closely."""
+        """What is flagged, and of how many numerals. Only what is flagged is looked at closely.
+        A `comparison` that is given takes heed of the text."""
         self.calibration.check_alarms(alarms)
         flagged: list[Assessment] = []
         glances: list[Glance] = []
-        comparison = Comparison(self.calibration.domain)
+        comparison = comparison or Comparison(self.calibration.domain)
         document = _document(text)
         for passages in read_passages(self.model, document, tables, report, comparison.heed):
             for passage in passages:
@@ -146,11 +148,15 @@ class Checker:
         return Assessments(flagged, len(glances), comparison.fit(), unusual, glances)
 
     def glance(
-        self, text: str | Document, alarms: float = ALARMS, tables: Sequence[Table] = ()
+        self,
+        text: str | Document,
+        alarms: float = ALARMS,
+        tables: Sequence[Table] = (),
+        comparison: Comparison | None = None,
     ) -> Assessments[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`."""
         self.calibration.check_alarms(alarms)
-        comparison = Comparison(self.calibration.domain)
+        comparison = comparison or Comparison(self.calibration.domain)
         document = _document(text)
         found = [
             glance

@@ -167,15 +167,15 @@ class KnownTexts:
 class Comparison:
     """Takes heed of a text while it is read, and then says how it fits."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, parts: Iterable[Traits] = ()) -> None:
         self._domain = domain
-        self._parts: list[Traits] = []
+        self.parts = list(parts)  # of what has been read
 
     def heed(self, reading: TextReading) -> None:
-        self._parts.append(traits_of(reading))
+        self.parts.append(traits_of(reading))
 
     def fit(self) -> Fit:
-        return self._domain.compare(join_traits(self._parts))
+        return self._domain.compare(join_traits(self.parts))
 
 
 def _stretches(name: str, documents: Sequence[np.ndarray]) -> list[Stretches]:

@@ -6,7 +6,6 @@ from functools import partial
 from itertools import compress
 from pathlib import Path
 
-from numerate.checking.finding import Finding
 from numerate.configuration import Configuration, find_configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document, Table
@@ -19,7 +18,6 @@ from numerate.errors import (
     SourceError,
 )
 from numerate.notices import plain_console, say, warn
-from numerate.numeral import normalise
 from numerate.progress import PassProgress
 from numerate.proofreading import fixing
 from numerate.proofreading.asked_models import (
@@ -35,10 +33,11 @@ from numerate.proofreading.html_report import as_html
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.printed_report import as_csv, as_json, print_report
 from numerate.proofreading.proofread import ProofreadDocument, proofread
-from numerate.proofreading.proofread_report import Report, coverage_in_words, is_calibrated
+from numerate.proofreading.proofread_report import Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.suppression import suppress
+from numerate.proofreading.told import likely, without_ignored
 from numerate.proofreading.wanted import Wanted, check_wanted
 from numerate.proofreading.witnesses import Model, looked_for
 
@@ -236,48 +235,16 @@ def _proofread(
 def _without_ignored(report: Report, projects: list[Configuration]) -> Report:
     """As each document's configuration wants it."""
     pairs = zip(report.documents, projects, strict=True)
-    left = [_heard_of(proof, project) for proof, project in pairs]
+    left = [without_ignored(proof, project) for proof, project in pairs]
     if gone := len(report) - sum(map(len, left)):
         say(f"{gone} found but ignored, as the configuration says")
     return replace(report, documents=left)
 
 
-def _heard_of(proof: ProofreadDocument, project: Configuration) -> ProofreadDocument:
-    """Certain numerals, and those within certain patterns, are not to be heard of."""
-    if not project.numerals and not project.patterns:
-        return proof
-    text = proof.document.source.text
-    spans = [found.span() for pattern in project.patterns for found in pattern.finditer(text)]
-
-    def is_wanted(finding: Finding) -> bool:
-        where = finding.where
-        span = proof.read.span(where)
-        inside = spans
-        if span is None:  # a cell beside the text is a text of its own
-            span = where.start, where.end
-            cell = proof.read.whole(where)
-            inside = [one.span() for pattern in project.patterns for one in pattern.finditer(cell)]
-        first, last = span
-        written = {finding.written, normalise(finding.written)}
-        return project.numerals.isdisjoint(written) and not any(
-            start <= first and last <= end for start, end in inside
-        )
-
-    return proof.only(is_wanted)
-
-
 def _likely(report: Report, least: float, of_models: float) -> Report:
     """Without those that are probably right, or one odd number in a hundred would end every run
-    with a failure; of what is uncalibrated nobody knows."""
-
-    def is_likely(proof: ProofreadDocument, finding: Finding) -> bool:
-        needed = of_models if finding.code in MODEL_RULES else least
-        return finding.probability >= needed or not is_calibrated(proof, finding)
-
-    def likely(proof: ProofreadDocument) -> ProofreadDocument:
-        return replace(proof, found=tuple(one for one in proof.found if is_likely(proof, one)))
-
-    left = list(map(likely, report.documents))
+    with a failure."""
+    left = [likely(proof, least, of_models) for proof in report.documents]
     less_likely = len(report) - sum(map(len, left))
     return replace(
         report,
