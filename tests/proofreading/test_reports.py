@@ -26,15 +26,13 @@ from numerate.notices import Loudness, set_loudness
 from numerate.plausibility.domain import Compared, Fit
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.printed_report import (
-    _BORDER,
-    AROUND,
     COLUMNS,
     as_csv,
     as_json,
     print_report,
 )
 from numerate.proofreading.proofread import ProofreadDocument, proofread
-from numerate.proofreading.proofread_report import Report, coverage_in_words
+from numerate.proofreading.proofread_report import _BORDER, AROUND, Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.witnesses import Suspicion
 
@@ -427,7 +425,7 @@ def test_no_more_of_a_paragraph_is_searched_than_is_printed(
             searched.append((len(text) if end is None else end) - start)
             return _BORDER.finditer(text, start, len(text) if end is None else end)
 
-    monkeypatch.setattr("numerate.proofreading.printed_report._BORDER", Border())
+    monkeypatch.setattr("numerate.proofreading.proofread_report._BORDER", Border())
     statement = "We saw 42 of 120 patients (53%) here. "
     report = Report([proofread(read_text(statement * 40))])
     lines = printed(report).splitlines()

@@ -1,7 +1,6 @@
 """Findings for a terminal, for a program and for a spreadsheet."""
 
 import json
-import re
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -23,6 +22,7 @@ from numerate.proofreading.proofread_report import (
     location,
     name_some,
     place_record,
+    sentence_around,
     suggestion_in_words,
 )
 from numerate.tables import csv_text
@@ -49,8 +49,6 @@ COLUMNS = (
     "end",
     "fingerprint",
 )
-AROUND = 160  # characters shown on either side of a numeral, if its sentence is that long
-_BORDER = re.compile(r"[.!?]\s+(?=[A-Z0-9(])")
 
 
 def as_json(report: Report) -> str:
@@ -155,13 +153,7 @@ def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
     """The sentence around it, in which the numeral stands out, and those that are involved."""
     where = finding.where
     text = proofread.read.whole(where)
-    # No further than what is shown: a paragraph may have as many findings as sentences.
-    first, last = max(where.start - AROUND, 0), min(where.end + AROUND, len(text))
-    for border in _BORDER.finditer(text, first, last):
-        if border.end() > where.start:
-            last = border.end()
-            break
-        first = border.end()
+    first, last = sentence_around(text, where.start, where.end)
     shown = Text(_one_line(text[first:last]).rstrip())
     if where.row is not None:  # a cell says little by itself
         head = f"{_one_line(proofread.read.describe(where))}: "

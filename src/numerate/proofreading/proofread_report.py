@@ -1,5 +1,6 @@
 """Several documents proofread: what all reports say of them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from numerate.proofreading.witnesses import Suspicion
 
 SHOWN = 5  # numerals that are named in a line
 AS_SHOWN = {CITE: "[…]", REF: "…", MATH: "…"}  # to people
+AROUND = 160  # characters shown on either side of a numeral, if its sentence is that long
+_BORDER = re.compile(r"[.!?]\s+(?=[A-Z0-9(])|\n\s*\n")
 FEW = 3  # kinds of statements that are told one by one
 
 
@@ -162,6 +165,17 @@ def location(proofread: ProofreadDocument, where: Where) -> str:
     if where.paragraph is None:
         return f"{name}: {words}"
     return f"{name}: {words}, character {place.start + 1}"
+
+
+def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the sentence of a numeral begins and ends, or as much of it as is shown: a paragraph
+    may have as many findings as sentences."""
+    first, last = max(start - AROUND, 0), min(end + AROUND, len(text))
+    for border in _BORDER.finditer(text, first, last):
+        if border.end() > start:
+            return first, border.end()
+        first = border.end()
+    return first, last
 
 
 def for_people(text: str) -> str:

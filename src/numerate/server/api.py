@@ -18,6 +18,7 @@ from numerate.server import messages
 from numerate.server.answers import checked, predicted, ranked
 from numerate.server.asked_tables import AskedTables
 from numerate.server.guard import Access, Guard
+from numerate.server.languagetool.routes import languagetool
 from numerate.server.limits import Limits
 from numerate.server.pages import page_routes
 from numerate.server.problems import RefusedError, answer_problems
@@ -97,24 +98,29 @@ def create_app(
             examples=list(examples),
         )
 
-    @app.post("/v1/check")
-    async def check(asked: messages.CheckRequest, request: Request) -> messages.CheckAnswer:
-        """What is wrong with the numbers of a text, and how plausible each is where it stands."""
+    async def check_text(
+        asked: messages.CheckRequest, request: Request, asks_models: bool = True
+    ) -> messages.CheckAnswer:
         limits.check([asked.text], tokens)
         given.check(asked.tables)
 
         def answer() -> messages.CheckAnswer:
             tables = given.read(asked.tables)
             return checked(
-                model,
+                model if asks_models else None,
                 asked,
                 tables,
-                detectors=detectors,
+                detectors=detectors if asks_models else (),
                 joining=joining,
                 force_domain=force_domain,
             )
 
         return await compute(request, answer)
+
+    @app.post("/v1/check")
+    async def check(asked: messages.CheckRequest, request: Request) -> messages.CheckAnswer:
+        """What is wrong with the numbers of a text, and how plausible each is where it stands."""
+        return await check_text(asked, request)
 
     @app.post("/v1/predict")
     async def predict(asked: messages.PredictRequest, request: Request) -> messages.PredictAnswer:
@@ -146,6 +152,7 @@ def create_app(
 
         return await compute(request, answer)
 
+    app.include_router(languagetool(check_text))
     answer_problems(app)
     app.router.routes.extend(page_routes())
     paths = {route.path for route in app.routes if isinstance(route, Route)}

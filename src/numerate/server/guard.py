@@ -14,12 +14,12 @@ from pathlib import Path
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from numerate.server.hosts import is_own_host
+from numerate.server.hosts import is_of_another_site, is_own_host
 from numerate.server.limits import Limits
-from numerate.server.problems import GONE, SERVER_ERROR, RefusedError, refusal
+from numerate.server.problems import GONE, LANGUAGETOOL, SERVER_ERROR, RefusedError, refusal
 
 LOG = logging.getLogger("numerate.server")
-API = "/v1/"
+API = ("/v1/", LANGUAGETOOL)
 DISCARDED_BYTES = 64 << 20  # of a body that is too long: who sends it should also read why
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 HEADERS = {
@@ -46,6 +46,8 @@ class Access:
     def check(self, path: str, headers: dict[bytes, bytes]) -> None:
         if self.loopback and not is_own_host(headers.get(b"host", b"")):
             raise RefusedError(421, "this server answers on localhost only")
+        if path.startswith(LANGUAGETOOL) and is_of_another_site(headers):
+            raise RefusedError(403, "pages of other sites may not ask")
         if self.token is not None and path.startswith(API):
             got = headers.get(b"authorization", b"")
             if not hmac.compare_digest(got, b"Bearer " + self.token.encode()):
@@ -68,10 +70,10 @@ class Guard:
         try:
             await self._answer(scope, receive, answer)
         except RefusedError as refused:
-            await answer.end(refusal(refused), scope, receive)
+            await answer.end(refusal(refused, scope["path"]), scope, receive)
         except Exception as error:
             LOG.error("%s in %s", type(error).__name__, _place(error))  # its message may quote text
-            await answer.end(refusal(SERVER_ERROR), scope, receive)
+            await answer.end(refusal(SERVER_ERROR, scope["path"]), scope, receive)
         finally:
             method = scope["method"] if scope["method"] in METHODS else "(other)"
             path = scope["path"] if scope["path"] in self.paths else "(other)"

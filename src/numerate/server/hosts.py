@@ -1,4 +1,4 @@
-"""Which addresses and names are this machine's own."""
+"""Which addresses and names are this machine's own, and which requests come from elsewhere."""
 
 import ipaddress
 import re
@@ -22,3 +22,15 @@ def is_own_host(header: bytes) -> bool:
     """
     found = _HOST.fullmatch(header.decode("latin-1").lower())
     return found is not None and is_loopback(found["v6"] or found["name"])
+
+
+def is_of_another_site(headers: dict[bytes, bytes]) -> bool:
+    """Whether a page of another site has made a browser ask, which for a form it does unbidden.
+
+    Extensions, which the user has installed, and what is no browser may ask.
+    """
+    origin = headers.get(b"origin")
+    if origin is None:
+        return headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site")
+    scheme, _, host = origin.partition(b"://")
+    return not scheme.endswith(b"-extension") and host != headers.get(b"host")

@@ -1,0 +1,1 @@
+"""LanguageTool's protocol, so that its clients can ask `numerate serve`."""
