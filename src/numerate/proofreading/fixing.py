@@ -13,6 +13,7 @@ from numerate.checking.recompute import recompute
 from numerate.checking.where import Where
 from numerate.documents import read_again
 from numerate.documents.reader import UTF_16
+from numerate.documents.table_file import DELIMITERS
 from numerate.errors import FailureError, NumerateError, printable
 from numerate.proofreading.proofread import ProofreadDocument
 
@@ -31,15 +32,24 @@ class Fix:
 
 
 def fixes(proofread: ProofreadDocument) -> list[Fix]:
-    """What can be changed: where the text of the file is known, has the numeral letter for letter,
-    and is no table by itself, whose cells may need marks around them; the most probable first."""
+    """What can be changed by the command, which has to read the text again: no table by itself."""
+    return replacements(proofread) if proofread.document.paragraphs else []
+
+
+def replacements(proofread: ProofreadDocument) -> list[Fix]:
+    """Suggestions that can be written where the text of the file is known and has the numeral
+    letter for letter; in a table by itself, those that need no marks around them. The most probable
+    first."""
     found: list[Fix] = []
     document, read = proofread.document, proofread.read
-    if not document.own_text or not document.paragraphs or document.name.endswith(".gz"):
+    if not document.own_text or document.name.endswith(".gz"):
         return found
+    between = "" if document.paragraphs else DELIMITERS
     for finding in proofread:
         span = read.span(finding.where)
         if finding.suggestion is None or span is None or span[1] > len(document.own_text):
+            continue
+        if any(sign in between for sign in finding.suggestion.text):
             continue
         if read.is_verbatim(finding.where):
             found.append(Fix(finding, *span, finding.suggestion.text))
@@ -211,16 +221,21 @@ def as_change(proofread: ProofreadDocument, fix: Fix) -> str:
 def apply(proofread: ProofreadDocument, chosen: list[Fix]) -> None:
     """The file with the changes, written in one step; its encoding, line ends and mode stay."""
     path = Path(proofread.document.name).resolve()
-    data = path.read_bytes()
+    encoding = encoding_of(path.read_bytes(), proofread.document.own_text)
+    if encoding is None:
+        raise FailureError(f"{proofread.document.name}: has changed meanwhile, so it is left alone")
+    mark, codec = encoding
+    new = _changed(proofread, chosen).encode(codec)
+    write_file(path, mark + new, mode=path.stat().st_mode & 0o7777)
+
+
+def encoding_of(data: bytes, text: str | None) -> tuple[bytes, str] | None:
+    """The mark at the beginning of a file that has this text, and its codec; None: it has not."""
     mark = next(filter(data.startswith, _MARKED), b"")
-    body = data[len(mark) :]
     for codec in [_MARKED[mark]] if mark else _UNMARKED:
         try:
-            is_same = body.decode(codec) == proofread.document.own_text
+            if data[len(mark) :].decode(codec) == text:
+                return mark, codec
         except UnicodeDecodeError:
             continue
-        if is_same:
-            new = _changed(proofread, chosen).encode(codec)
-            write_file(path, mark + new, mode=path.stat().st_mode & 0o7777)
-            return
-    raise FailureError(f"{proofread.document.name}: has changed meanwhile, so it is left alone")
+    return None

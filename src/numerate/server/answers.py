@@ -14,7 +14,7 @@ from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import Numeral
 from numerate.plausibility.assess import LEVEL
-from numerate.plausibility.assessments import Assessment, Glance
+from numerate.plausibility.assessments import Assessment, Assessments, Glance
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.proofreading.joining import UNFITTED, Joining
@@ -25,7 +25,7 @@ from numerate.proofreading.proofread_report import (
     finding_record,
     place_record,
 )
-from numerate.proofreading.selection import chosen_codes
+from numerate.proofreading.selection import all_rules, chosen_codes
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import DetectorLike, hear, testimony_of, usual_alarms
 from numerate.server import messages
@@ -42,25 +42,19 @@ def checked(
     force_domain: bool = False,
 ) -> messages.CheckAnswer:
     """All that is wrong; with a language model, also how plausible every numeral is."""
-    read = ReadDocument(read_text(asked.text), tables)
-    codes = chosen_codes(asked.select, asked.ignore)
+    found, assessed = proofread_text(
+        model, asked, tables, detectors=detectors, joining=joining, force_domain=force_domain
+    )
     numerals: list[messages.Checked] = []
-    heard, domain = [hear(one, read, asked.alarms or usual_alarms(one)) for one in detectors], None
-    if model is not None:
-        checker = model.checker
-        look = checker.assess if asked.details else checker.glance
-        rate = checker.usual_alarms if asked.alarms is None else asked.alarms
-        assessed = look(read.document, rate, tables if model.sees_tables else ())
-        assessed = assessed.forced() if force_domain else assessed
-        heard.append(testimony_of(assessed, read))
+    domain = None
+    if assessed is not None:
         fit = assessed.domain
         reason = None if fit.calibrated else misfit("This text", fit)
         domain = messages.Domain.model_validate({**fit.record(), "misfit": reason})
         numerals = [_checked(finding, fit) for finding in assessed]
-    found, _ = suppress(joined(read, heard, codes, joining), codes)
     report = Report([found])
     return messages.CheckAnswer(
-        findings=[_found(found, finding) for finding in found],
+        findings=[messages.Found.model_validate(found_record(found, one)) for one in found],
         coverage={
             statements: messages.Covered.model_validate(covered)
             for statements, covered in coverage_record(report.coverage).items()
@@ -72,17 +66,45 @@ def checked(
     )
 
 
-def _found(proofread: ProofreadDocument, finding: Finding) -> messages.Found:
+def proofread_text(
+    model: NumeralLM | None,
+    asked: messages.CheckRequest,
+    tables: Sequence[Table] = (),
+    *,
+    detectors: Sequence[DetectorLike] = (),
+    joining: Joining = UNFITTED,
+    force_domain: bool = False,
+) -> tuple[ProofreadDocument, Assessments[Any] | None]:
+    """What is found, and what the language model says of every numeral, if there is one."""
+    read = ReadDocument(read_text(asked.text), tables)
+    codes = chosen_codes(asked.select, asked.ignore)
+    heard = [hear(one, read, asked.alarms or usual_alarms(one)) for one in detectors]
+    assessed: Assessments[Any] | None = None
+    if model is not None:
+        checker = model.checker
+        look = checker.assess if asked.details else checker.glance
+        rate = checker.usual_alarms if asked.alarms is None else asked.alarms
+        assessed = look(read.document, rate, tables if model.sees_tables else ())
+        assessed = assessed.forced() if force_domain else assessed
+        heard.append(testimony_of(assessed, read))
+    found, _ = suppress(joined(read, heard, codes, joining), codes)
+    return found, assessed
+
+
+def found_record(proofread: ProofreadDocument, finding: Finding) -> dict[str, Any]:
+    """As `messages.Found` has it."""
+
     def at(where: Where) -> dict[str, Any]:
         return _place(proofread, where)
 
     record = finding_record(proofread, finding) | at(finding.where)
+    record["rule"] = all_rules()[finding.code].name
     record["involved"] = [at(where) for where in finding.involved]
     record["evidence"] = [
         {"kind": one.kind, "said": one.said, "places": [at(where) for where in one.places]}
         for one in finding.evidence
     ]
-    return messages.Found.model_validate(record)
+    return record
 
 
 def _place(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:

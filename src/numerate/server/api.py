@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -13,13 +13,17 @@ from numerate.corpus.tokenizer import iter_tokens
 from numerate.documents.document import Table
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.joining import UNFITTED, Joining
-from numerate.proofreading.witnesses import DetectorLike
+from numerate.proofreading.proofread_report import Report
+from numerate.proofreading.witnesses import DetectorLike, Model
 from numerate.server import messages
-from numerate.server.answers import checked, predicted, ranked
+from numerate.server.answers import checked, predicted, proofread_text, ranked
 from numerate.server.asked_tables import AskedTables
+from numerate.server.file_messages import ReportRequest
+from numerate.server.file_routes import file_routes, report_file
 from numerate.server.guard import Access, Guard
 from numerate.server.languagetool.routes import languagetool
 from numerate.server.limits import Limits
+from numerate.server.opened_files import OpenedFiles
 from numerate.server.pages import page_routes
 from numerate.server.problems import RefusedError, answer_problems
 from numerate.server.workers import Workers
@@ -77,7 +81,8 @@ def create_app(
         return model
 
     async def compute(request: Request, function: Callable[[], Result]) -> Result:
-        return await workers.call(request.receive, function)
+        seconds = limits.answer_seconds(request.url.path)
+        return await workers.call(request.receive, function, seconds)
 
     @app.get("/v1/health")
     async def health() -> messages.HealthAnswer:
@@ -122,6 +127,25 @@ def create_app(
         """What is wrong with the numbers of a text, and how plausible each is where it stands."""
         return await check_text(asked, request)
 
+    @app.post("/v1/report", response_class=Response)
+    async def report(asked: ReportRequest, request: Request) -> Response:
+        """The report that numerate check writes of a text."""
+        limits.check([asked.text], tokens)
+        given.check(asked.tables)
+
+        def answer() -> Response:
+            found, _ = proofread_text(
+                model,
+                asked,
+                given.read(asked.tables),
+                detectors=detectors,
+                joining=joining,
+                force_domain=force_domain,
+            )
+            return report_file(Report([found]), asked.format)
+
+        return await compute(request, answer)
+
     @app.post("/v1/predict")
     async def predict(asked: messages.PredictRequest, request: Request) -> messages.PredictAnswer:
         """The distribution over the numeral at one place of a text."""
@@ -153,6 +177,9 @@ def create_app(
         return await compute(request, answer)
 
     app.include_router(languagetool(check_text))
+    models: list[Model] = [*detectors] if model is None else [*detectors, model]
+    files = OpenedFiles(models, given.usual, limits, joining, force_domain)
+    app.include_router(file_routes(files, compute))
     answer_problems(app)
     app.router.routes.extend(page_routes())
     paths = {route.path for route in app.routes if isinstance(route, Route)}

@@ -43,7 +43,8 @@ class PunctualProtocol(H11Protocol):
         super().handle_events()
         if self.cycle is not before:
             # A time each for the body, for the answer, and for the client to read it.
-            self._wait(2 * self._limits.seconds + self._limits.head_seconds)
+            limits, answer = self._limits, self._limits.answer_seconds(self.scope["path"])
+            self._wait(limits.seconds + answer + limits.head_seconds)
 
     def on_response_complete(self) -> None:
         self._wait(self._limits.head_seconds)

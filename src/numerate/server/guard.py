@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from numerate.server.hosts import is_of_another_site, is_own_host
-from numerate.server.limits import Limits
+from numerate.server.limits import FILES, Limits
 from numerate.server.problems import GONE, LANGUAGETOOL, SERVER_ERROR, RefusedError, refusal
 
 LOG = logging.getLogger("numerate.server")
@@ -84,27 +84,34 @@ class Guard:
         headers = dict(scope["headers"])
         try:
             async with asyncio.timeout(self.limits.seconds):
-                body = await self._body(receive)
+                body = await self._body(receive, self._most(scope["path"], headers))
         except TimeoutError:
             raise RefusedError(408, "the request did not arrive in time") from None
         self.access.check(scope["path"], headers)
         await self.app(scope, _replay(body, receive), answer.send)
 
-    async def _body(self, receive: Receive) -> bytes:
+    def _most(self, path: str, headers: dict[bytes, bytes]) -> int:
+        """Bytes that are kept: files are large, but for those who may not ask they are not kept."""
+        try:
+            self.access.check(path, headers)
+        except RefusedError:
+            return self.limits.body_bytes
+        return self.limits.file_bytes if path.startswith(FILES) else self.limits.body_bytes
+
+    async def _body(self, receive: Receive, most: int) -> bytes:
         """The whole body; one that is too long is read on without being kept, then refused."""
         parts: list[bytes] = []
         size, more = 0, True
-        while more and size < self.limits.body_bytes + DISCARDED_BYTES:
+        while more and size < most + DISCARDED_BYTES:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise RefusedError(GONE, "the client has gone")
             size += len(message.get("body", b""))
             more = message.get("more_body", False)
-            if size <= self.limits.body_bytes:
+            if size <= most:
                 parts.append(message.get("body", b""))
-        if size > self.limits.body_bytes:
-            limit = f"{self.limits.body_bytes:,} bytes"
-            raise RefusedError(413, f"the request is too long: expected at most {limit}")
+        if size > most:
+            raise RefusedError(413, f"the request is too long: expected at most {most:,} bytes")
         return b"".join(parts)
 
 

@@ -216,6 +216,7 @@ class Found(FoundAt):
     """What is wrong with a numeral."""
 
     code: str = Field(description="Of the rule: NUM301.")
+    rule: str = Field(description="Its name: test-statistic-p-value.")
     also: list[str] = Field(description="Codes of others that point to the same numeral.")
     message: str
     written: str
@@ -332,6 +333,8 @@ class LimitsAnswer(Given):
     gap_tokens: int
     claims: int
     body_bytes: int
+    file_bytes: int
+    file_characters: int
     seconds: float
 
 

@@ -24,9 +24,9 @@ class Workers:
         self.pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="numerate")
 
     async def call(
-        self, gone: Callable[[], Awaitable[Any]], function: Callable[[], Result]
+        self, gone: Callable[[], Awaitable[Any]], function: Callable[[], Result], seconds: float
     ) -> Result:
-        """What `function` returns, from one of the threads.
+        """What `function` returns, from one of the threads, within some `seconds`.
 
         `gone` returns when the client has left; what nobody waits for is not begun.
         """
@@ -39,16 +39,13 @@ class Workers:
         waiter = asyncio.ensure_future(asyncio.wrap_future(work))
         left = asyncio.ensure_future(gone())
         try:
-            await asyncio.wait(
-                {waiter, left}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait({waiter, left}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if waiter.done():
                 return waiter.result()
             if left.done():
                 raise RefusedError(GONE, "the client has gone")
-            seconds = f"{self.limits.seconds:g} s"
             raise RefusedError(
-                503, f"not done within {seconds}: try a shorter text, or later", retry_after=5
+                503, f"not done within {seconds:g} s: try a shorter text, or later", retry_after=5
             )
         finally:
             work.cancel()  # without effect once it runs

@@ -14,32 +14,48 @@ export function useToken(token) {
   sessionStorage.setItem(TOKEN, token);
 }
 
+/** What the server says; a body that is no Blob, as the bytes of a file are, is sent as JSON. */
 export async function ask(path, body, signal) {
+  const response = await send(path, body, signal);
+  return read(response);
+}
+
+/** The same where the answer is a file. */
+export async function askForFile(path, body, signal) {
+  const response = await send(path, body, signal);
+  return response.blob();
+}
+
+async function send(path, body, signal) {
   const headers = {};
   const token = sessionStorage.getItem(TOKEN);
   if (token) headers.Authorization = `Bearer ${token}`;
-  if (body) headers["Content-Type"] = "application/json";
+  const isFile = body instanceof Blob;
+  if (body) headers["Content-Type"] = isFile ? "application/octet-stream" : "application/json";
   let response;
   try {
     response = await fetch(`/v1/${path}`, {
       method: body ? "POST" : "GET",
       headers,
-      body: body && JSON.stringify(body),
+      body: isFile ? body : body && JSON.stringify(body),
       signal,
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, "The server does not answer. Is it still running?", 2);
   }
-  const answer = await response.json().catch((error) => {
-    if (error.name === "AbortError") throw error;
-    return {};
-  });
-  if (response.ok) return answer;
-  const message = answer.error ?? `The server answered ${response.status}.`;
+  if (response.ok) return response;
+  const message = (await read(response)).error ?? `The server answered ${response.status}.`;
   throw new ApiError(
     response.status,
     message.charAt(0).toUpperCase() + message.slice(1).replace(/([^.?!…])$/, "$1."),
     Number(response.headers.get("Retry-After") ?? 0),
   );
+}
+
+function read(response) {
+  return response.json().catch((error) => {
+    if (error.name === "AbortError") throw error;
+    return {};
+  });
 }

@@ -2,6 +2,7 @@
 
 import { apart } from "./edits.js";
 import { element } from "./elements.js";
+import { Filter } from "./filter.js";
 
 const UNLIKELY = "NUM900"; // what the marks of a language model say anyway
 
@@ -24,57 +25,86 @@ export function placesOf(finding) {
 }
 
 export class Findings {
-  /** `onPick(index)` when a finding is chosen, `onApply(index)` when its suggestion is wanted. */
-  constructor(root, { onPick, onApply }) {
+  /** `onPick(index)` when a finding is chosen, `onAccept(index)` when its suggestion is wanted,
+   * `onFilter(indices)` when others are shown than before. */
+  constructor(root, { onPick, onAccept, onFilter }) {
     this.root = root;
     this.list = root.querySelector("ol");
     this.onPick = onPick;
-    this.onApply = onApply;
+    this.onAccept = onAccept;
+    this.onFilter = onFilter;
     this.found = [];
+    this.shown = []; // indices of those that suit the filter
     this.chosen = null;
+    this.at = 0; // where the reader is in the list, also when what was chosen is gone
+    this.filter = new Filter(root.querySelector(".filter"), () => this.#draw());
   }
 
+  /** Each with `where` it is, and whether its suggestion is to `write` or only to be noted. */
   show(found, summary) {
-    const focused = [...this.list.children].indexOf(document.activeElement?.closest("li"));
+    if (this.chosen === null) this.at = 0;
+    this.chosen = null;
     this.found = found;
     this.root.hidden = false;
     this.root.querySelector(".summary").textContent = summary;
-    this.list.replaceChildren(...found.map((finding, index) => this.#card(finding, index)));
-    this.choose(null);
-    if (focused >= 0) this.list.children[focused]?.querySelector("button").focus();
+    this.root.querySelector(".keys").hidden = !found.length;
+    this.filter.offer(found);
+    this.#draw();
   }
 
   /** One is shown where it stands; null: none is. On a narrow screen the list is below the text,
    * which stays in sight. */
-  choose(index, { follow = true } = {}) {
+  choose(index, { follow = true, focus = false } = {}) {
     this.chosen = index;
+    if (index !== null) this.at = this.shown.indexOf(index);
     const beside = follow && matchMedia("(min-width: 60rem)").matches;
     for (const [place, card] of [...this.list.children].entries()) {
-      card.querySelector(".pick").setAttribute("aria-pressed", String(place === index));
-      if (place === index && beside) card.scrollIntoView({ block: "nearest" });
+      const isIt = this.shown[place] === index;
+      card.querySelector(".pick").setAttribute("aria-pressed", String(isIt));
+      if (isIt && focus) card.querySelector(".pick").focus({ preventScroll: true });
+      if (isIt && beside) card.scrollIntoView({ block: "nearest" });
     }
   }
 
+  /** The reader begins with another list. */
+  restart() {
+    this.at = 0;
+  }
+
+  /** The index of the finding after the one where the reader is, or before it, round and round;
+   * where none is chosen, it has moved up into its place. */
+  beside(step) {
+    const { length } = this.shown;
+    const from = this.chosen === null && step > 0 ? this.at - 1 : this.at;
+    return length ? this.shown[(from + step + length) % length] : null;
+  }
+
+  /** A suggestion has been noted, or is no longer. */
+  note(index, isNoted) {
+    const button = this.list.children[this.shown.indexOf(index)]?.querySelector(".apply");
+    button?.setAttribute("aria-pressed", String(isNoted));
+  }
+
+  #draw() {
+    const focused = [...this.list.children].indexOf(document.activeElement?.closest("li.finding"));
+    this.shown = [...this.found.keys()].filter((index) => this.filter.suits(this.found[index]));
+    this.list.replaceChildren(...this.shown.map((index) => this.#card(this.found[index], index)));
+    this.choose(this.shown.includes(this.chosen) ? this.chosen : null, { follow: false });
+    if (focused >= 0) {
+      const card = this.list.children[Math.min(focused, this.shown.length - 1)];
+      card?.querySelector("button").focus({ preventScroll: true });
+    }
+    this.onFilter(this.shown);
+  }
+
   #card(finding, index) {
-    const { code, written, message, evidence, suggestion, probability, calibrated } = finding;
-    const where = finding.start === null ? ` ${finding.words}` : "";
+    const { code, where, message, evidence, probability, calibrated } = finding;
     const said = evidence.map(({ said }) => said).filter((line) => !message.includes(line));
     const percent = probability > 0.99 ? "> 99 %" : `${Math.round(100 * probability)} %`;
     const sure = calibrated ? percent : "uncalibrated";
-    const apply = element(
-      "button",
-      {
-        type: "button",
-        className: "apply",
-        aria: { label: `Write ${suggestion?.text} instead of ${written}` },
-        onclick: () => this.onApply(index),
-      },
-      "Write ",
-      element("b", {}, suggestion?.text ?? ""),
-    );
     return element(
       "li",
-      { className: "finding" },
+      { className: "finding", id: `finding-${index}` },
       element(
         "button",
         {
@@ -83,12 +113,27 @@ export class Findings {
           aria: { pressed: "false" },
           onclick: () => this.onPick(index),
         },
-        element("span", { className: "code" }, `${code}${where}`),
+        element("span", { className: "code" }, where ? `${code} ${where}` : code),
         element("span", { className: "sure" }, sure),
-        element("span", { className: "message" }, message),
+        element("span", { className: "message", id: `message-${index}` }, message),
       ),
       said.length ? element("ul", {}, ...said.map((line) => element("li", {}, line))) : "",
-      suggestion && finding.start !== null ? apply : "",
+      finding.accept ? this.#button(finding, index) : "",
+    );
+  }
+
+  #button({ written, suggestion, accept, isNoted }, index) {
+    const [word, what] = accept === "write" ? ["Write", {}] : ["Accept", { pressed: String(isNoted) }];
+    return element(
+      "button",
+      {
+        type: "button",
+        className: "apply",
+        aria: { label: `${word} ${suggestion.text} instead of ${written}`, ...what },
+        onclick: () => this.onAccept(index),
+      },
+      `${word} `,
+      element("b", {}, suggestion.text),
     );
   }
 }

@@ -1,11 +1,15 @@
-// The page: check the text as it is written, show what is wrong, and what a model expects.
+// The page: check the text as it is written, or a file, show what is wrong, and what a model expects.
 
-import { ApiError, ask, useToken } from "./api.js";
+import { ApiError, ask, askForFile, useToken } from "./api.js";
 import { Editor } from "./editor.js";
 import { Findings, marksOf, placesOf } from "./findings.js";
+import { takeFiles } from "./given-file.js";
+import { onKeys } from "./keys.js";
 import { countLine, listNumerals } from "./numerals.js";
 import { findingsToUnits, sendable, toPoint, toUnits } from "./offsets.js";
+import { Opened } from "./opened.js";
 import { Panel, shownSources } from "./panel.js";
+import { save } from "./save.js";
 import { Tables } from "./tables.js";
 
 const PAUSE = 200; // milliseconds without a keystroke before the text is checked
@@ -19,15 +23,27 @@ const tables = new Tables(find("tables"), {
   onCell: showSource,
 });
 
-const findings = new Findings(find("findings"), { onPick: showFinding, onApply: apply });
+const opened = new Opened({
+  onShow: (found, summary) => findings.show(found, summary),
+  onPick: showFinding,
+  onProblem: fileFailed,
+  onClose: backToText,
+});
 
-let limits = { characters: Infinity };
+const findings = new Findings(find("findings"), {
+  onPick: showFinding,
+  onAccept: accept,
+  onFilter: (shown) => opened.view.only(shown),
+});
+
+let limits = { characters: Infinity, file_bytes: Infinity };
 let hasModel = false; // of language; without one there is nothing to predict
 let seesTables = false; // whether it does
 let examples = [];
 let timer = 0;
 let check = new AbortController(); // of the text
 let prediction = new AbortController(); // of the open numeral
+let opening = new AbortController(); // of a file
 let known = { key: null, answer: null }; // the last prediction
 let opener = null; // where the focus goes when the panel closes
 
@@ -56,6 +72,7 @@ function checkSoon() {
 
 async function checkText() {
   check.abort();
+  if (opened.isOpen) return;
   check = new AbortController();
   busy(true);
   const { text } = editor;
@@ -73,7 +90,7 @@ async function checkText() {
     const asked = { text: sendable(text), tables: tables.tables };
     const answer = await ask("check", asked, check.signal);
     const numerals = toUnits(answer.numerals, text);
-    const found = findingsToUnits(answer.findings, text);
+    const found = findingsToUnits(answer.findings, text).map(ofText);
     const misfit = answer.domain?.misfit ?? "";
     say("");
     sayMisfit(misfit);
@@ -88,6 +105,13 @@ async function checkText() {
   } catch (error) {
     failed(error, checkText);
   }
+}
+
+/** A finding of the text, for the list: what stands in a table beside it has to be named. */
+function ofText(finding) {
+  const isBeside = finding.start === null;
+  const accept = finding.suggestion && !isBeside ? "write" : null;
+  return { ...finding, where: isBeside ? finding.words : "", accept };
 }
 
 /** The tables as the server takes them for a prediction, if the model sees any. */
@@ -128,10 +152,16 @@ function pick(mark) {
 }
 
 /** A finding where it stands, with the places that it rests on; again: no more. */
-function showFinding(index, { follow = true } = {}) {
-  const chosen = index === findings.chosen && document.activeElement?.closest("#findings") ? null : index;
+function showFinding(index, { follow = true, focus = false } = {}) {
+  const again = index === findings.chosen && document.activeElement?.closest("#findings") && !focus;
+  const chosen = again ? null : index;
+  if (opened.isOpen) {
+    findings.choose(chosen, { follow, focus });
+    opened.view.choose(chosen);
+    return;
+  }
   const places = chosen === null ? [] : placesOf(findings.found[chosen]);
-  findings.choose(chosen, { follow });
+  findings.choose(chosen, { follow, focus });
   editor.markSources(places);
   tables.mark(places.length ? [{ numbers: places }] : [], places.length ? 0 : null);
   const mark = editor.findings.find(({ finding }) => finding === chosen);
@@ -139,7 +169,12 @@ function showFinding(index, { follow = true } = {}) {
 }
 
 /** The suggestion of a finding is written; where the text has changed since, nothing is. */
-function apply(index) {
+async function accept(index) {
+  if (!findings.found[index]?.accept) return;
+  if (opened.isOpen) {
+    findings.note(index, await opened.accept(index));
+    return;
+  }
   const mark = editor.findings.find(({ finding }) => finding === index);
   if (mark) replace(mark, findings.found[index].suggestion.text);
 }
@@ -208,6 +243,78 @@ function close() {
   const button = fromList && find("numerals").children[index]?.firstChild;
   (button || find("text")).focus();
 }
+
+function step(direction) {
+  const index = findings.beside(direction);
+  if (index !== null) showFinding(index, { focus: true });
+}
+
+onKeys({ next: () => step(1), previous: () => step(-1), accept: () => accept(findings.chosen) });
+
+/** A file takes the place of the text, which is still there when it is closed. */
+async function open(files) {
+  sayOfFile("");
+  const [file] = files;
+  if (files.length !== 1) {
+    sayOfFile(`Got ${files.length} files: open one at a time.`);
+    return;
+  }
+  if (file.size > limits.file_bytes) {
+    sayOfFile(`${file.name} is too large: at most ${limits.file_bytes >> 20} MiB can be read.`);
+    return;
+  }
+  opening.abort();
+  opening = new AbortController();
+  find("reading").textContent = `Reading ${file.name} …`;
+  try {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    await opened.open(file.name, bytes, opening.signal);
+    findings.restart();
+    check.abort();
+    clearTimeout(timer);
+    if (panel.isOpen) close();
+    find("writing").hidden = true;
+    document.body.toggleAttribute("data-opened", true);
+  } catch (error) {
+    if (error instanceof DOMException && error.name !== "AbortError") {
+      sayOfFile(`${file.name} cannot be read: expected a file.`);
+    } else fileFailed(error);
+  }
+  find("reading").textContent = "";
+}
+
+takeFiles(find("open"), find("file"), open);
+
+function backToText() {
+  sayOfFile("");
+  find("writing").hidden = false;
+  document.body.toggleAttribute("data-opened", false);
+  checkText();
+  find("text").focus();
+}
+
+function sayOfFile(message) {
+  find("file-problem").textContent = message;
+}
+
+function fileFailed(error) {
+  if (error.name === "AbortError") return;
+  if (!(error instanceof ApiError)) throw error;
+  if (error.status === 401) askForToken();
+  else sayOfFile(error.message);
+}
+
+find("findings").addEventListener("click", async ({ target }) => {
+  const { format } = target.closest("[data-format]")?.dataset ?? {};
+  if (!format) return;
+  try {
+    const asked = { text: sendable(editor.text), tables: tables.tables, format };
+    const blob = await (opened.isOpen ? opened.report(format) : askForFile("report", asked));
+    save(blob, `${opened.isOpen ? opened.name : "text"}-report.${format}`);
+  } catch (error) {
+    fileFailed(error);
+  }
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && panel.isOpen && !find("token").open) close();
