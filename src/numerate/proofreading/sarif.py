@@ -121,8 +121,10 @@ def _result(proofread: ProofreadDocument, finding: Finding, codes: list[str]) ->
 
 
 def _artifact(proofread: ProofreadDocument, where: Where) -> dict[str, str]:
+    """Without a `./` before it, or code review would know the file by another name."""
     record = _record(proofread.read.home(where))
-    return {"uri": quote(os.fsencode(record[1] if record else proofread.read.file(where)))}
+    name = record[1] if record else proofread.read.file(where)
+    return {"uri": quote(os.fsencode(os.path.normpath(name)))}
 
 
 def _record(file: Document) -> re.Match[str] | None:
