@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from threading import Lock
 
+from numerate.checking.reading import ReadDocument
+from numerate.checking.recompute import recompute
 from numerate.configuration import Configuration, find_configuration
 from numerate.documents.document import Document
 from numerate.lsp.buffers import Buffer
 from numerate.lsp.proof import Proof
 from numerate.lsp.remembering import RememberingDetector, RememberingModel
+from numerate.lsp.second_looks import Places, that_matter
 from numerate.notices import silently
 from numerate.proofreading.asked_models import (
     NOBODY,
@@ -19,13 +22,20 @@ from numerate.proofreading.asked_models import (
 from numerate.proofreading.baseline import read_baseline, without_known
 from numerate.proofreading.check_command import Opening
 from numerate.proofreading.model_rules import MODEL_RULES, UNLIKELY_CODE
-from numerate.proofreading.proofread import ProofreadDocument, proofread
+from numerate.proofreading.proofread import ProofreadDocument, joined, proofread
 from numerate.proofreading.proofread_report import failures_of
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.told import likely, without_ignored
 from numerate.proofreading.wanted import Wanted
-from numerate.proofreading.witnesses import DetectorLike, Model, check_alarms, looked_for
+from numerate.proofreading.witnesses import (
+    DetectorLike,
+    Model,
+    check_alarms,
+    hear,
+    looked_for,
+    testimony_of,
+)
 from numerate.shipped.installed import is_shipped
 
 FOR_MODELS = 200_000  # characters of a text that models are shown
@@ -73,8 +83,7 @@ class Proofreader:
             task.notes += (f"{buffer.name}: unlike what {known} knows: recomputed alone",)
         proof = task.told(found, by)
         tell(proof)
-        model, odd = proof.language_model, _unlikely(proof.found)
-        if model and odd and model.look_closer(document, odd, task.wanted.alarms, task.go_on):
+        if task.looks_closer(proof, by):
             tell(task.told(task.heard(by), by))
 
     def _has_to_read(self, document: Document, wanted: Wanted) -> bool:
@@ -84,7 +93,7 @@ class Proofreader:
             return True
         models = [model for one in asked for model in one.models]
         return any(
-            isinstance(model, RememberingModel) and model.unread(document, wanted.alarms) > FEW
+            isinstance(model, RememberingDetector) and model.unread(document) > FEW
             for model in models
         )
 
@@ -132,19 +141,47 @@ class _Task:
         self.wanted = Wanted().configured(project)
         self.codes = chosen_codes(split_codes(self.wanted.select), split_codes(self.wanted.ignore))
         self.notes: tuple[str, ...] = ()
+        self._places: Places | None = None  # at which language models look twice
         self._buffer, self._document, self._project = buffer, document, project
         self._is_current = is_current
 
     def heard(self, asked: Asked) -> ProofreadDocument:
         """All that is said by rules and some models."""
-        return proofread(
-            self._document,
-            models=asked.models,
-            select=self.codes,
-            alarms=self.wanted.alarms,
-            joining=asked.joining,
-            told=self.go_on,
-        )
+        read, alarms = ReadDocument(self._document), self.wanted.alarms
+        recomputed = recompute(read, codes=self.codes)
+        self.go_on(0)
+        detectors = [model for model in asked.models if isinstance(model, RememberingDetector)]
+        heard = [hear(model, read, alarms, told=self.go_on) for model in detectors]
+        for model in asked.models:
+            if not isinstance(model, RememberingModel):
+                continue
+            if asked.is_implied:
+                suspicions = [one for some in heard for one in some.suspicions]
+                self._places = that_matter(
+                    recomputed.findings,
+                    suspicions,
+                    asked.joining,
+                    model.calibration.finest,
+                    self.wanted.least_of_models,
+                )
+            assessed = model.sift(self._document, alarms, self._places, self.go_on)
+            heard.append(testimony_of(assessed, read))
+        return joined(read, heard, self.codes, asked.joining, recomputed=recomputed)
+
+    def looks_closer(self, proof: Proof, asked: Asked) -> bool:
+        """At what a language model finds odd and is told, and at tables whose texts have changed;
+        whether there is more to tell now."""
+        odd = {one.where.paragraph for one in proof.found if UNLIKELY_CODE in one.codes}
+        paragraphs = {index for index in odd if index is not None}
+        is_new = False
+        for model in asked.models:
+            if isinstance(model, RememberingDetector):
+                is_new |= model.catch_up(self._document, self.go_on)
+            elif isinstance(model, RememberingModel):
+                is_new |= model.look_closer(
+                    self._document, paragraphs, self.wanted.alarms, self._places, self.go_on
+                )
+        return is_new
 
     def told(self, found: ProofreadDocument, asked: Asked) -> Proof:
         """What is left of it, as `check` tells it."""
@@ -166,12 +203,3 @@ class _Task:
 def _of_models(wanted: Wanted) -> object:
     """What models and their answers depend on."""
     return wanted.models, wanted.chooses, wanted.joining, wanted.alarms
-
-
-def _unlikely(found: ProofreadDocument) -> set[int]:
-    """Paragraphs in which something is told that a language model finds odd."""
-    return {
-        one.where.paragraph
-        for one in found
-        if UNLIKELY_CODE in one.codes and one.where.paragraph is not None
-    }

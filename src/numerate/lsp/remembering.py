@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from numerate.checking.where import Where
 from numerate.detector.scored import Scored, Told
+from numerate.detector.trained import Calibrations, Detector
 from numerate.documents.document import Document, Paragraph, Table
+from numerate.lsp.second_looks import Places
 from numerate.plausibility.assessments import Assessment, Assessments, Glance
 from numerate.plausibility.domain import Comparison, Traits
 from numerate.proofreading.witnesses import DetectorLike, LanguageModel
@@ -27,6 +29,8 @@ LONGEST = 20_000  # characters of a paragraph that models are shown
 TEXTS_OF_TABLE = 64  # that detectors compare its numbers with
 
 Answer = TypeVar("Answer")
+Stretches = frozenset[tuple[int, int]] | None
+"""Of numerals that get a second look; None: all do."""
 
 
 class Memory(Generic[Answer]):
@@ -57,7 +61,7 @@ class Part:
     document: Document
     paragraphs: list[int]  # which they are in the whole
     tables: list[int]
-    key: Hashable
+    key: tuple[Hashable, Hashable]  # of the texts, and of the tables
 
     @classmethod
     def of(cls, whole: Document, paragraphs: Iterable[int], tables: Iterable[int]) -> "Part":
@@ -86,6 +90,10 @@ class Part:
             return replace(place, table=self.tables[place.table])
         return replace(place, paragraph=self.paragraphs[place.paragraph or 0])
 
+    def scored(self, some: Iterable[Scored]) -> list[Scored]:
+        """The same, in the whole."""
+        return [replace(one, where=self.where(one.where)) for one in some]
+
 
 def _content(table: Table) -> Hashable:
     rows = (table.header, table.body)
@@ -94,11 +102,20 @@ def _content(table: Table) -> Hashable:
 
 
 class RememberingDetector:
-    """As the detector itself, for `proofread`."""
+    """As the detector itself, for `proofread`.
+
+    Numbers of a table are compared with all texts that refer to it, so that an edit of one of
+    them costs the reading of all. Until they `catch_up`, what was said of the table counts on.
+    """
 
     def __init__(self, detector: DetectorLike, lock: Lock) -> None:
         self._detector, self._lock = detector, lock
-        self._memory: Memory[list[Scored]] = Memory()
+        self._of_texts = detector
+        if isinstance(detector, Detector):
+            texts = Calibrations(detector.calibrations.texts)  # and so none of cells
+            self._of_texts = Detector(detector.name, detector.classifier, detector.rules, texts)
+        self._texts: Memory[list[Scored]] = Memory()
+        self._cells: Memory[tuple[Hashable, list[Scored]]] = Memory()  # and by which texts
         self.name = detector.name
 
     @property
@@ -106,7 +123,7 @@ class RememberingDetector:
         return self._detector.finest_alarms
 
     def unread(self, document: Document) -> int:
-        return sum(part.key not in self._memory for part in _parts(document))
+        return sum(part.key not in self._texts for part in _parts(document))
 
     def log_odds(
         self, document: Document, tables: Sequence[Table] = (), told: Told | None = None
@@ -114,24 +131,49 @@ class RememberingDetector:
         """Tables beside the document are not seen: an editor shows none."""
         found: list[Scored] = []
         for part in _parts(document):
-            found += self._of(part, lambda where: where.paragraph is not None)
+            scored = self._texts.recall(part.key, partial(self._read, part, self._of_texts))
+            found += part.scored(one for one in scored if one.where.paragraph is not None)
             if told is not None:
                 told(part.paragraphs[0] + 1)
-        for index, table in enumerate(document.tables):
-            viewing = [at for at, p in enumerate(document.paragraphs) if table.id in p.tables]
-            part = Part.of(document, viewing[:TEXTS_OF_TABLE], [index])
-            found += self._of(part, lambda where: where.table is not None)
+        for part in _tables(document):
+            _, table = part.key
+            _, scored = self._cells.recall(table, partial(self._read_table, part))
+            found += part.scored(scored)
             if told is not None:
                 told(len(document.paragraphs))
         return found
 
-    def _of(self, part: Part, wanted: Callable[[Where], bool]) -> list[Scored]:
-        def read() -> list[Scored]:
-            with self._lock:
-                return list(self._detector.log_odds(part.document, ()))
+    def catch_up(self, document: Document, report: Told) -> bool:
+        """With tables whose texts have changed; whether there are any."""
+        is_new = False
+        for part in _tables(document):
+            texts, table = part.key
+            known, _ = self._cells.recall(table, partial(self._read_table, part))
+            if known != texts:
+                report(len(document.paragraphs))
+                self._cells.put(table, self._read_table(part))
+                is_new = True
+        return is_new
 
-        scored = self._memory.recall(part.key, read)
-        return [replace(one, where=part.where(one.where)) for one in scored if wanted(one.where)]
+    def _read_table(self, part: Part) -> tuple[Hashable, list[Scored]]:
+        scored = self._read(part, self._detector)
+        return part.key[0], [one for one in scored if one.where.table is not None]
+
+    def _read(self, part: Part, detector: DetectorLike) -> list[Scored]:
+        with self._lock:
+            return list(detector.log_odds(part.document, ()))
+
+
+def _tables(document: Document) -> list[Part]:
+    """Each table, and the first of the texts that refer to it."""
+    viewing: dict[str, list[int]] = {}
+    for index, paragraph in enumerate(document.paragraphs):
+        for id in paragraph.tables:
+            viewing.setdefault(id, []).append(index)
+    return [
+        Part.of(document, viewing.get(table.id, [])[:TEXTS_OF_TABLE], [index])
+        for index, table in enumerate(document.tables)
+    ]
 
 
 def _parts(document: Document) -> list[Part]:
@@ -153,7 +195,7 @@ class _Heard:
 
 
 class RememberingModel:
-    """As the language model itself, for `proofread`; it is its own `checker`.
+    """A language model; it is its own `checker`.
 
     Numerals are glanced at; `look_closer` finds out what was expected instead of those of a
     paragraph, which takes longer, and is remembered as well.
@@ -176,23 +218,21 @@ class RememberingModel:
         found: Calibration = self.model.checker.calibration
         return found
 
-    def unread(self, document: Document, alarms: float) -> int:
-        return sum((part.key, alarms) not in self._memory for part in self._parts(document))
-
     def sift(
         self,
         document: Document,
         alarms: float,
-        tables: Sequence[Table] = (),
+        places: Places | None = None,
         report: Told | None = None,
     ) -> Assessments[Any]:
+        """With a second look at the numerals in some places, or at all."""
         glances: list[Glance] = []
         closely: list[Assessment] = []
         traits: list[Traits] = []
         for part in self._parts(document):
-            heard = self._memory.recall(
-                (part.key, alarms), partial(self._read, part, alarms, closely=False)
-            )
+            wanted = _places_in(part, places)
+            key = part.key, alarms, wanted
+            heard = self._memory.recall(key, partial(self._read, part, alarms, wanted))
             if heard.closely:
                 closely += (_in_whole(one, part, document) for one in heard.said)
                 glances += (_in_whole(one, part, document) for one in heard.said.glances)
@@ -205,27 +245,37 @@ class RememberingModel:
         return Assessments(closely, len(glances), fit, glances=glances)
 
     def look_closer(
-        self, document: Document, paragraphs: set[int], alarms: float, report: Told
+        self,
+        document: Document,
+        paragraphs: set[int],
+        alarms: float,
+        places: Places | None,
+        report: Told,
     ) -> bool:
         """At what is flagged in some paragraphs; whether that has not been done before."""
         is_new = False
         for part in self._parts(document):
             if paragraphs.isdisjoint(part.paragraphs):
                 continue
-            key = (part.key, alarms)
-            heard = self._memory.recall(key, partial(self._read, part, alarms, closely=True))
-            if not heard.closely:
+            wanted = _places_in(part, places)
+            key = part.key, alarms, wanted
+            closely = partial(self._read, part, alarms, wanted, closely=True)
+            if not self._memory.recall(key, closely).closely:
                 report(part.paragraphs[0])
-                self._memory.put(key, self._read(part, alarms, closely=True))
+                self._memory.put(key, closely())
                 is_new = True
         return is_new
 
-    def _read(self, part: Part, alarms: float, *, closely: bool) -> _Heard:
+    def _read(self, part: Part, alarms: float, places: Stretches, closely: bool = False) -> _Heard:
         checker = self.model.checker
         comparison = Comparison(self.calibration.domain)
+
+        def wanted(start: int, end: int) -> bool:
+            return places is None or any(first < end and start < last for first, last in places)
+
         with self.lock:
             look = checker.sift if closely else checker.glance
-            said = look(part.document, alarms, comparison=comparison)
+            said = look(part.document, alarms, comparison=comparison, wanted=wanted)
         return _Heard(said, comparison.parts, closely)
 
     def _parts(self, document: Document) -> list[Part]:
@@ -233,6 +283,13 @@ class RememberingModel:
         if getattr(getattr(self.model, "config", None), "sight", None) == "document":
             return [Part.of(document, range(len(document.paragraphs)), range(len(document.tables)))]
         return _parts(document)
+
+
+def _places_in(part: Part, places: Places | None) -> Stretches:
+    """Of a part that is one paragraph; one that is more is read with all that there is."""
+    if places is None or len(part.paragraphs) != 1:
+        return None
+    return places.get(part.paragraphs[0], frozenset())
 
 
 Said = TypeVar("Said", Glance, Assessment)

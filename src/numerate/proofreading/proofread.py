@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import Coverage, Failure, recompute
+from numerate.checking.recompute import Coverage, Failure, Recomputed, recompute
 from numerate.checking.where import Where
 from numerate.detector.scored import Told
 from numerate.documents.document import Document, Table
@@ -168,9 +168,11 @@ def joined(
     joining: Joining = UNFITTED,
     *,
     beside: bool = True,
+    recomputed: Recomputed | None = None,
 ) -> ProofreadDocument:
-    """What is recomputed, and what models have said."""
-    recomputed = recompute(read, codes=codes, beside=beside)
+    """What is recomputed, now unless it has been before, and what models have said."""
+    if recomputed is None:
+        recomputed = recompute(read, codes=codes, beside=beside)
 
     def wanted(one: Suspicion) -> bool:
         is_own = beside or not read.is_beside(one.where)
