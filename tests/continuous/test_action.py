@@ -138,3 +138,14 @@ def test_a_version_is_installed(folder: Path, version: str, installed: str) -> N
     (programs / "python").chmod(0o755)
     done = Runner(folder, {"version": version}, programs=(str(programs),)).run("Install numerate")
     assert done.stdout.splitlines() == ["-m", "pip", "install", "--quiet", installed]
+
+
+def test_the_documentation_gives_it_what_it_takes() -> None:
+    page = (ROOT / "docs" / "continuous.md").read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    (workflow,) = [block for block in blocks if "jobs" in block]
+    checkout, check = workflow["jobs"]["numbers"]["steps"]
+    assert checkout["uses"].startswith("actions/checkout@")
+    assert check["with"].keys() <= ACTION["inputs"].keys()
+    assert re.findall(r"^\| `([a-z]+)` \|", page, re.MULTILINE) == list(ACTION["inputs"])
+    assert workflow["permissions"] == {"contents": "read", "security-events": "write"}

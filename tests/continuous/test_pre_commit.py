@@ -134,3 +134,8 @@ def test_only_what_check_reads_is_given_to_it() -> None:
         name for name in names if not (suits(name) or is_table_file(name) or name == "file.rst")
     ] == []
     assert not wanted.search("file.py")
+
+
+def test_the_documentation_names_the_hooks() -> None:
+    page = (MANIFEST.parent / "docs" / "continuous.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"id: ([a-z-]+)", page)) == HOOKS.keys()
