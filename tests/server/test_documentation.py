@@ -45,4 +45,5 @@ def test_an_example_is_answered_as_shown(
 
 def test_every_operation_has_an_example(client: httpx.Client) -> None:
     paths = client.get("/v1/openapi.json").json()["paths"].keys()
-    assert paths == {command[1].removeprefix("http://127.0.0.1:8000") for command, _ in CALLS}
+    called = {command[1].removeprefix("http://127.0.0.1:8000") for command, _ in CALLS}
+    assert {path.partition("?")[0] for path in called} >= paths

@@ -9,7 +9,8 @@ import httpx
 import pytest
 from tests.proofreading.papers import PAPER, RIGHT, WRONG, FakeDetector
 
-from numerate.server.guard import Access
+from numerate.server.api import create_app
+from numerate.server.guard import Access, Guard
 from numerate.server.limits import Limits
 
 FOLDER = Path(__file__).parents[1] / "data"
@@ -247,3 +248,9 @@ def test_the_report_of_a_text(rules: httpx.Client) -> None:
     assert "does not follow from its test" in rules.post("/v1/report", json=body).text
     answer = rules.post("/v1/report", json=body | {"format": "json"})
     assert {one["written"] for one in answer.json()["findings"]} == {"0.36", "0.49"}
+
+
+def test_the_log_knows_the_paths() -> None:
+    app = create_app(None)
+    assert isinstance(app, Guard)
+    assert {"/v1/check", "/v1/document", "/v1/document/report", "/v1/report"} <= app.paths

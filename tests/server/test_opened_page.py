@@ -111,8 +111,13 @@ def test_a_dropped_word_document(page: Page) -> None:
     accept = card.get_by_role("button", name="Accept 20.5 instead of 26.5")
     accept.click()
     expect(accept).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#opened-note")).to_contain_text("change it in report.docx itself")
+    expect(page.locator("#opened-note")).to_contain_text("Change it in report.docx itself")
+    expect(card.locator(".by-hand")).to_be_visible()
     expect(page.locator("#changed")).to_be_hidden()
+    # What was accepted is still so when others have been looked at.
+    page.get_by_label("Show").select_option("detected")
+    page.get_by_label("Show").select_option("all findings")
+    expect(accept).to_have_attribute("aria-pressed", "true")
     accept.click()
     expect(accept).to_have_attribute("aria-pressed", "false")
     page.locator("#document mark", has_text="53").click()
@@ -212,9 +217,9 @@ def test_reports_are_saved(page: Page) -> None:
 def test_a_bad_file_leaves_all_as_it_is(page: Page) -> None:
     problem = page.locator("#file-problem")
     for files, message in (
-        ([("a.docx", b"no archive")], "A.docx: not a Word document (.docx): got no ZIP archive."),
+        ([("a.docx", b"no archive")], "a.docx: not a Word document (.docx): got no ZIP archive."),
         ([("a.md", b"5"), ("b.md", b"6")], "Got 2 files: open one at a time."),
-        ([("empty.txt", b"")], "Empty.txt: nothing in it that could be checked."),
+        ([("empty.txt", b"")], "empty.txt: nothing in it that could be checked."),
     ):
         drop(page, *files)
         expect(problem).to_have_text(message)

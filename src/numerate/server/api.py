@@ -176,11 +176,13 @@ def create_app(
 
         return await compute(request, answer)
 
-    app.include_router(languagetool(check_text))
     models: list[Model] = [*detectors] if model is None else [*detectors, model]
     files = OpenedFiles(models, given.usual, limits, joining, force_domain)
-    app.include_router(file_routes(files, compute))
+    routers = [languagetool(check_text), file_routes(files, compute)]
+    for router in routers:
+        app.include_router(router)
     answer_problems(app)
     app.router.routes.extend(page_routes())
-    paths = {route.path for route in app.routes if isinstance(route, Route)}
+    routes = [*app.routes, *(route for router in routers for route in router.routes)]
+    paths = {route.path for route in routes if isinstance(route, Route)}
     return Guard(app, limits, access or Access(), paths)

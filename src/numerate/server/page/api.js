@@ -48,9 +48,14 @@ async function send(path, body, signal) {
   const message = (await read(response)).error ?? `The server answered ${response.status}.`;
   throw new ApiError(
     response.status,
-    message.charAt(0).toUpperCase() + message.slice(1).replace(/([^.?!…])$/, "$1."),
+    sentence(message),
     Number(response.headers.get("Retry-After") ?? 0),
   );
+}
+
+/** A line of the server's; a name of a file stays as it is. */
+function sentence(line) {
+  return line.replace(/^[a-z](?=[a-z]*[\s:,])/, (letter) => letter.toUpperCase()).replace(/([^.?!…])$/, "$1.");
 }
 
 function read(response) {

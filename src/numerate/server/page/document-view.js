@@ -31,8 +31,9 @@ export class DocumentView {
     numerals[0]?.scrollIntoView({ block: "center", inline: "nearest" });
   }
 
-  /** Only the numerals of some findings stand out. */
-  only(indices) {
+  /** Only the numerals of some findings stand out; what was chosen may not be among them. */
+  only(indices, chosen) {
+    if (chosen === null) this.choose(null);
     const shown = new Set(indices.map(String));
     for (const mark of this.root.querySelectorAll("mark[data-numeral]")) {
       const isShown = mark.dataset.numeral.split(" ").some((index) => shown.has(index));

@@ -35,6 +35,7 @@ export class Findings {
     this.onFilter = onFilter;
     this.found = [];
     this.shown = []; // indices of those that suit the filter
+    this.noted = new Set(); // those whose suggestions the reader will write by hand
     this.chosen = null;
     this.at = 0; // where the reader is in the list, also when what was chosen is gone
     this.filter = new Filter(root.querySelector(".filter"), () => this.#draw());
@@ -44,6 +45,7 @@ export class Findings {
   show(found, summary) {
     if (this.chosen === null) this.at = 0;
     this.chosen = null;
+    this.noted.clear();
     this.found = found;
     this.root.hidden = false;
     this.root.querySelector(".summary").textContent = summary;
@@ -79,10 +81,14 @@ export class Findings {
     return length ? this.shown[(from + step + length) % length] : null;
   }
 
-  /** A suggestion has been noted, or is no longer. */
-  note(index, isNoted) {
-    const button = this.list.children[this.shown.indexOf(index)]?.querySelector(".apply");
-    button?.setAttribute("aria-pressed", String(isNoted));
+  /** A suggestion is noted; again: no longer. Whether it is now. */
+  note(index) {
+    const isNoted = !this.noted.delete(index);
+    if (isNoted) this.noted.add(index);
+    const card = this.list.children[this.shown.indexOf(index)];
+    card.querySelector(".apply").setAttribute("aria-pressed", String(isNoted));
+    card.querySelector(".by-hand").hidden = !isNoted;
+    return isNoted;
   }
 
   #draw() {
@@ -119,11 +125,12 @@ export class Findings {
       ),
       said.length ? element("ul", {}, ...said.map((line) => element("li", {}, line))) : "",
       finding.accept ? this.#button(finding, index) : "",
+      element("p", { className: "by-hand", hidden: !this.noted.has(index) }, "Change it in the file itself."),
     );
   }
 
-  #button({ written, suggestion, accept, isNoted }, index) {
-    const [word, what] = accept === "write" ? ["Write", {}] : ["Accept", { pressed: String(isNoted) }];
+  #button({ written, suggestion, accept }, index) {
+    const [word, what] = accept === "write" ? ["Write", {}] : ["Accept", { pressed: String(this.noted.has(index)) }];
     return element(
       "button",
       {

@@ -33,7 +33,7 @@ const opened = new Opened({
 const findings = new Findings(find("findings"), {
   onPick: showFinding,
   onAccept: accept,
-  onFilter: (shown) => opened.view.only(shown),
+  onFilter: (shown) => opened.view.only(shown, findings.chosen),
 });
 
 let limits = { characters: Infinity, file_bytes: Infinity };
@@ -169,10 +169,15 @@ function showFinding(index, { follow = true, focus = false } = {}) {
 }
 
 /** The suggestion of a finding is written; where the text has changed since, nothing is. */
-async function accept(index) {
-  if (!findings.found[index]?.accept) return;
+function accept(index) {
+  const how = findings.found[index]?.accept;
+  if (!how) return;
+  if (how === "note") {
+    opened.note(index, findings.note(index));
+    return;
+  }
   if (opened.isOpen) {
-    findings.note(index, await opened.accept(index));
+    opened.write(index);
     return;
   }
   const mark = editor.findings.find(({ finding }) => finding === index);

@@ -9,7 +9,6 @@ const find = (id) => document.getElementById(id);
 export class Opened {
   #bytes = null;
   #earlier = []; // its bytes before each change
-  #noted = new Set(); // findings whose suggestions have to be written by hand
   #isBusy = false;
 
   /** `onShow(findings, summary)` after each reading, `onPick(index)` when a numeral is clicked,
@@ -36,7 +35,6 @@ export class Opened {
     const answer = await this.#read(name, bytes, signal);
     this.name = name;
     this.#earlier = [];
-    this.#noted.clear();
     this.#say("");
     this.root.hidden = false;
     this.#show(bytes, answer);
@@ -49,26 +47,21 @@ export class Opened {
     this.view.show([]);
   }
 
-  /** The suggestion is written into the file, which is checked again; or noted, where only people
-   * can change it. Whether it is noted. */
-  async accept(index) {
+  /** The suggestion of a finding is written into the file, which is checked again. */
+  async write(index) {
     const { change, suggestion, written, words } = this.found[index];
-    if (change) {
-      const instead = Uint8Array.from(atob(change.base64), (sign) => sign.charCodeAt(0));
-      const [before, after] = [this.#bytes.slice(0, change.start), this.#bytes.slice(change.end)];
-      const bytes = new Uint8Array(await new Blob([before, instead, after]).arrayBuffer());
-      const said = `${suggestion.text} is written instead of ${written}, ${words}.`;
-      await this.#change(bytes, [...this.#earlier, this.#bytes], said);
-      return false;
-    }
-    const isNoted = !this.#noted.delete(index);
-    if (isNoted) this.#noted.add(index);
-    this.#say(
-      isNoted
-        ? `Accepted: ${suggestion.text} instead of ${written}, ${words}. This page cannot write it: change it in ${this.name} itself.`
-        : "",
-    );
-    return isNoted;
+    const instead = Uint8Array.from(atob(change.base64), (sign) => sign.charCodeAt(0));
+    const [before, after] = [this.#bytes.slice(0, change.start), this.#bytes.slice(change.end)];
+    const bytes = new Uint8Array(await new Blob([before, instead, after]).arrayBuffer());
+    const said = `${suggestion.text} is written instead of ${written}, ${words}.`;
+    await this.#change(bytes, [...this.#earlier, this.#bytes], said);
+  }
+
+  /** It is noted for the reader, who alone can change the file; or no longer. */
+  note(index, isNoted) {
+    const { suggestion, written, words } = this.found[index];
+    const said = `Accepted: ${suggestion.text} instead of ${written}, ${words}. Change it in ${this.name} itself.`;
+    this.#say(isNoted ? said : "");
   }
 
   report(format) {
@@ -85,7 +78,6 @@ export class Opened {
     try {
       const answer = await this.#read(this.name, bytes);
       this.#earlier = earlier;
-      this.#noted.clear();
       this.#show(bytes, answer);
       this.#say(said);
     } catch (error) {
@@ -113,7 +105,6 @@ export class Opened {
         ...finding,
         where: finding.words,
         accept: finding.suggestion && (finding.change ? "write" : "note"),
-        isNoted: false,
       })),
       answer.summary,
     );
