@@ -94,7 +94,7 @@ def test_other_methods_are_refused(client: httpx.Client, method: str) -> None:
         "/page/index.html",
         "/docs",
         "/v1/check/",
-        "/v2/check",
+        "/v3/check",
     ],
 )
 def test_other_paths_lead_nowhere(client: httpx.Client, path: str) -> None:
