@@ -1,5 +1,6 @@
 """--quiet and --verbose: one mechanism for all commands; results and errors are always said."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import typer
 
 from numerate import notices
 from numerate.cli import app, main
-from numerate.notices import Loudness, notice_console, say, set_loudness
+from numerate.notices import Loudness, kept, notice_console, say, set_loudness, silently
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +92,17 @@ def test_a_quiet_console_shows_and_catches_nothing(
         print("a result")
     assert not console.is_terminal
     assert capsys.readouterr() == ("a result\n", "")
+
+
+def test_what_is_kept_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """And only that of the thread that keeps it, quiet or not."""
+    with kept() as lines:
+        say("one")
+        with silently():
+            say("two")
+        other = threading.Thread(target=say, args=["of another"])
+        other.start()
+        other.join()
+    say("three")
+    assert lines == ["one", "two"]
+    assert capsys.readouterr().err == "numerate: of another\nnumerate: three\n"

@@ -121,6 +121,7 @@ export class Tables {
 
   async #drop(event) {
     event.preventDefault();
+    event.stopPropagation(); // the page would open it
     this.root.toggleAttribute("data-over", false);
     const [file] = event.dataTransfer.files;
     if (file?.size > LARGEST) this.#say(`${file.name} is too large for a table.`);
