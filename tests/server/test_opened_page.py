@@ -178,6 +178,7 @@ def test_walking_through_by_keyboard_and_mending_a_file(page: Page) -> None:
     assert data == before.replace(b"78 of 124 (53%)", b"78 of 124 (63%)")
     page.click("#opened-back")
     expect(page.locator("#opened-note")).to_have_text("Taken back.")
+    expect(page.locator("#opened-name")).to_be_focused()
     expect(cards(page)).to_have_count(3)
     expect(page.locator("#changed")).to_be_hidden()
 

@@ -2,6 +2,7 @@
 
 import { ask, askForFile } from "./api.js";
 import { DocumentView } from "./document-view.js";
+import { element } from "./elements.js";
 import { save } from "./save.js";
 
 const find = (id) => document.getElementById(id);
@@ -68,8 +69,9 @@ export class Opened {
     return askForFile(`document/report?${this.#query(this.name)}&format=${format}`, this.#blob());
   }
 
-  #takeBack() {
-    return this.#change(this.#earlier.at(-1), this.#earlier.slice(0, -1), "Taken back.");
+  async #takeBack() {
+    await this.#change(this.#earlier.at(-1), this.#earlier.slice(0, -1), "Taken back.");
+    if (find("changed").hidden) find("opened-name").focus(); // the button is gone
   }
 
   async #change(bytes, earlier, said) {
@@ -96,9 +98,7 @@ export class Opened {
     this.found = answer.findings;
     find("opened-name").textContent = this.name;
     find("changed").hidden = !this.#earlier.length;
-    find("notices").replaceChildren(
-      ...answer.notices.map((line) => Object.assign(document.createElement("li"), { textContent: line })),
-    );
+    find("notices").replaceChildren(...answer.notices.map((line) => element("li", {}, line)));
     this.view.show(answer.blocks);
     this.onShow(
       answer.findings.map((finding) => ({
