@@ -29,13 +29,14 @@ CALLS = {
     "check-benchmark": "check-benchmark {d} --model {0}",
     "models": "models {0}",
     "serve": "serve {0} --port 0",
+    "lsp": "lsp {0}",
 }
 MISTAKES = [
     *(("missing file or folder", call, "gone") for call in CALLS.values()),
     *(("wrong folder", call, "empty") for call in CALLS.values()),
     *(("unknown option", f"{call} --colr red", "{d}") for call in CALLS.values()),
     *(("both -v and -q", f"{call} -v -q", "{d}") for call in CALLS.values()),
-    *(("nothing at all", name, "") for name in CALLS if name not in ("serve", "models")),
+    *(("nothing at all", name, "") for name in CALLS if name not in ("serve", "models", "lsp")),
     *(
         ("unknown value", call, "{d}")
         for call in (
