@@ -1,6 +1,7 @@
 """The protocol: what editors tell and ask, and who does it."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,7 @@ class Desk:
         def task(is_current: IsCurrent) -> None:
             from numerate.lsp.proofreader import Proofreader, SupersededError
 
+            is_first = self._proofreader is None
             self._proofreader = self._proofreader or Proofreader()
 
             def tell(proof: Proof) -> None:
@@ -99,6 +101,8 @@ class Desk:
                 pass
             except NumerateError as error:
                 self._later(self._told_nothing, buffer, str(error))
+            if is_first:
+                gc.freeze()  # models stay, so that nobody need look for garbage in them
 
         self._latest.ask(uri, task)
 

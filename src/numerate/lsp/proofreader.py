@@ -10,7 +10,7 @@ from numerate.documents.document import Document
 from numerate.lsp.buffers import Buffer
 from numerate.lsp.proof import Proof
 from numerate.lsp.remembering import RememberingDetector, RememberingModel
-from numerate.lsp.second_looks import Places, that_matter
+from numerate.lsp.second_looks import Places, that_count, that_matter
 from numerate.notices import silently
 from numerate.proofreading.asked_models import (
     NOBODY,
@@ -166,6 +166,8 @@ class _Task:
                 )
             assessed = model.sift(self._document, alarms, self._places, self.go_on)
             heard.append(testimony_of(assessed, read))
+        if not any(paragraph.holds for paragraph in self._document.paragraphs):
+            heard = that_count(heard, recomputed.findings)  # where no cell is a text as well
         return joined(read, heard, self.codes, asked.joining, recomputed=recomputed)
 
     def looks_closer(self, proof: Proof, asked: Asked) -> bool:

@@ -6,10 +6,11 @@ seldom sure enough.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from numerate.checking.finding import Finding
 from numerate.proofreading.joining import Features, Joining
-from numerate.proofreading.witnesses import Suspicion
+from numerate.proofreading.witnesses import Suspicion, Testimony
 
 Places = dict[int, frozenset[tuple[int, int]]]
 """By paragraph: where numerals begin and end in it."""
@@ -37,3 +38,15 @@ def that_matter(
         if where.paragraph is not None:
             found.setdefault(where.paragraph, set()).add((where.start, where.end))
     return {paragraph: frozenset(places) for paragraph, places in found.items()}
+
+
+def that_count(heard: Iterable[Testimony], findings: Iterable[Finding]) -> list[Testimony]:
+    """What is said in texts and cells of which a rule speaks, or in which anything is flagged: of
+    the others nothing can be told, and they are by far the most."""
+    heard = list(heard)
+    texts = {where.text_of for one in findings for where in (one.where, *one.involved)}
+    texts |= {one.where.text_of for some in heard for one in some.suspicions if one.flagged}
+    return [
+        replace(some, suspicions=[one for one in some.suspicions if one.where.text_of in texts])
+        for some in heard
+    ]
