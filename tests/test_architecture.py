@@ -23,6 +23,7 @@ LAYERS: list[set[str]] = [
         "configuration",
         "lazily",
         "atomic",
+        "data_frames",
         "records",
         "numeral",
         "plugins",
@@ -52,6 +53,7 @@ LAYERS: list[set[str]] = [
     {"detector"},
     {"analysis", "plausibility"},
     {"proofreading", "shipped.pack"},
+    {"comparing"},
     {"reproduce"},
     {"console", "lsp", "server", "cli", "__main__"},
 ]

@@ -24,6 +24,7 @@ CALLS = {
     "predict": "predict {0} text",
     "rank": "rank {0} 5",
     "check": "check {0}",
+    "compare": "compare {0} --source good.txt",
     "rule": "rule {0}",
     "fill": "fill {0} good.txt",
     "check-benchmark": "check-benchmark {d} --model {0}",
@@ -56,6 +57,7 @@ MISTAKES = [
             "check good.txt --input-format jsn",
             "check good.txt --select NUM7",
             "check {d} good.txt",
+            "compare good.txt --source good.txt --format jsn",
             "rule NUM7",
             "rule --all --format jsn",
             "check-benchmark {d} --format jsn",
@@ -73,6 +75,7 @@ MISTAKES = [
             "evaluate {d} --confidence 2",
             "reproduce {d} --out out --confidence 2",
             "check good.txt --alarms 2",
+            "compare good.txt --source good.txt --alarms 2",
             "serve {d} --port 70000",
         )
     ),

@@ -8,7 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 PANELS = {
     "Reading": "input_format keep text field split_names decimal documents tables follow_links "
     "strict",
-    "Data": "table dataset split limit oov_set verify",
+    "Data": "table source dataset split limit oov_set verify",
     "Model": "model members models backbone layers heads hidden dropout vocabulary vectors "
     "sight truncate plain_mixture",
     "Training": "epochs batch_size learning_rate halve_after patience clip seed mixed_precision "

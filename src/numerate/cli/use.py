@@ -235,6 +235,27 @@ def check(
 
 
 @command
+def compare(
+    file: Annotated[str, typer.Argument(help="What was written.")],
+    source: Annotated[
+        list[str],
+        typer.Option(help="A file that it was written from; may be repeated.", metavar="FILE"),
+    ],
+    alarms: Annotated[
+        float, typer.Option(help="Share of right numbers that are called unsupported.")
+    ] = 0.05,
+    format: Annotated[
+        str, typer.Option(help="terminal, json or csv.", metavar="NAME")
+    ] = "terminal",
+) -> None:
+    """Say which numbers of a text are not supported by its sources; with --verbose, where each
+    stands in them, or what it follows from."""
+    from numerate.comparing.compare_command import compare_files
+
+    raise typer.Exit(compare_files(file, source, alarms, format, verbose=is_verbose()))
+
+
+@command
 def rule(
     code: Annotated[
         str | None,

@@ -57,7 +57,7 @@ def check(
         >>> [(finding.code, finding.written) for finding in found]
         [('NUM301', '0.36')]
     """
-    document = _document(what)
+    document = as_document(what, "check")
     models = _models(model)
     rate = max(map(usual_alarms, models), default=ALARMS) if alarms is None else alarms
     select, ignore = list(select), list(ignore)
@@ -78,18 +78,21 @@ def check(
     return suppress(found, looked_for(chosen_codes(select, ignore), models))[0]
 
 
-def _document(what: str | Path | Document) -> Document:
+def as_document(what: str | Path | Document, name: str) -> Document:
+    """What was given, under a `name` that errors call it by, is read if it is the name of a file,
+    and else is the text itself."""
     if isinstance(what, Document):
         return what
     if isinstance(what, DetectorLike | LanguageModel):
         raise NumerateError(
-            "check: got a model first, as in earlier versions; expected numerate.check(text, model)"
+            f"{name}: got a model first, as in earlier versions; "
+            f"expected numerate.{name}(text, model)"
         )
     if isinstance(what, str) and not _names_a_file(what):
         return read_text(what)
     if not isinstance(what, str | Path):
         got = type(what).__name__
-        raise NumerateError(f"check: got {got}, expected a text, the name of a file or a document")
+        raise NumerateError(f"{name}: got {got}, expected a text, the name of a file or a document")
     documents = read_document(str(what))
     if len(documents) != 1:
         raise NumerateError(

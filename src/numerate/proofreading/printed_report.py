@@ -1,7 +1,6 @@
 """Findings for a terminal, for a program and for a spreadsheet."""
 
 import json
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -10,6 +9,7 @@ import numerate
 from numerate.checking.finding import Finding
 from numerate.errors import printable
 from numerate.notices import is_quiet
+from numerate.proofreading.findings_table import COLUMNS, finding_row
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
     AS_SHOWN,
@@ -26,29 +26,6 @@ from numerate.proofreading.proofread_report import (
     suggestion_in_words,
 )
 from numerate.tables import csv_text
-
-COLUMNS = (
-    "file",
-    "page",
-    "line",
-    "column",
-    "words",
-    "code",
-    "written",
-    "message",
-    "evidence",
-    "suggestion",
-    "probability",
-    "calibrated",
-    "kinds",
-    "paragraph",
-    "table",
-    "table_row",
-    "table_column",
-    "start",
-    "end",
-    "fingerprint",
-)
 
 
 def as_json(report: Report) -> str:
@@ -91,14 +68,8 @@ def as_json(report: Report) -> str:
 
 
 def as_csv(report: Report) -> str:
-    rows: list[Sequence[object]] = [COLUMNS]
-    for proofread, finding in report:
-        record = finding_record(proofread, finding)
-        record["evidence"] = "; ".join(one.said for one in finding.evidence)
-        record["suggestion"] = finding.suggestion and finding.suggestion.text
-        record["kinds"] = ", ".join(finding.kinds)
-        rows.append([record[column] for column in COLUMNS])
-    return csv_text(rows).rstrip("\n")
+    rows = [list(finding_row(*pair).values()) for pair in report]
+    return csv_text([list(COLUMNS), *rows]).rstrip("\n")
 
 
 def print_report(report: Report, console: Console, *, verbose: bool = False) -> None:

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import Coverage, Failure, Recomputed, recompute
 from numerate.checking.where import Where
+from numerate.data_frames import arrow_table, pandas_table
 from numerate.detector.scored import Told
 from numerate.documents.document import Document, Table
 from numerate.proofreading.heard import Heard, Key, precision_of
@@ -85,6 +86,16 @@ class ProofreadDocument(Sequence[Finding]):
         from numerate.proofreading.html_report import as_fragment
 
         return as_fragment(self)
+
+    def to_arrow(self) -> Any:
+        """The findings as a table of pyarrow, with the columns of `check --format csv`."""
+        from numerate.proofreading.findings_table import COLUMNS, finding_row
+
+        return arrow_table((finding_row(self, finding) for finding in self), COLUMNS)
+
+    def to_pandas(self) -> Any:
+        """The same as a table of pandas, which has to be installed."""
+        return pandas_table(self.to_arrow())
 
     def only(self, wanted: Callable[[Finding], bool]) -> "ProofreadDocument":
         """Without those that are not wanted, which are counted."""

@@ -1,0 +1,1 @@
+"""Whether the numbers of a text stand in its sources, follow from them, or neither."""

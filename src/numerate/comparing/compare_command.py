@@ -1,0 +1,53 @@
+"""`numerate compare`: a text beside its sources, number by number."""
+
+import json
+from collections import Counter
+from dataclasses import asdict
+
+from rich.text import Text
+
+from numerate.comparing.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, Comparison, compare
+from numerate.documents.document import Document
+from numerate.errors import NumerateError, check_choice, printable
+from numerate.notices import plain_console
+from numerate.proofreading.given_files import read_document
+from numerate.tables import csv_text
+
+FORMATS = ("terminal", "json", "csv")
+
+
+def compare_files(
+    file: str, sources: list[str], alarms: float, format: str, *, verbose: bool
+) -> int:
+    """Print which numbers are not supported, or all; the exit status: 1 if there is one."""
+    check_choice("format", format, FORMATS)
+    documents = read_document(file)
+    if len(documents) != 1:
+        raise NumerateError(f"{file}: got {len(documents)} documents, expected one")
+    read: list[Document] = [one for source in sources for one in read_document(source)]
+    found = compare(documents[0], read, alarms=alarms)
+    if format == "json":
+        records = [asdict(one) for one in found]
+        print(json.dumps({"file": file, "numbers": records}, indent=1, ensure_ascii=False))
+    elif format == "csv":
+        rows = [list(asdict(one).values()) for one in found]
+        print(csv_text([list(COLUMNS), *rows]).rstrip("\n"))
+    else:
+        _print(file, found, verbose=verbose)
+    return 1 if found.unsupported else 0
+
+
+def _print(file: str, found: Comparison, *, verbose: bool) -> None:
+    console = plain_console()
+    for one in found if verbose else found.unsupported:
+        style = "bold red" if one.verdict == UNSUPPORTED else ""
+        because = f": {printable(one.because)}" if one.because else ""
+        line = Text.assemble(
+            (f"{printable(file)}, {printable(one.place)}: ", "bold"),
+            (f"{printable(one.written)} {one.verdict}", style),
+            because,
+        )
+        console.print(line, soft_wrap=True)
+    counts = Counter(one.verdict for one in found)
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (QUOTED, DERIVED, UNSUPPORTED))
+    console.print(f"{len(found)} numbers: {said}.", highlight=False)

@@ -1,0 +1,208 @@
+"""How well sources support a number: who says the same, of what, and from what it follows."""
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from numerate.comparing.mentions import Mention
+from numerate.comparing.ways import Computed, Way, by_chance
+
+FEATURES = (
+    "always",
+    "rounded",
+    "words",
+    "neighbours",
+    "beside",
+    "same unit",
+    "per cent or not",
+    "times",
+    "by chance",
+    "others are more alike",
+    "by how much",
+    "quoted beside it, too",
+    "from its own text",
+    "from a source",
+    "words of what it follows from",
+    "ways by chance",
+)
+DIGITS = 3  # significant ones of a number: one, two, or more
+KINDS = 2 * DIGITS  # of numbers that somebody says, and of those that only follow from others
+FEW_NEIGHBOURS = 2
+ABOUT = 0.5  # of likeness
+TINY = 1e-9
+FEW = 1e-3  # expected by chance: fewer are as good as none
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    quote: Mention | None  # of the same number, the most alike
+    way: Way | None  # in which it follows from others, the most alike
+    other: Mention | None  # of another number, if it is more alike than the quote
+    features: np.ndarray  # float64 [KINDS · FEATURES]
+
+
+class Postings:
+    """Which of some things have what."""
+
+    def __init__(self, things: Iterable[Iterable[Hashable]]) -> None:
+        found: dict[Hashable, list[int]] = {}
+        self.size = 0
+        for index, keys in enumerate(things):
+            self.size += 1
+            for key in keys:
+                found.setdefault(key, []).append(index)
+        self._rows = {key: np.array(rows) for key, rows in found.items()}
+
+    def count(self, key: Hashable) -> int:
+        return len(self._rows.get(key, ()))
+
+    def share(self, weights: Mapping[Hashable, float]) -> np.ndarray:
+        """How much of these each of them has: [things], 0 to 1."""
+        found, whole = np.zeros(self.size), sum(weights.values())
+        for key, weight in weights.items():
+            if key in self._rows:
+                found[self._rows[key]] += weight
+        return found / whole if whole else found
+
+
+class Likeness:
+    """How alike a mention is to all of the sources, [mentions] each."""
+
+    def __init__(
+        self, words: np.ndarray, neighbours: np.ndarray, beside: np.ndarray, unit: np.ndarray
+    ) -> None:
+        self.words, self.neighbours, self.beside, self.unit = words, neighbours, beside, unit
+        self.total = 2 * words + neighbours + 0.5 * unit
+
+
+class Sources:
+    """The numbers of what is compared with."""
+
+    def __init__(self, mentions: Sequence[Mention]) -> None:
+        self.mentions = mentions
+        self._words = Postings(mention.words for mention in mentions)
+        self._neighbours = Postings(mention.neighbours for mention in mentions)
+        self._beside = Postings(mention.neighbours | mention.beside for mention in mentions)
+        self._units = Postings([mention.unit] if mention.unit else [] for mention in mentions)
+        self._per_cent = np.array([mention.unit == "%" for mention in mentions], dtype=np.bool_)
+        self._values = np.array([mention.value for mention in mentions])
+        self._sorted = np.sort(self._values)
+        self._precisions = np.array([mention.number.precision for mention in mentions])
+
+    @cached_property
+    def computed(self) -> Computed:
+        return Computed(self.mentions)
+
+    def likeness(self, mention: Mention) -> Likeness:
+        return Likeness(
+            self._words.share(self._weighed(mention.words)),
+            # One neighbour alone proves little.
+            self._neighbours.share(dict.fromkeys(mention.neighbours, 1.0))
+            * (len(mention.neighbours) / (len(mention.neighbours) + FEW_NEIGHBOURS)),
+            self._beside.share(dict.fromkeys(mention.beside, 1.0)),
+            self._units.share({mention.unit: 1.0}),
+        )
+
+    def _weighed(self, words: Mapping[str, float]) -> dict[Hashable, float]:
+        """Rare words count most; those that no source has tell nothing."""
+        counts = {word: self._words.count(word) for word in words}
+        size = self._words.size
+        return {w: words[w] * math.log1p(size / n) for w, n in counts.items() if n}
+
+    def quotes(self, mention: Mention) -> np.ndarray:
+        """Which are the same number; else, which it rounds."""
+        same = np.flatnonzero(self._values == mention.value)
+        if len(same):
+            return same
+        low, high = mention.bounds
+        finer = self._precisions > mention.number.precision
+        return np.flatnonzero((self._values >= low) & (self._values <= high) & finer)
+
+    def support(self, mentions: Sequence[Mention]) -> list[Support]:
+        """Of all numbers of a text, one after another."""
+        own = Computed(mentions)
+        alike = [self.likeness(mention) for mention in mentions]
+        quoted = [self._best(self.quotes(m), one) for m, one in zip(mentions, alike, strict=True)]
+        return [
+            self._support(mention, own, alike[index], quoted[index], _around(quoted, index))
+            for index, mention in enumerate(mentions)
+        ]
+
+    def _best(self, rows: np.ndarray, alike: Likeness) -> int | None:
+        return int(rows[np.argmax(alike.total[rows])]) if len(rows) else None
+
+    def _support(
+        self, mention: Mention, own: Computed, alike: Likeness, quote: int | None, around: set[int]
+    ) -> Support:
+        others = np.where(self._values == mention.value, -1.0, alike.total)
+        other = int(np.argmax(others)) if len(others) else None
+        ahead = 0.0
+        of_quote = [0.0] * 11
+        if quote is not None and other is not None:
+            ahead = max(0.0, float(others[other] - alike.total[quote]))
+            of_quote = [
+                float(self._values[quote] != mention.value),
+                float(alike.words[quote]),
+                float(alike.neighbours[quote]),
+                float(alike.beside[quote]),
+                float(alike.unit[quote]),
+                float(self._per_cent[quote] != (mention.unit == "%")),
+                math.log1p(len(self.quotes(mention))),
+                math.log(FEW + by_chance(self._sorted, mention)),
+                float(ahead > 0),
+                ahead,
+                float(quote in around),
+            ]
+        of_own, ways = own.to(mention), self.computed.to(mention)
+        weighed = self._weighed(mention.words)
+        likely = [_of_way(weighed, way) for way in ways]
+        chance = (
+            min(
+                computed.by_chance(mention)
+                for computed, found in ((own, of_own), (self.computed, ways))
+                if found
+            )
+            if of_own or ways
+            else 0.0
+        )
+        features = [
+            1.0,
+            *of_quote,
+            float(bool(of_own)),
+            float(bool(ways)),
+            max(likely, default=0.0),
+            math.log(FEW + chance) if of_own or ways else 0.0,
+        ]
+        kind = min(max(mention.digits, 1), DIGITS) - 1
+        row = np.zeros((KINDS, len(FEATURES)))
+        row[kind if quote is not None else DIGITS + kind] = features
+        best = of_own[0] if of_own else (ways[int(np.argmax(likely))] if ways else None)
+        return Support(
+            None if quote is None else self.mentions[quote],
+            best,
+            self._meant(mention, others) if quote is None or ahead > 0 else None,
+            row.ravel(),
+        )
+
+    def _meant(self, mention: Mention, alike: np.ndarray) -> Mention | None:
+        """Of those that are about as much alike as any, the nearest number."""
+        rows = np.flatnonzero(alike >= max(alike.max(initial=0.0) - ABOUT, 0.0))
+        if not len(rows):
+            return None
+        apart = np.abs(np.log((self._values[rows] + TINY) / (mention.value + TINY)))
+        return self.mentions[int(rows[np.argmin(apart)])]
+
+
+def _around(quoted: Sequence[int | None], index: int) -> set[int]:
+    """What the numbers right before and after it quote."""
+    near = (*quoted[max(index - 1, 0) : index], *quoted[index + 1 : index + 2])
+    return {one for one in near if one is not None}
+
+
+def _of_way(weighed: Mapping[Hashable, float], way: Way) -> float:
+    words = {word for operand in way.operands for word in operand.words}
+    whole = sum(weighed.values())
+    return sum(weight for word, weight in weighed.items() if word in words) / whole if whole else 0

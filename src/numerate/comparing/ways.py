@@ -1,0 +1,85 @@
+"""What can be computed from the numbers of sources, each from those it stands beside."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from numerate.comparing.mentions import Mention
+from numerate.sight.operations import OPERATIONS
+
+SIZE = 1.5  # numbers are of one size up to this factor
+MOST = 24  # numbers of a sentence, row or column that are computed with
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a number follows from one or two others."""
+
+    operands: tuple[Mention, ...]
+    formula: str  # `100 · 12/48`
+
+
+class Computed:
+    """All results, in ascending order."""
+
+    def __init__(self, mentions: Sequence[Mention]) -> None:
+        self._mentions = mentions
+        values = np.array([mention.value for mention in mentions])
+        parts = [np.zeros((4, 0))]
+        for rows in _groups(mentions):
+            first, second = (side.ravel() for side in np.meshgrid(rows, rows))
+            pair = first != second
+            first, second = first[pair], second[pair]
+            for index, operation in enumerate(OPERATIONS):
+                a, b = first, second
+                if operation.operands == 1:
+                    a = b = rows
+                elif operation.is_symmetric:
+                    a, b = first[first < second], second[first < second]
+                able = operation.takes_a(values[a])
+                if operation.operands == 2:
+                    able = able & operation.takes_b(values[b])
+                a, b = a[able], b[able]
+                with np.errstate(over="ignore"):
+                    found = operation.compute(values[a], values[b])
+                # What is one of the operands again is no result.
+                new = (found != values[a]) & (found != values[b]) & np.isfinite(found)
+                a, b, found = a[new], b[new], found[new]
+                parts.append(np.stack([found, np.full(len(a), index), a, b]))
+        results = np.concatenate(parts, axis=1)
+        self._results = results[:, np.argsort(results[0], kind="stable")]
+
+    def to(self, mention: Mention, most: int = 50) -> list[Way]:
+        """Those that give a number as it is rounded."""
+        first, last = np.searchsorted(self._results[0], mention.bounds)
+        return [self._way(column) for column in self._results[:, first:last][:, :most].T]
+
+    def by_chance(self, mention: Mention) -> float:
+        """How many would give it by chance."""
+        return by_chance(self._results[0], mention)
+
+    def _way(self, column: np.ndarray) -> Way:
+        operation = OPERATIONS[int(column[1])]
+        a, b = (self._mentions[int(place)] for place in column[2:])
+        formula = operation.shown.format(a=a.number.written, b=b.number.written)
+        return Way((a, b)[: operation.operands], formula)
+
+
+def by_chance(values: np.ndarray, mention: Mention) -> float:
+    """How many of some values, in ascending order, would be rounded to a number if they were spread
+    evenly where they are of its size."""
+    low, high = mention.bounds
+    least, most = mention.value / SIZE, max(mention.value * SIZE, high)
+    first, last = np.searchsorted(values, [least, most])
+    return float((last - first) * min(1.0, (high - low) / (most - least)))
+
+
+def _groups(mentions: Sequence[Mention]) -> Iterator[np.ndarray]:
+    """Numbers of one sentence, row or column; each value once."""
+    found: dict[tuple[int, object], dict[float, int]] = {}
+    for index, mention in enumerate(mentions):
+        for group in mention.groups:
+            found.setdefault((id(mention.read), group), {}).setdefault(mention.value, index)
+    for rows in found.values():
+        yield np.array(list(rows.values())[:MOST])
