@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
+
+from pygls.uris import to_fs_path
 
 from numerate.documents import documents
 from numerate.documents.document import Document
@@ -44,7 +45,8 @@ class Buffer:
         parts = urlsplit(self.uri)
         if parts.scheme != "file":
             return None
-        return Path(url2pathname(parts.path))
+        path = to_fs_path(self.uri)
+        return None if path is None else Path(path)
 
     @property
     def name(self) -> str:
