@@ -11,6 +11,7 @@ from numerate.checking.where import Where
 AROUND = 12  # words on either side of a number that say what it is of
 HALF = 4  # words away, one counts half
 NEAR = 4  # numbers on either side that are its neighbours
+MOST = 60  # numbers of a row or column that are neighbours: in a longer one, the first
 OF_CAPTION = 30  # words of a table's caption
 STEM = 6  # letters by which words are told apart
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -107,7 +108,7 @@ def _in_cells(
         in_per_cent = signs.get(("row", row), False) or signs.get(("column", column), False)
         for index, number in enumerate(piece.numbers):
             value = values[index]
-            near = {*of_row[row], *of_column[column]} - {value}
+            near = {*of_row[row][:MOST], *of_column[column][:MOST]} - {value}
             yield Mention(
                 read,
                 piece.of(number),
