@@ -27,8 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from numerate.checking.reading import ReadDocument
-from numerate.comparing.compare import limit_of, probability, support_of
-from numerate.comparing.fitted import LIMITS
+from numerate.comparing.compare import ALARMS, UNSUPPORTED, judged, limit_of
 from numerate.comparing.mentions import mentions
 from numerate.comparing.support import FEATURES, KINDS, Sources, Support
 from numerate.corpus.tokenizer import tokenize
@@ -60,6 +59,7 @@ class Case:
     summary: str  # its name in `COUNTS`
     kind: str | None  # of error; None: it is right
     support: Support
+    is_unsupported: bool
 
 
 def main() -> None:
@@ -74,14 +74,18 @@ def main() -> None:
     files = sorted(arguments.folder.rglob("*.*xml"))
     random.Random(arguments.seed).shuffle(files)
     chosen = files[arguments.skip : arguments.skip + arguments.articles]
-    cases = [case for index, file in enumerate(chosen) for case in cases_of(index, file)]
+    cases = [
+        case
+        for index, file in enumerate(chosen)
+        for case in cases_of(index, file, arguments.alarms)
+    ]
     if arguments.fit:
         print_fitted(cases)
     else:
-        print_found(cases, arguments.alarms)
+        print_found(cases)
 
 
-def cases_of(index: int, file: Path) -> Iterator[Case]:
+def cases_of(index: int, file: Path, alarms: float = ALARMS) -> Iterator[Case]:
     try:
         (document,) = read_file(str(file))
     except NumerateError:
@@ -104,18 +108,27 @@ def cases_of(index: int, file: Path) -> Iterator[Case]:
     for row, text in of_rows(document.tables, generator):
         alone = ReadDocument(read_text(""), [row])
         pairs.append(("of one row", text, Sources(list(mentions(alone)))))
-    yield from of_excerpts(index, summary, sources, document.tables, generator)
+    yield from of_excerpts(index, summary, sources, document.tables, generator, alarms)
     for name, text, of in pairs:
         for wrong in (False, True):
             written, kinds = with_errors(text, document.tables, generator) if wrong else (text, {})
-            for mention, support in support_of(ReadDocument(read_text(written)), of):
-                kind = kinds.get((mention.where.paragraph or 0, mention.where.start))
+            found = list(mentions(ReadDocument(read_text(written))))
+            supports = of.support(found)
+            for one, support, said in zip(
+                found, supports, judged(found, supports, alarms), strict=True
+            ):
+                kind = kinds.get((one.where.paragraph or 0, one.where.start))
                 if (kind is not None) == wrong:
-                    yield Case(index, name, kind, support)
+                    yield Case(index, name, kind, support, said.verdict == UNSUPPORTED)
 
 
 def of_excerpts(
-    index: int, text: str, sources: Sources, tables: list[Table], generator: np.random.Generator
+    index: int,
+    text: str,
+    sources: Sources,
+    tables: list[Table],
+    generator: np.random.Generator,
+    alarms: float,
 ) -> Iterator[Case]:
     """Numbers of an abstract, each beside the one paragraph or table that it may be quoted from."""
     right = list(mentions(ReadDocument(read_text(text))))
@@ -135,7 +148,9 @@ def of_excerpts(
         place = wrong[at].where
         kind = kinds.get((place.paragraph or 0, place.start))
         numbers = right if kind is None else wrong
-        yield Case(index, "of an excerpt", kind, excerpts[home].support(numbers)[at])
+        supports = excerpts[home].support(numbers)
+        said = list(judged(numbers, supports, alarms))[at]
+        yield Case(index, "of an excerpt", kind, supports[at], said.verdict == UNSUPPORTED)
 
 
 def with_errors(
@@ -246,11 +261,9 @@ def of_text(paragraphs: list[Paragraph], generator: np.random.Generator) -> list
 def print_fitted(cases: list[Case]) -> None:
     from sklearn.linear_model import LogisticRegression
 
-    lost = Counter(
-        f"{case.summary} {case.kind is None}" for case in cases if not probability(case.support)
-    )
+    lost = Counter(f"{case.summary} {case.kind is None}" for case in cases if is_nowhere(case))
     # Of what nobody says, and what follows from nothing, nothing is to be learnt.
-    cases = [case for case in cases if probability(case.support) > 0]
+    cases = [case for case in cases if not is_nowhere(case)]
     features = np.stack([case.support.features for case in cases])
     right = np.array([case.kind is None for case in cases])
     # Of every summary, right and wrong numbers count alike.
@@ -279,12 +292,12 @@ def print_fitted(cases: list[Case]) -> None:
     print("}")
 
 
-def print_found(cases: list[Case], alarms: float) -> None:
-    levels = sorted(LIMITS)
-    limit = np.interp(alarms, levels, [LIMITS[level] for level in levels])
-    flagged = np.array(
-        [probability(case.support) < limit_of(case.support, limit) for case in cases]
-    )
+def is_nowhere(case: Case) -> bool:
+    return case.support.quote is None and case.support.way is None
+
+
+def print_found(cases: list[Case]) -> None:
+    flagged = np.array([case.is_unsupported for case in cases])
     articles = np.array([case.article for case in cases])
     for summary in COUNTS:
         of = np.array([case.summary == summary for case in cases])

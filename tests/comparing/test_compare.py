@@ -64,8 +64,8 @@ def test_cells_of_tables_are_sources() -> None:
     text = "Systolic pressure was 141.2 mm Hg with the drug and 138.7 mm Hg with placebo."
     found = numerate.compare(text, [SOURCE, TABLE])
     assert {one.verdict for one in found} == {"quoted"}
-    assert found[0].because == "Table 1, row Systolic pressure (mm Hg), column Drug"
-    assert found[1].because == "Table 1, row Systolic pressure (mm Hg), column Placebo"
+    assert found[0].because == "source 2, Table 1, row Systolic pressure (mm Hg), column Drug"
+    assert found[1].because == "source 2, Table 1, row Systolic pressure (mm Hg), column Placebo"
 
 
 def test_the_difference_of_two_cells_is_derived() -> None:
@@ -99,6 +99,66 @@ def test_places_are_those_of_the_text() -> None:
     assert [text[one.start : one.end] for one in found] == ["17", "1,240"]
 
 
+@pytest.mark.parametrize(
+    ("text", "source", "verdict"),
+    [
+        ("It cost 15.1 billion dollars.", "It cost 15.1 million dollars.", "unsupported"),
+        ("It cost 15,100,000 dollars.", "It cost 15.1 million dollars.", "quoted"),
+        ("It cost €15.1 million.", "It cost $15.1 million.", "unsupported"),
+        ("The route is 9.6 miles long.", "The route is 9.6 km long.", "unsupported"),
+        ("The route is 9.6 km long.", "The route is 9.6 km long.", "quoted"),
+        ("It has about 6,700 employees.", "It has 6,677 employees.", "quoted"),
+        ("It has about 6,800 employees.", "It has 6,677 employees.", "unsupported"),
+    ],
+)
+def test_scales_currencies_measures_and_round_numbers(text: str, source: str, verdict: str) -> None:
+    (one,) = numerate.compare(text, source)
+    assert one.verdict == verdict
+
+
+def test_a_further_source_takes_nothing_away() -> None:
+    text = "Systolic pressure was 141.2 mm Hg."
+    other = "The hospital plans to spend 30 million dollars on blood pressure by 2027."
+    for sources in ([TABLE], [TABLE, other], [other, TABLE]):
+        assert verdicts(numerate.compare(text, sources)) == [("141.2", "quoted")]
+
+
+def test_a_percentage_follows_from_what_stands_right_before_it() -> None:
+    text = "Deaths: 93/618 (15%) with the drug, 131/622 (21%) with placebo."
+    found = numerate.compare(text, SOURCE)
+    assert [one.because for one in found if one.verdict == "derived"] == [
+        "100 · 93/618",
+        "100 · 131/622",
+    ]
+    wrong = numerate.compare(text.replace("15%", "51%"), SOURCE)
+    assert ("51", "unsupported") in verdicts(wrong)
+
+
+def test_a_number_does_not_follow_from_itself() -> None:
+    source = "Nothing is here but 77 dogs and 3.3 cats."
+    found = numerate.compare("Of 1,420 patients 0.3 were lost.", source, alarms=0.01)
+    assert {one.verdict for one in found} == {"unsupported"}
+
+
+def test_items_of_lists_and_times_of_day_are_no_claims() -> None:
+    text = "1. We met at 10:30 to speak of 17 hospitals."
+    assert verdicts(numerate.compare(text, SOURCE)) == [("17", "quoted")]
+
+
+def test_a_text_is_never_the_name_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "results.csv").write_text("a,5\n")
+    monkeypatch.chdir(tmp_path)
+    assert len(numerate.compare("results.csv", SOURCE)) == 0
+    assert len(numerate.compare(Path("results.csv"), SOURCE)) == 1
+
+
+def test_sources_without_names_are_counted() -> None:
+    found = numerate.compare("We met 12 cats and 31 dogs.", ["We met 12 cats.", "We met 31 dogs."])
+    assert [one.because for one in found] == ["line 1", "source 2, line 1"]
+
+
 @pytest.mark.parametrize("source", ["", "No number here."])
 def test_without_a_number_in_the_source_nothing_is_supported(source: str) -> None:
     found = numerate.compare("There were 12 men.", source)
@@ -126,6 +186,7 @@ def test_tables_of_arrow_and_pandas_have_a_row_for_each_number() -> None:
     [
         ("1 man", [], 0.05, "sources: got none"),
         ("1 man", [3], 0.05, "source: got int"),
+        ("1 man", None, 0.05, "sources: got NoneType"),
         (3, "1 man", 0.05, "compare: got int"),
         ("1 man", "1 man", 0.5, "alarms: got 0.5"),
         ("1 man", "missing.md", 0.05, "missing.md"),

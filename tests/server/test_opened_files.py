@@ -1,5 +1,6 @@
 """Files that are sent to the server: of every format, bad ones, and large ones."""
 
+import gzip
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -254,3 +255,12 @@ def test_the_log_knows_the_paths() -> None:
     app = create_app(None)
     assert isinstance(app, Guard)
     assert {"/v1/check", "/v1/document", "/v1/document/report", "/v1/report"} <= app.paths
+
+
+def test_what_is_packed_small_and_large_inside_is_refused_before_it_is_read(serving: Any) -> None:
+    data = gzip.compress(b'{"text": "It is 5."}\n' * 20_000)
+    with serving(None, name=None, limits=Limits(file_bytes=100_000)) as client:
+        answer = send(client, "lines.jsonl.gz", data)
+    assert len(data) < 100_000
+    assert answer.status_code == 413
+    assert "bytes in the file" in answer.text

@@ -382,7 +382,11 @@ def serve(
 
 
 @command
-def lsp() -> None:
+def lsp(
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="As many editors say; it is so anyway.", hidden=True)
+    ] = False,
+) -> None:
     """Proofread in an editor, as you type: a language server on standard input and output."""
     from numerate.lsp.lsp_command import serve_editor
 

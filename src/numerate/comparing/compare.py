@@ -19,6 +19,7 @@ from numerate.errors import NumerateError
 from numerate.proofreading.check import as_document
 
 ALARMS = 0.05
+RARE = 0.05  # ways that are expected by chance: with so many, one that is found counts half
 QUOTED, DERIVED, UNSUPPORTED = "quoted", "derived", "unsupported"
 _WEIGHTS = np.array(WEIGHTS).ravel()
 
@@ -102,8 +103,9 @@ def compare(
 ) -> Comparison:
     """Say of each number of a text whether its sources support it.
 
-    The text, and each of the sources, is a string, the name of a file of any format that `check`
-    reads, or a document; a source may also be a table, as `numerate.read_tables` gives them. A
+    The text is a string, the `Path` of a file of any format that `check` reads, or a document. So
+    is each of the sources, of which a string may also be the name of a file; or it is a table, as
+    `numerate.read_tables` gives them. A
     number is *quoted* if a source says the same of the same, or more precisely; *derived* if it
     follows from numbers that stand together, in a source or in the text, and then the formula is
     told; and else *unsupported*. Words around the number and other numbers beside it decide whether
@@ -121,24 +123,34 @@ def compare(
     """
     if not min(LIMITS) <= alarms <= max(LIMITS):
         raise NumerateError(f"alarms: got {alarms}, expected {min(LIMITS)} to {max(LIMITS)}")
+    if isinstance(answer, str):  # never a name: who knows what a model writes
+        answer = read_text(answer)
     read = ReadDocument(as_document(answer, "compare"))
-    known = Sources([one for source in _listed(sources) for one in mentions(_read(source))])
+    given = [_read(source, index) for index, source in enumerate(_listed(sources), start=1)]
+    known = Sources([one for source in given for one in mentions(source)])
+    found = list(mentions(read))
+    return Comparison(tuple(judged(found, known.support(found), alarms)))
+
+
+def judged(
+    numbers: Sequence[Mention], supports: Sequence[Support], alarms: float
+) -> Iterator[Compared]:
+    """The numbers of a text, as they are supported."""
     levels = sorted(LIMITS)
     limit = float(np.interp(alarms, levels, [LIMITS[level] for level in levels]))
-    found = [_compared(*pair, limit) for pair in support_of(read, known)]
-    return Comparison(tuple(found))
-
-
-def support_of(read: ReadDocument, sources: Sources) -> Iterator[tuple[Mention, Support]]:
-    found = list(mentions(read))
-    yield from zip(found, sources.support(found), strict=True)
+    pairs = list(zip(numbers, supports, strict=True))
+    supported = {id(one) for one, of in pairs if probability(of) >= limit_of(of, limit)}
+    for number, support in pairs:
+        yield _compared(number, support, supported)
 
 
 def probability(support: Support) -> float:
     """That the sources support the number: nothing where nobody says it, nor it follows."""
     if support.quote is None and support.way is None:
         return 0.0
-    return float(1 / (1 + np.exp(-support.features @ _WEIGHTS)))
+    found = float(1 / (1 + np.exp(-support.features @ _WEIGHTS)))
+    # What follows where hardly anything would by chance need not be said in the same words.
+    return found if support.quote is not None else max(found, 1 / (1 + support.chance / RARE))
 
 
 def limit_of(support: Support, limit: float) -> float:
@@ -147,23 +159,26 @@ def limit_of(support: Support, limit: float) -> float:
     return limit if support.quote is not None else limit / 2
 
 
-def _compared(mention: Mention, support: Support, limit: float) -> Compared:
-    chance = probability(support)
-    if chance < limit_of(support, limit):
-        verdict, because = UNSUPPORTED, _instead(support)
-    elif support.quote is not None:
+def _compared(mention: Mention, support: Support, supported: set[int]) -> Compared:
+    """The ids of the mentions that are `supported` are known: what follows from such, right before
+    it, is derived."""
+    own = support.own
+    if id(mention) in supported and support.quote is not None:
         verdict, because = QUOTED, _quoted(mention, support.quote)
-    else:
-        assert support.way is not None
+    elif own is not None and all(id(operand) in supported for operand in own.operands):
+        verdict, because = DERIVED, own.formula
+    elif id(mention) in supported and support.way is not None:
         places = "; ".join(dict.fromkeys(map(_place, support.way.operands)))
         verdict, because = DERIVED, f"{support.way.formula} ({places})"
-    where, written = mention.where, mention.number.written
+    else:
+        verdict, because = UNSUPPORTED, _instead(support)
+    where, written, chance = mention.where, mention.number.written, probability(support)
     start, end = mention.read.span(where) or (where.start, where.end)
     return Compared(written, start, end, mention.describe(), verdict, because, chance)
 
 
 def _quoted(mention: Mention, quote: Mention) -> str:
-    if quote.value == mention.value:
+    if quote.amount == mention.amount or quote.value == mention.value:
         return _place(quote)
     return f"rounded from {quote.number.written} in {_place(quote)}"
 
@@ -175,21 +190,29 @@ def _instead(support: Support) -> str:
 
 
 def _place(mention: Mention) -> str:
-    """With the name of its file, if it has one."""
+    """With the name of its source, if there are several or it is a file."""
     name = mention.read.file(mention.where)
-    return mention.describe() if name == "text" else f"{name}, {mention.describe()}"
+    return f"{name}, {mention.describe()}" if name else mention.describe()
 
 
 def _listed(sources: Source | Iterable[Source]) -> list[Source]:
     if isinstance(sources, str | Path | Document | Table):
         return [sources]
+    if not isinstance(sources, Iterable):
+        got = type(sources).__name__
+        raise NumerateError(f"sources: got {got}, expected texts, files, documents or tables")
     found = list(sources)
     if not found:
         raise NumerateError("sources: got none, expected at least one")
     return found
 
 
-def _read(source: Source) -> ReadDocument:
+def _read(source: Source, index: int) -> ReadDocument:
+    """The first of the sources needs no name, if it has none; the others are counted."""
+    name = "" if index == 1 else f"source {index}"
     if isinstance(source, Table):
-        return ReadDocument(read_text(""), [source])
-    return ReadDocument(as_document(source, "source"))
+        return ReadDocument(read_text("", name), [source])
+    document = as_document(source, "source")
+    if isinstance(source, str) and document.given == source:
+        document = read_text(source, name)
+    return ReadDocument(document)

@@ -6,10 +6,12 @@ from dataclasses import asdict
 
 from rich.text import Text
 
+from numerate.checking.reading import ReadDocument
 from numerate.comparing.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, Comparison, compare
+from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice, printable
-from numerate.notices import plain_console
+from numerate.notices import plain_console, say
 from numerate.proofreading.given_files import read_document
 from numerate.tables import csv_text
 
@@ -21,10 +23,15 @@ def compare_files(
 ) -> int:
     """Print which numbers are not supported, or all; the exit status: 1 if there is one."""
     check_choice("format", format, FORMATS)
+    if [file, *sources].count(STANDARD_INPUT) > 1:
+        raise NumerateError("standard input: got it twice, expected it once")
     documents = read_document(file)
     if len(documents) != 1:
         raise NumerateError(f"{file}: got {len(documents)} documents, expected one")
     read: list[Document] = [one for source in sources for one in read_document(source)]
+    for one in read:
+        if not any(piece.numbers for piece in ReadDocument(one).pieces()):
+            say(f"{one.name}: no number in it, so that it supports none")
     found = compare(documents[0], read, alarms=alarms)
     if format == "json":
         records = [asdict(one) for one in found]
@@ -50,4 +57,5 @@ def _print(file: str, found: Comparison, *, verbose: bool) -> None:
         console.print(line, soft_wrap=True)
     counts = Counter(one.verdict for one in found)
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (QUOTED, DERIVED, UNSUPPORTED))
-    console.print(f"{len(found)} numbers: {said}.", highlight=False)
+    numbers = "1 number" if len(found) == 1 else f"{len(found):,} numbers"
+    console.print(f"{numbers}: {said}.", highlight=False)

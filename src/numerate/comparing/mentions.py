@@ -15,7 +15,18 @@ MOST = 60  # numbers of a row or column that are neighbours: in a longer one, th
 OF_CAPTION = 30  # words of a table's caption
 STEM = 6  # letters by which words are told apart
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_UNIT = re.compile(r"\s?(%|[^\W\d_]+)")
+_UNIT = re.compile(r"\s?-?(%|[^\W\d_]+)")
+_NO_QUANTITY = re.compile(
+    r"^\s*[0-9]{1,2}[.)]\s|\b[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\b", re.MULTILINE
+)
+"""The number of an item in a list, and the time of day."""
+SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+CURRENCIES = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy"}
+_CURRENCY = re.compile(r"(?:([€$£¥])|\b(EUR|USD|GBP|CHF|JPY))\s?[-−–]?$")
+MEASURES = ("% percent", "kg", "g", "mg", "lb pounds", "km", "m metres meters", "cm", "mm",
+            "mile miles", "year years", "month months", "week weeks", "day days", "hour hours",
+            "minute minutes", "second seconds")  # fmt: skip
+_MEASURE = {word: names.split()[0] for names in MEASURES for word in names.split()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +39,18 @@ class Mention:
     neighbours: frozenset[float]  # in its text; of a cell, in its row and column
     beside: frozenset[float]  # right before and after it
     groups: tuple[object, ...]  # it may be computed from others of the same sentence, row or column
+    currency: str = ""  # before it
+
+    @property
+    def amount(self) -> float:
+        """With the word that scales it: 15.1 million."""
+        return self.value * SCALES.get(self.unit, 1.0)
+
+    def is_of_another_unit(self, other: "Mention") -> bool:
+        """Whether both say of what they are, and say otherwise."""
+        mine, theirs = _MEASURE.get(self.unit), _MEASURE.get(other.unit)
+        currencies = {self.currency, other.currency} - {""}
+        return len({mine, theirs} - {None}) == 2 or len(currencies) == 2
 
     @property
     def value(self) -> float:
@@ -37,6 +60,18 @@ class Mention:
     def digits(self) -> int:
         """That are significant: how unlikely it is that another number is the same by chance."""
         return len(re.sub(r"\D", "", self.number.written).strip("0"))
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it may be rounded to hundreds, or more: 6,700."""
+        return self.number.precision == 0 and self.number.written.endswith("00")
+
+    @property
+    def rough_bounds(self) -> tuple[float, float]:
+        """Of what it may have been, if its last zeros are none that were counted."""
+        digits = re.sub(r"\D", "", self.number.written)
+        half = 0.5 * 10.0 ** (len(digits) - len(digits.rstrip("0")))
+        return max(self.value - half, 0.0), self.value + half
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -65,11 +100,14 @@ def _in_text(read: ReadDocument, piece: Piece) -> Iterator[Mention]:
     starts, words = [match.start() for match in matches], [_stem(match[0]) for match in matches]
     values = [abs(float(number.value)) for number in numbers]
     sentences = _sentences(piece.text, numbers)
+    none = [match.span() for match in _NO_QUANTITY.finditer(piece.text)]
     before = 0  # words
     for index, number in enumerate(numbers):
         while before < len(starts) and starts[before] < number.start:
             before += 1
-        if not read.is_quantity(piece.of(number)):
+        if any(start <= number.start < end for start, end in none) or not read.is_quantity(
+            piece.of(number)
+        ):
             continue
         yield Mention(
             read,
@@ -80,6 +118,7 @@ def _in_text(read: ReadDocument, piece: Piece) -> Iterator[Mention]:
             _others(values, index, NEAR),
             _others(values, index, 1),
             ((piece.place.text_of, sentences[index]),),
+            _currency_of(piece.text, number),
         )
 
 
@@ -107,6 +146,8 @@ def _in_cells(
         words |= _stems(first.text) if first is not None else set()
         in_per_cent = signs.get(("row", row), False) or signs.get(("column", column), False)
         for index, number in enumerate(piece.numbers):
+            if not read.is_quantity(piece.of(number)):
+                continue
             value = values[index]
             near = {*of_row[row][:MOST], *of_column[column][:MOST]} - {value}
             yield Mention(
@@ -151,9 +192,14 @@ def _unit_of(text: str, number: Number) -> str:
     return match[1].lower() if match else ""
 
 
+def _currency_of(text: str, number: Number) -> str:
+    match = _CURRENCY.search(text, max(number.start - 6, 0), number.start)
+    return (CURRENCIES.get(match[1]) or match[2].lower()) if match else ""
+
+
 def _stems(text: str, most: int | None = None) -> set[str]:
     return {_stem(word) for word in _WORD.findall(text)[:most]}
 
 
 def _stem(word: str) -> str:
-    return word.lower()[:STEM]
+    return word.lower().removesuffix("s")[:STEM]

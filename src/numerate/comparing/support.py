@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from numerate.comparing.mentions import Mention
+from numerate.comparing.mentions import SCALES, Mention
 from numerate.comparing.ways import Computed, Way, by_chance
 
 FEATURES = (
@@ -32,6 +32,8 @@ DIGITS = 3  # significant ones of a number: one, two, or more
 KINDS = 2 * DIGITS  # of numbers that somebody says, and of those that only follow from others
 FEW_NEIGHBOURS = 2
 ABOUT = 0.5  # of likeness
+MEANT = 0.6  # likeness from which it may be what was meant
+DECADE = 1.05  # numbers that are further apart are not taken for each other
 TINY = 1e-9
 FEW = 1e-3  # expected by chance: fewer are as good as none
 
@@ -40,6 +42,8 @@ FEW = 1e-3  # expected by chance: fewer are as good as none
 class Support:
     quote: Mention | None  # of the same number, the most alike
     way: Way | None  # in which it follows from others, the most alike
+    own: Way | None  # in which it follows from numbers right before it
+    chance: float  # of such ways, so many are expected by chance
     other: Mention | None  # of another number, if it is more alike than the quote
     features: np.ndarray  # float64 [KINDS · FEATURES]
 
@@ -90,6 +94,9 @@ class Sources:
         self._per_cent = np.array([mention.unit == "%" for mention in mentions], dtype=np.bool_)
         self._values = np.array([mention.value for mention in mentions])
         self._sorted = np.sort(self._values)
+        self._amounts = np.array([mention.amount for mention in mentions])
+        self._is_scaled = np.array([mention.unit in SCALES for mention in mentions], dtype=np.bool_)
+        self._homes = np.array([id(mention.read) for mention in mentions])
         self._precisions = np.array([mention.number.precision for mention in mentions])
 
     @cached_property
@@ -114,21 +121,38 @@ class Sources:
 
     def quotes(self, mention: Mention) -> np.ndarray:
         """Which are the same number; else, which it rounds."""
-        same = np.flatnonzero(self._values == mention.value)
+        same = self._of_its_unit(mention, self._amounts == mention.amount)
+        if not len(same):
+            alike = (self._values == mention.value) & ~self._is_scaled
+            same = self._of_its_unit(
+                mention, alike if mention.unit in SCALES else self._values == mention.value
+            )
         if len(same):
             return same
-        low, high = mention.bounds
-        finer = self._precisions > mention.number.precision
-        return np.flatnonzero((self._values >= low) & (self._values <= high) & finer)
+        found = self._rounded(mention, mention.bounds, self._precisions > mention.number.precision)
+        if not len(found) and mention.is_round:
+            found = self._rounded(mention, mention.rough_bounds, self._values != mention.value)
+        return found
+
+    def _rounded(
+        self, mention: Mention, bounds: tuple[float, float], may_be: np.ndarray
+    ) -> np.ndarray:
+        low, high = bounds
+        return self._of_its_unit(mention, (self._values >= low) & (self._values <= high) & may_be)
+
+    def _of_its_unit(self, mention: Mention, chosen: np.ndarray) -> np.ndarray:
+        rows = np.flatnonzero(chosen)
+        others = [mention.is_of_another_unit(self.mentions[row]) for row in rows.tolist()]
+        return rows[~np.array(others, dtype=np.bool_)]
 
     def support(self, mentions: Sequence[Mention]) -> list[Support]:
         """Of all numbers of a text, one after another."""
         own = Computed(mentions)
-        alike = [self.likeness(mention) for mention in mentions]
-        quoted = [self._best(self.quotes(m), one) for m, one in zip(mentions, alike, strict=True)]
+        # Twice, since to hold all of it would take memory for every pair of text and sources.
+        quoted = [self._best(self.quotes(one), self.likeness(one)) for one in mentions]
         return [
-            self._support(mention, own, alike[index], quoted[index], _around(quoted, index))
-            for index, mention in enumerate(mentions)
+            self._support(one, own, self.likeness(one), quoted[index], _around(quoted, index))
+            for index, one in enumerate(mentions)
         ]
 
     def _best(self, rows: np.ndarray, alike: Likeness) -> int | None:
@@ -138,13 +162,17 @@ class Sources:
         self, mention: Mention, own: Computed, alike: Likeness, quote: int | None, around: set[int]
     ) -> Support:
         others = np.where(self._values == mention.value, -1.0, alike.total)
+        if quote is not None:  # who says it is believed of what else it says, not of others' words
+            others = np.where(self._homes == self._homes[quote], others, -1.0)
         other = int(np.argmax(others)) if len(others) else None
         ahead = 0.0
         of_quote = [0.0] * 11
         if quote is not None and other is not None:
             ahead = max(0.0, float(others[other] - alike.total[quote]))
             of_quote = [
-                float(self._values[quote] != mention.value),
+                float(
+                    mention.value != self._values[quote] and mention.amount != self._amounts[quote]
+                ),
                 float(alike.words[quote]),
                 float(alike.neighbours[quote]),
                 float(alike.beside[quote]),
@@ -183,17 +211,23 @@ class Sources:
         return Support(
             None if quote is None else self.mentions[quote],
             best,
+            next((way for way in of_own if way.stands_beside(mention)), None),
+            chance,
             self._meant(mention, others) if quote is None or ahead > 0 else None,
             row.ravel(),
         )
 
     def _meant(self, mention: Mention, alike: np.ndarray) -> Mention | None:
-        """Of those that are about as much alike as any, the nearest number."""
-        rows = np.flatnonzero(alike >= max(alike.max(initial=0.0) - ABOUT, 0.0))
-        if not len(rows):
-            return None
-        apart = np.abs(np.log((self._values[rows] + TINY) / (mention.value + TINY)))
-        return self.mentions[int(rows[np.argmin(apart)])]
+        """Of those that are about as much alike as any, and of no other unit, the nearest number,
+        if it is near."""
+        rows = np.flatnonzero(alike >= max(alike.max(initial=0.0) - ABOUT, MEANT))
+        apart = np.abs(np.log10((self._values[rows] + TINY) / (mention.value + TINY)))
+        near = [
+            (distance, row)
+            for distance, row in zip(apart.tolist(), rows.tolist(), strict=True)
+            if distance < DECADE and not mention.is_of_another_unit(self.mentions[row])
+        ]
+        return self.mentions[min(near)[1]] if near else None
 
 
 def _around(quoted: Sequence[int | None], index: int) -> set[int]:

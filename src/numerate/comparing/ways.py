@@ -8,7 +8,9 @@ import numpy as np
 from numerate.comparing.mentions import Mention
 from numerate.sight.operations import OPERATIONS
 
+USUAL = [one for one in OPERATIONS if one.name not in ("flow", "body surface")]  # of anything
 SIZE = 1.5  # numbers are of one size up to this factor
+BESIDE = 30  # characters
 MOST = 24  # numbers of a sentence, row or column that are computed with
 
 
@@ -19,19 +21,24 @@ class Way:
     operands: tuple[Mention, ...]
     formula: str  # `100 · 12/48`
 
+    def stands_beside(self, mention: Mention) -> bool:
+        """Whether it is a way of two numbers that stand right before another."""
+        spans = [mention.where.start - operand.where.end for operand in self.operands]
+        return len(spans) == 2 and all(0 <= span <= BESIDE for span in spans)
+
 
 class Computed:
     """All results, in ascending order."""
 
     def __init__(self, mentions: Sequence[Mention]) -> None:
         self._mentions = mentions
-        values = np.array([mention.value for mention in mentions])
+        self._values = values = np.array([mention.value for mention in mentions])
         parts = [np.zeros((4, 0))]
         for rows in _groups(mentions):
             first, second = (side.ravel() for side in np.meshgrid(rows, rows))
             pair = first != second
             first, second = first[pair], second[pair]
-            for index, operation in enumerate(OPERATIONS):
+            for index, operation in enumerate(USUAL):
                 a, b = first, second
                 if operation.operands == 1:
                     a = b = rows
@@ -52,15 +59,21 @@ class Computed:
 
     def to(self, mention: Mention, most: int = 50) -> list[Way]:
         """Those that give a number as it is rounded."""
-        first, last = np.searchsorted(self._results[0], mention.bounds)
-        return [self._way(column) for column in self._results[:, first:last][:, :most].T]
+        low, high = mention.bounds
+        first, last = np.searchsorted(self._results[0], (low, high))
+        found = self._results[:, first:last]
+        operands = self._values[found[2:].astype(np.int64)]  # [2, ·]
+        # From a number that is much the same it follows as well, whatever else there is.
+        found = found[:, ~((operands >= low) & (operands <= high)).any(0)]
+        nearest = np.argsort(np.abs(found[0] - mention.value), kind="stable")[:most]
+        return [self._way(column) for column in found[:, nearest].T]
 
     def by_chance(self, mention: Mention) -> float:
         """How many would give it by chance."""
         return by_chance(self._results[0], mention)
 
     def _way(self, column: np.ndarray) -> Way:
-        operation = OPERATIONS[int(column[1])]
+        operation = USUAL[int(column[1])]
         a, b = (self._mentions[int(place)] for place in column[2:])
         formula = operation.shown.format(a=a.number.written, b=b.number.written)
         return Way((a, b)[: operation.operands], formula)

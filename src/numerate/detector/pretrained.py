@@ -289,6 +289,7 @@ class PretrainedClassifier(NumeralClassifier):
         self._merged = merged
         with sdpa_kernel(OF_ANY_SHAPE), self.adapted.using(merged):
             yield
+        self._merged = []
 
     def _contexts(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
         """In which layers are run, and run again for their gradients: both times the same."""

@@ -65,6 +65,7 @@ def _is_adapted(layer: Any) -> bool:
     names = layer.active_adapters
     return (
         list(layer.lora_A) == names
+        and not layer.merged
         and len(names) == 1
         and _weight(layer.lora_A).requires_grad
         and isinstance(layer.lora_dropout[names[0]], nn.Identity)

@@ -107,7 +107,7 @@ def _names_a_file(text: str) -> bool:
     if not text.strip() or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
         return False
     try:
-        if Path(text).is_file():
+        if Path(text).exists():  # of a folder it is said that it is none
             return True
     except OSError:
         return False

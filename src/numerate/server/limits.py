@@ -46,6 +46,10 @@ class Limits:
         numerals = sum(token.is_numeral for text in texts for token in tokens(text))
         _at_most(self.numerals, numerals, "numerals")
 
+    def check_bytes(self, count: int) -> None:
+        """Refuse a file that holds too much once it is unpacked, before it is read."""
+        _at_most(self.file_bytes, count, "bytes in the file")
+
     def check_file(self, characters: int) -> None:
         """Refuse a file with more text than is checked, once it has been read."""
         _at_most(self.file_characters, characters, "characters in the file")

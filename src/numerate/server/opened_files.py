@@ -1,4 +1,5 @@
-"""Files that people open: read from their bytes, and checked as `numerate check` does."""
+"""Files that people open: read from their bytes, and checked as `numerate check` does; all that
+is found is told, whatever its probability."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -7,6 +8,7 @@ from typing import Any
 
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
+from numerate.documents.opened_file import opened_file
 from numerate.errors import DocumentError
 from numerate.notices import kept
 from numerate.proofreading.fixing import encoding_of, replacements
@@ -22,6 +24,7 @@ from numerate.server.answers import found_record
 from numerate.server.file_messages import FileAnswer
 from numerate.server.limits import Limits
 
+PART = 1 << 20  # bytes that are unpacked at a time
 Number = tuple[int, int]  # of a document, and of a finding in it
 
 
@@ -42,7 +45,7 @@ class OpenedFiles:
         return _answer(name, data, report, [*said, *report.failures, *report.misfits, *without])
 
     def report(self, name: str, data: bytes) -> Report:
-        """What is wrong, as the command would report it."""
+        """What is wrong, as the command would report it, and what is less likely too."""
         return self._read(name, data)[0]
 
     def _read(self, name: str, data: bytes) -> tuple[Report, list[str]]:
@@ -51,6 +54,7 @@ class OpenedFiles:
             return self._checked(name, data), said
 
     def _checked(self, name: str, data: bytes) -> Report:
+        self.limits.check_bytes(_unpacked(name, data, self.limits.file_bytes + 1))
         documents = read_document(name, data=data)
         if not any(document.paragraphs or document.tables for document in documents):
             raise DocumentError(name, "nothing in it that could be checked")
@@ -72,6 +76,15 @@ class OpenedFiles:
             beside=False,
         )
         return suppress(found, looked_for(chosen_codes(), self.models))[0]
+
+
+def _unpacked(name: str, data: bytes, most: int) -> int:
+    """How many bytes are in a file, if it is packed, up to so many."""
+    size = 0
+    with opened_file(name, binary=True, data=data) as stream:
+        while size < most and (part := stream.read(min(PART, most - size))):
+            size += len(part)
+    return size
 
 
 def _characters(document: Document) -> int:
