@@ -18,7 +18,7 @@ PANELS = {
     "force_domain everything "
     "top interval by context metrics confidence compare softmax signed",
     "Output": "out write_joining force format plot colour tensorboard",
-    "Server": "host port token",
+    "Server": "host port token stdio",
     "Machine": "device processes threads",
 }
 _REPEATED = re.compile(r"\{(.*…)\}\.\.\.|\{(\[RUN\].*)\}\.\.\.")
