@@ -384,7 +384,7 @@ def serve(
 @command
 def lsp(
     stdio: Annotated[
-        bool, typer.Option("--stdio", help="As many editors say; it is so anyway.", hidden=True)
+        bool, typer.Option("--stdio", help="On standard input and output, as it is anyway.")
     ] = False,
 ) -> None:
     """Proofread in an editor, as you type: a language server on standard input and output."""
