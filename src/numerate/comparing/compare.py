@@ -19,7 +19,7 @@ from numerate.errors import NumerateError
 from numerate.proofreading.check import as_document
 
 ALARMS = 0.05
-RARE = 0.05  # ways that are expected by chance: with so many, one that is found counts half
+RARE = 0.02  # ways that are expected by chance: with so many, one that is found counts half
 QUOTED, DERIVED, UNSUPPORTED = "quoted", "derived", "unsupported"
 _WEIGHTS = np.array(WEIGHTS).ravel()
 

@@ -42,7 +42,7 @@ FEW = 1e-3  # expected by chance: fewer are as good as none
 class Support:
     quote: Mention | None  # of the same number, the most alike
     way: Way | None  # in which it follows from others, the most alike
-    own: Way | None  # in which it follows from numbers right before it
+    own: Way | None  # in which it is a percentage of the two numbers right before it
     chance: float  # of such ways, so many are expected by chance
     other: Mention | None  # of another number, if it is more alike than the quote
     features: np.ndarray  # float64 [KINDS · FEATURES]
@@ -211,7 +211,7 @@ class Sources:
         return Support(
             None if quote is None else self.mentions[quote],
             best,
-            next((way for way in of_own if way.stands_beside(mention)), None),
+            next((way for way in of_own if way.is_share_of(mention)), None),
             chance,
             self._meant(mention, others) if quote is None or ahead > 0 else None,
             row.ravel(),

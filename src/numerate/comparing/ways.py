@@ -19,12 +19,14 @@ class Way:
     """How a number follows from one or two others."""
 
     operands: tuple[Mention, ...]
+    operation: str  # its name
     formula: str  # `100 · 12/48`
 
-    def stands_beside(self, mention: Mention) -> bool:
-        """Whether it is a way of two numbers that stand right before another."""
+    def is_share_of(self, mention: Mention) -> bool:
+        """Whether it gives a percentage of the two numbers right before it: `66/120 (55%)`."""
         spans = [mention.where.start - operand.where.end for operand in self.operands]
-        return len(spans) == 2 and all(0 <= span <= BESIDE for span in spans)
+        is_beside = len(spans) == 2 and all(0 <= span <= BESIDE for span in spans)
+        return is_beside and self.operation == "percentage" and mention.unit == "%"
 
 
 class Computed:
@@ -76,7 +78,7 @@ class Computed:
         operation = USUAL[int(column[1])]
         a, b = (self._mentions[int(place)] for place in column[2:])
         formula = operation.shown.format(a=a.number.written, b=b.number.written)
-        return Way((a, b)[: operation.operands], formula)
+        return Way((a, b)[: operation.operands], operation.name, formula)
 
 
 def by_chance(values: np.ndarray, mention: Mention) -> float:
