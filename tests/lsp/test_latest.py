@@ -65,6 +65,16 @@ def test_what_is_called_off_is_not_done(latest: Latest) -> None:
     assert not current.get(timeout=PATIENCE)
 
 
+def test_what_was_called_off_stays_so_when_it_is_asked_again(latest: Latest) -> None:
+    let_go, current = held(latest, "text")
+    latest.call_off("text")
+    done = Event()
+    latest.ask("text", lambda _: done.set())
+    let_go.set()
+    assert not current.get(timeout=PATIENCE)
+    assert done.wait(PATIENCE)
+
+
 def test_the_thread_outlives_a_mistake(latest: Latest, failures: Queue[Exception]) -> None:
     def broken(_: IsCurrent) -> None:
         raise ValueError("broken")

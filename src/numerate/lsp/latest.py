@@ -1,6 +1,7 @@
 """One thread that does the newest of what is asked; what is out of date is dropped, or left."""
 
 from collections.abc import Callable, Hashable
+from itertools import count
 from threading import Condition, Thread
 
 IsCurrent = Callable[[], bool]
@@ -14,7 +15,8 @@ class Latest:
     def __init__(self, failed: Callable[[Exception], None]) -> None:
         self._failed = failed
         self._waiting: dict[Hashable, Task] = {}
-        self._asked: dict[Hashable, int] = {}  # how often
+        self._numbers = count()
+        self._asked: dict[Hashable, int] = {}  # the number of the newest
         self._changed = Condition()
         self._is_over = False
         self._thread = Thread(target=self._work, name="checking", daemon=True)
@@ -22,7 +24,7 @@ class Latest:
 
     def ask(self, key: Hashable, task: Task) -> None:
         with self._changed:
-            self._asked[key] = self._asked.get(key, 0) + 1
+            self._asked[key] = next(self._numbers)
             self._waiting.pop(key, None)
             self._waiting[key] = task  # the last that was asked, and the first to be done
             self._changed.notify()
