@@ -4,7 +4,7 @@ neither. A guard for what a model has written, and for what a person has."""
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, get_type_hints, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from numerate.data_frames import arrow_table, pandas_table
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
-from numerate.proofreading.check import as_document
+from numerate.proofreading.check import as_document, names_a_file
 
 ALARMS = 0.05
 RARE = 0.02  # ways that are expected by chance: with so many, one that is found counts half
@@ -31,28 +31,18 @@ class Compared:
     """A number of the text, and what the sources say of it."""
 
     written: str
-    start: int  # in the text that was compared; of a file, in what was read of it
+    start: int  # in the text, or in the text of its file; where that has none, in its cell
     end: int
     place: str  # `line 1`; `Table 2, row Age, column Placebo`
     verdict: str  # quoted, derived or unsupported
-    because: (
-        str  # `Table 2, row Age, column Placebo: 51.2`; `100 · 12/48 (…)`; what is said instead
-    )
+    because: str  # where it stands, `100 · 12/48 (line 1)`, or what is said instead
     probability: float  # that it is supported
 
     def __str__(self) -> str:
         return f"{self.written}: {self.verdict}{self.because and ', ' + self.because}"
 
 
-COLUMNS = {
-    "written": str,
-    "start": int,
-    "end": int,
-    "place": str,
-    "verdict": str,
-    "because": str,
-    "probability": float,
-}
+COLUMNS: dict[str, type] = get_type_hints(Compared)
 
 
 @dataclass(frozen=True)
@@ -105,8 +95,9 @@ def compare(
 
     The text is a string, the `Path` of a file of any format that `check` reads, or a document. So
     is each of the sources, of which a string may also be the name of a file; or it is a table, as
-    `numerate.read_tables` gives them. A
-    number is *quoted* if a source says the same of the same, or more precisely; *derived* if it
+    `numerate.read_tables` gives them.
+
+    A number is *quoted* if a source says the same of the same, or more precisely; *derived* if it
     follows from numbers that stand together, in a source or in the text, and then the formula is
     told; and else *unsupported*. Words around the number and other numbers beside it decide whether
     the same number is of the same: in a long source most small numbers stand somewhere.
@@ -212,7 +203,6 @@ def _read(source: Source, index: int) -> ReadDocument:
     name = "" if index == 1 else f"source {index}"
     if isinstance(source, Table):
         return ReadDocument(read_text("", name), [source])
-    document = as_document(source, "source")
-    if isinstance(source, str) and document.given == source:
-        document = read_text(source, name)
-    return ReadDocument(document)
+    if isinstance(source, str) and not names_a_file(source):
+        return ReadDocument(read_text(source, name))
+    return ReadDocument(as_document(source, "source"))

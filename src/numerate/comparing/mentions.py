@@ -100,14 +100,14 @@ def _in_text(read: ReadDocument, piece: Piece) -> Iterator[Mention]:
     starts, words = [match.start() for match in matches], [_stem(match[0]) for match in matches]
     values = [abs(float(number.value)) for number in numbers]
     sentences = _sentences(piece.text, numbers)
-    none = [match.span() for match in _NO_QUANTITY.finditer(piece.text)]
+    no_quantities = {
+        at for match in _NO_QUANTITY.finditer(piece.text) for at in range(*match.span())
+    }
     before = 0  # words
     for index, number in enumerate(numbers):
         while before < len(starts) and starts[before] < number.start:
             before += 1
-        if any(start <= number.start < end for start, end in none) or not read.is_quantity(
-            piece.of(number)
-        ):
+        if number.start in no_quantities or not read.is_quantity(piece.of(number)):
             continue
         yield Mention(
             read,

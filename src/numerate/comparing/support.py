@@ -44,7 +44,7 @@ class Support:
     way: Way | None  # in which it follows from others, the most alike
     own: Way | None  # in which it is a percentage of the two numbers right before it
     chance: float  # of such ways, so many are expected by chance
-    other: Mention | None  # of another number, if it is more alike than the quote
+    other: Mention | None  # of another number, which may have been meant
     features: np.ndarray  # float64 [KINDS · FEATURES]
 
 
@@ -122,11 +122,9 @@ class Sources:
     def quotes(self, mention: Mention) -> np.ndarray:
         """Which are the same number; else, which it rounds."""
         same = self._of_its_unit(mention, self._amounts == mention.amount)
-        if not len(same):
-            alike = (self._values == mention.value) & ~self._is_scaled
-            same = self._of_its_unit(
-                mention, alike if mention.unit in SCALES else self._values == mention.value
-            )
+        if not len(same):  # unless both are scaled, by different words
+            both = self._is_scaled & (mention.unit in SCALES)
+            same = self._of_its_unit(mention, (self._values == mention.value) & ~both)
         if len(same):
             return same
         found = self._rounded(mention, mention.bounds, self._precisions > mention.number.precision)
@@ -149,9 +147,11 @@ class Sources:
         """Of all numbers of a text, one after another."""
         own = Computed(mentions)
         # Twice, since to hold all of it would take memory for every pair of text and sources.
-        quoted = [self._best(self.quotes(one), self.likeness(one)) for one in mentions]
+        quotes = [self.quotes(one) for one in mentions]
+        pairs = zip(mentions, quotes, strict=True)
+        quoted = [self._best(rows, self.likeness(one)) for one, rows in pairs]
         return [
-            self._support(one, own, self.likeness(one), quoted[index], _around(quoted, index))
+            self._support(one, own, quoted[index], len(quotes[index]), _around(quoted, index))
             for index, one in enumerate(mentions)
         ]
 
@@ -159,16 +159,16 @@ class Sources:
         return int(rows[np.argmax(alike.total[rows])]) if len(rows) else None
 
     def _support(
-        self, mention: Mention, own: Computed, alike: Likeness, quote: int | None, around: set[int]
+        self, mention: Mention, own: Computed, quote: int | None, times: int, around: set[int]
     ) -> Support:
+        alike = self.likeness(mention)
         others = np.where(self._values == mention.value, -1.0, alike.total)
-        if quote is not None:  # who says it is believed of what else it says, not of others' words
-            others = np.where(self._homes == self._homes[quote], others, -1.0)
-        other = int(np.argmax(others)) if len(others) else None
         ahead = 0.0
         of_quote = [0.0] * 11
-        if quote is not None and other is not None:
-            ahead = max(0.0, float(others[other] - alike.total[quote]))
+        if quote is not None:
+            # Who says it is believed of what else it says, not of others' words.
+            others = np.where(self._homes == self._homes[quote], others, -1.0)
+            ahead = max(0.0, float(others.max() - alike.total[quote]))
             of_quote = [
                 float(
                     mention.value != self._values[quote] and mention.amount != self._amounts[quote]
@@ -178,7 +178,7 @@ class Sources:
                 float(alike.beside[quote]),
                 float(alike.unit[quote]),
                 float(self._per_cent[quote] != (mention.unit == "%")),
-                math.log1p(len(self.quotes(mention))),
+                math.log1p(times),
                 math.log(FEW + by_chance(self._sorted, mention)),
                 float(ahead > 0),
                 ahead,
@@ -187,22 +187,16 @@ class Sources:
         of_own, ways = own.to(mention), self.computed.to(mention)
         weighed = self._weighed(mention.words)
         likely = [_of_way(weighed, way) for way in ways]
-        chance = (
-            min(
-                computed.by_chance(mention)
-                for computed, found in ((own, of_own), (self.computed, ways))
-                if found
-            )
-            if of_own or ways
-            else 0.0
-        )
+        both = ((own, of_own), (self.computed, ways))
+        chances = [computed.by_chance(mention) for computed, found in both if found]
+        chance = min(chances, default=0.0)
         features = [
             1.0,
             *of_quote,
             float(bool(of_own)),
             float(bool(ways)),
             max(likely, default=0.0),
-            math.log(FEW + chance) if of_own or ways else 0.0,
+            math.log(FEW + chance) if chances else 0.0,
         ]
         kind = min(max(mention.digits, 1), DIGITS) - 1
         row = np.zeros((KINDS, len(FEATURES)))

@@ -1,8 +1,8 @@
 """Low-rank adapters as one multiplication a layer instead of three.
 
 A layer's weight W and its adapter are W + s·B·A. Put together first, for all layers of a shape at
-once, they cost a model no more steps than it takes without adapters; on a GPU, where the steps of
-a small model are too short to keep it busy, that is most of what an adapter costs.
+once, they cost a model no more steps than it takes without adapters; the steps of a small model
+are too short to keep a GPU busy, so that their number counts.
 """
 
 from collections.abc import Iterator, Sequence

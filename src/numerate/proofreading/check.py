@@ -57,6 +57,10 @@ def check(
         >>> [(finding.code, finding.written) for finding in found]
         [('NUM301', '0.36')]
     """
+    if isinstance(what, DetectorLike | LanguageModel):
+        raise NumerateError(
+            "check: got a model first, as in earlier versions; expected numerate.check(text, model)"
+        )
     document = as_document(what, "check")
     models = _models(model)
     rate = max(map(usual_alarms, models), default=ALARMS) if alarms is None else alarms
@@ -83,12 +87,7 @@ def as_document(what: str | Path | Document, name: str) -> Document:
     and else is the text itself."""
     if isinstance(what, Document):
         return what
-    if isinstance(what, DetectorLike | LanguageModel):
-        raise NumerateError(
-            f"{name}: got a model first, as in earlier versions; "
-            f"expected numerate.{name}(text, model)"
-        )
-    if isinstance(what, str) and not _names_a_file(what):
+    if isinstance(what, str) and not names_a_file(what):
         return read_text(what)
     if not isinstance(what, str | Path):
         got = type(what).__name__
@@ -102,7 +101,7 @@ def as_document(what: str | Path | Document, name: str) -> Document:
     return documents[0]
 
 
-def _names_a_file(text: str) -> bool:
+def names_a_file(text: str) -> bool:
     """Whether there is such a file, or should be."""
     if not text.strip() or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
         return False
