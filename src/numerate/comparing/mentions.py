@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from numerate.checking.numbers import Number
 from numerate.checking.reading import Piece, ReadDocument
+from numerate.checking.unit_names import unit_name
 from numerate.checking.where import Where
 
 AROUND = 12  # words on either side of a number that say what it is of
@@ -23,10 +25,8 @@ _NO_QUANTITY = re.compile(
 SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 CURRENCIES = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy"}
 _CURRENCY = re.compile(r"(?:([€$£¥])|\b(EUR|USD|GBP|CHF|JPY))\s?[-−–]?$")
-MEASURES = ("% percent", "kg", "g", "mg", "lb pounds", "km", "m metres meters", "cm", "mm",
-            "mile miles", "year years", "month months", "week weeks", "day days", "hour hours",
-            "minute minutes", "second seconds")  # fmt: skip
-_MEASURE = {word: names.split()[0] for names in MEASURES for word in names.split()}
+OTHER_MEASURES = {"%": "%", "percent": "%", "year": "year", "month": "month"}
+NO_MEASURES = {"in"}  # units that are words, too, as are all of one letter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Mention:
 
     def is_of_another_unit(self, other: "Mention") -> bool:
         """Whether both say of what they are, and say otherwise."""
-        mine, theirs = _MEASURE.get(self.unit), _MEASURE.get(other.unit)
+        mine, theirs = _measure(self.unit), _measure(other.unit)
         currencies = {self.currency, other.currency} - {""}
         return len({mine, theirs} - {None}) == 2 or len(currencies) == 2
 
@@ -190,6 +190,13 @@ def _others(values: list[float], index: int, near: int) -> frozenset[float]:
 def _unit_of(text: str, number: Number) -> str:
     match = _UNIT.match(text, number.stop)
     return match[1].lower() if match else ""
+
+
+@cache
+def _measure(unit: str) -> str | None:
+    if unit_name(unit) is not None and len(unit) > 1 and unit not in NO_MEASURES:
+        return unit_name(unit)
+    return OTHER_MEASURES.get(unit.removesuffix("s"))
 
 
 def _currency_of(text: str, number: Number) -> str:

@@ -13,46 +13,10 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import shape_of
+from numerate.checking.unit_names import UNITS, unit_name
 from numerate.numeral import count_digits
 
-# How a unit may be written, and what it is called where units are converted. Months and years are
-# of several lengths, and so are left out.
-_UNITS = {
-    "s|sec|secs|seconds?": "second",
-    "min|mins|minutes?": "minute",
-    "h|hr|hrs|hours?": "hour",
-    "days?|d": "day",
-    "weeks?|wks?": "week",
-    "ng": "nanogram",
-    "[µμ]g|mcg|micrograms?": "microgram",
-    "mg|milligrams?": "milligram",
-    "g|grams?": "gram",
-    "kg|kilograms?": "kilogram",
-    "lbs?|pounds?": "pound",
-    "oz|ounces?": "ounce",
-    "nm": "nanometer",
-    "[µμ]m": "micrometer",
-    "mm": "millimeter",
-    "cm": "centimeter",
-    "m|meters?|metres?": "meter",
-    "km|kilometers?|kilometres?": "kilometer",
-    "inch|inches|in": "inch",
-    "ft|feet|foot": "foot",
-    "yards?|yd": "yard",
-    "miles?|mi": "mile",
-    "[µμ][lL]": "microliter",
-    "m[lL]": "milliliter",
-    "d[lL]": "deciliter",
-    "L|l|liters?|litres?": "liter",
-    "kcal": "kilocalorie",
-    "kJ": "kilojoule",
-    "mmHg|mm Hg": "millimeter_Hg",
-    "kPa": "kilopascal",
-    "psi": "psi",
-    "° ?C|ºC|degrees C(?:elsius)?": "degC",
-    "° ?F|ºF|degrees F(?:ahrenheit)?": "degF",
-}
-_UNIT = f"({'|'.join(_UNITS)})"
+_UNIT = f"({'|'.join(UNITS)})"
 FACTOR = 0.001  # by which factors of conversion are rounded: 3.28 feet
 _TWICE = re.compile(
     rf"#(?<![-–—±/×^#]#)(?<![-–—±/×^] #)[\s-]?{_UNIT}\s?(?:[(\[]\s?(?:(?:i\.\s?e\.,?|or)\s)?|=\s?)"
@@ -72,9 +36,10 @@ def _registry() -> Any:
     return pint.UnitRegistry()
 
 
-@cache
 def _name(unit: str) -> str:
-    return next(name for pattern, name in _UNITS.items() if re.fullmatch(pattern, unit))
+    name = unit_name(unit)
+    assert name is not None, "it was matched as one"
+    return name
 
 
 @cache
