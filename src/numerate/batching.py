@@ -231,6 +231,10 @@ class Corpus:
         """The paragraphs of an epoch, in steps of so many; shuffled with a generator."""
         return bucketed_batches(self.lengths, size, generator)
 
+    def parts(self, paragraphs: np.ndarray) -> list[np.ndarray]:
+        """What is learnt from at a time of the paragraphs of one step: here all of it."""
+        return [paragraphs]
+
     def collate(self, paragraphs: np.ndarray) -> Batch:
         """A batch without padding, made on the CPU and moved at once."""
         lengths = self.lengths[paragraphs]

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 from tests.trials import TABLE, TEXT
 
 import numerate
+from numerate.backbones import causal_batches
 from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.texts import Texts
 from numerate.batching import load_corpora
@@ -48,7 +50,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trained(
-    reports: Path, out: Path, model: Path, cache: Path, finetune: str = "none", **choices
+    reports: Path,
+    out: Path,
+    model: Path,
+    cache: Path,
+    finetune: str = "none",
+    dropout: float = 0.1,
+    **choices,
 ) -> RunResult:
     return train(
         reports,
@@ -56,6 +64,7 @@ def trained(
         model="grounded",
         vocabulary=100,
         hidden=8,
+        dropout=dropout,
         members=MEMBERS,
         backbone=BackboneChoice(model, finetune, cache),
         options=TrainingOptions(epochs=2, batch_size=4, learning_rate=0.003, **choices),
@@ -249,6 +258,32 @@ def test_mixed_precision_reads_the_model_alone(
     losses = [[record["train_loss"] for record in run.history] for run in (whole, mixed)]
     assert losses[0] != losses[1]
     np.testing.assert_allclose(losses[0], losses[1], rtol=0.02)
+
+
+def test_a_step_is_the_same_in_parts_where_memory_is_short(
+    reports: Path,
+    tiny_models: dict[str, Path],
+    tmp_path: Path,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choice = {"finetune": "full", "plain_mixture": True, "dropout": 0.0}
+    whole = trained(reports, tmp_path / "whole", tiny_models["single"], cache, **choice)
+    learnt: list[int] = []
+    collate = causal_batches.TextCorpus.collate
+
+    def listening(corpus: causal_batches.TextCorpus, paragraphs: np.ndarray) -> Any:
+        learnt.append(len(paragraphs))
+        return collate(corpus, paragraphs)
+
+    monkeypatch.setattr(causal_batches, "KEPT", 1)
+    monkeypatch.setattr(causal_batches.TextCorpus, "collate", listening)
+    parts = trained(reports, tmp_path / "parts", tiny_models["single"], cache, **choice)
+    paragraphs = len(Dataset.open(reports).split("train").read(["document"]))
+    assert learnt[:paragraphs] == [1] * paragraphs
+    for name in ("train_loss", "dev_loss"):
+        losses = [[record[name] for record in run.history] for run in (whole, parts)]
+        np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)
 
 
 def test_what_is_left_out_is_told_once(lm: PretrainedLM, reports: Path, capsys) -> None:

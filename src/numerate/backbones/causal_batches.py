@@ -17,11 +17,14 @@ from numerate.packing import move, move_together
 from numerate.pretrained.language_model import Layouts, PretrainedLM
 from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.prefix import Prefix
-from numerate.pretrained.scorer import ReadPrefixes, Scores
+from numerate.pretrained.scorer import ReadPrefixes, Scores, in_batches, kept_tokens
 from numerate.pretrained.store import SplitStore
 from numerate.pretrained.written_tables import Prefixes
 from numerate.sight.collate import CorpusSight, SeenNumbers
 from numerate.sight.columns import SightColumns
+
+KEPT = 8192  # tokens, and of what stands before them, that are learnt from at a time on a CPU
+KEPT_A_TOKEN = 48  # bytes of a GPU's memory: see `kept_tokens`; 41 were seen
 
 
 class PretrainedBatch(ABC):
@@ -185,6 +188,16 @@ class TextCorpus(Corpus):
         super().__init__(split, corpus.vocabulary, corpus.table, columns_of(corpus))
         self.layouts = Layouts(lm, paragraphs, prefixes)
         self.prefixes = prefixes
+        self._model = lm.backbone.model
+
+    def parts(self, paragraphs: np.ndarray) -> list[np.ndarray]:
+        """As many as there is memory for all that their gradients need; similar ones together."""
+        sizes = [
+            sum(len(plan.before) + len(plan.tokens) for plan in laid_out.windows)
+            for laid_out in self.layouts.of(paragraphs.tolist())
+        ]
+        most = kept_tokens(self._model, KEPT_A_TOKEN, on_cpu=KEPT)
+        return [paragraphs[batch] for batch in in_batches(sizes, most, waste=most)]
 
     def collate(self, paragraphs: np.ndarray) -> PlanBatch:  # type: ignore[override]
         numerals = self.numerals_of(paragraphs)

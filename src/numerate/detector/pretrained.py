@@ -28,7 +28,7 @@ from numerate.documents.document import Table
 from numerate.packing import move
 from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone
 from numerate.pretrained.merged_adapters import AdaptedLayers
-from numerate.pretrained.scorer import OF_ANY_SHAPE, free_memory, in_batches, room
+from numerate.pretrained.scorer import OF_ANY_SHAPE, in_batches, kept_tokens, room
 from numerate.pretrained.written_tables import TableWriter, Written, words_of
 from numerate.vocabulary import Vocabulary
 
@@ -36,9 +36,7 @@ TABLE_ROOM = 1536  # tokens of tables before a paragraph, at most
 AT_ONCE = {"cpu": 4096, "cuda": 32768}  # tokens that are read together
 PADDING = {"cpu": 512, "cuda": 12288}
 KEPT = 4096  # tokens of which all that gradients need is kept on a CPU; beyond, it is made anew
-KEPT_A_TOKEN = (
-    120  # bytes of a GPU's memory for each, by layer and size of a state, and for all else
-)
+KEPT_A_TOKEN = 120  # bytes of a GPU's memory for each, and for all else: see `kept_tokens`
 TOGETHER = {"cpu": 1000, "cuda": 8000}  # tokens of texts, as we count them, between two reports
 RATE_OF_ADAPTERS, RATE_OF_ALL = 0.4, 0.1  # parts of the small detector's learning rate
 JUDGED = 256  # size of what is made of a state
@@ -255,9 +253,10 @@ class PretrainedClassifier(NumeralClassifier):
         order: list[np.ndarray] = []
         sizes = [len(tokens) for tokens in sequences]
         most, waste = room(AT_ONCE, self.device), PADDING.get(kind, PADDING["cpu"])
+        kept = kept_tokens(self._opened.model, KEPT_A_TOKEN, on_cpu=KEPT)
         layers: list[Any] = [m for m in self.lm.modules() if hasattr(m, "gradient_checkpointing")]
         for layer in layers:
-            layer.gradient_checkpointing = self.is_tuned and sum(sizes) > self._kept
+            layer.gradient_checkpointing = self.is_tuned and sum(sizes) > kept
         with (
             torch.set_grad_enabled(self.is_tuned and torch.is_grad_enabled()),
             torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"),
@@ -294,14 +293,6 @@ class PretrainedClassifier(NumeralClassifier):
     def _contexts(self) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
         """In which layers are run, and run again for their gradients: both times the same."""
         return nullcontext(), self._reading(self._merged)
-
-    @property
-    def _kept(self) -> int:
-        """Tokens of which all that gradients need is kept: as there is memory now."""
-        if self.device.type != "cuda":
-            return KEPT
-        layers: int = self._opened.model.config.get_text_config().num_hidden_layers
-        return int(free_memory(self.device) // (KEPT_A_TOKEN * layers * self.size))
 
     def _with_errors(
         self, article: Article, written: list[Written], errors: Errors | None

@@ -163,6 +163,16 @@ def free_memory(device: torch.device) -> int:
     return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
+def kept_tokens(model: Any, bytes_each: int, on_cpu: int) -> int:
+    """Tokens of which all that gradients need can be kept: on a GPU as its memory allows now, at
+    so many bytes by layer and size of a state."""
+    if model.device.type != "cuda":
+        return on_cpu
+    config = model.config.get_text_config()
+    size: int = bytes_each * config.num_hidden_layers * config.hidden_size
+    return free_memory(model.device) // size
+
+
 def in_batches(sizes: Sequence[int], most: int, waste: int) -> Iterator[list[int]]:
     """Which of things that are padded to the same size are taken together: similar ones.
 

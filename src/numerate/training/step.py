@@ -8,8 +8,9 @@ paragraphs travel.
 """
 
 import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
 
 import numpy as np
 import torch
@@ -91,12 +92,12 @@ class TrainingStep:
             self._share.fill_(share)
             self._recorded.run(corpus, mine)
         elif len(mine):
-            self.descend(corpus.collate(mine), share)
+            self.descend([partial(corpus.collate, part) for part in corpus.parts(mine)], share)
         else:  # every process must take part in every step
-            self.descend(corpus.collate(paragraphs[:1]), 0.0)
+            self.descend([partial(corpus.collate, paragraphs[:1])], 0.0)
 
     def _descend_recorded(self, batch: Batch) -> None:
-        self.descend(batch, self._share)
+        self.descend([lambda: batch], self._share)
 
     def _has_state(self) -> bool:
         """Whether Adam has its moments: made while a step is recorded, they would be made anew
@@ -104,18 +105,25 @@ class TrainingStep:
         """
         return len(self.optimizer.state) == len(self._parameters)
 
-    def descend(self, batch: Batch, share: float | Tensor) -> None:
-        loss = self.model(batch)
-        scaled = loss * share
-        if self.accelerator.scaler is None:
-            scaled.backward()
-        else:
-            self.accelerator.backward(scaled)
+    def descend(self, parts: Sequence[Callable[[], Batch]], share: float | Tensor) -> None:
+        """One step on all parts of a batch, which are made, and held, one after another."""
+        whole = self._loss.new_zeros(())
+        for number, part in enumerate(parts, 1):
+            # Processes, which may have different numbers of parts, meet at the last.
+            alone = number < len(parts)
+            with self.accelerator.no_sync(self.model) if alone else nullcontext():
+                loss = self.model(part())
+                if self.accelerator.scaler is None:
+                    (loss * share).backward()
+                else:
+                    self.accelerator.backward(loss * share)
+            whole += loss.detach()
+        if self.accelerator.scaler is not None:
             self.accelerator.unscale_gradients()
         norm = torch.nn.utils.clip_grad_norm_(self._parameters, self.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self._loss.add_(loss.detach() * (share != 0))
+        self._loss.add_(whole * (share != 0))
         bad = ~torch.isfinite(norm) & (self._first_bad < 0)
         self._first_bad.copy_(torch.where(bad, self._step, self._first_bad))
         self._step.add_(1)
