@@ -53,9 +53,13 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         report = write_results(plan, dataset, evaluations, _inspected(found), board.say)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(one, intervals={}) for one in evaluations]))
-        for one in dict.fromkeys(task.row for task in found if task.row.is_trained):
-            if issubclass(head_class(one.model), CombinationHead):
-                print(f"{one.name}: {plan.options.combination}")
+        combinations = [
+            task.row.name
+            for task in _inspected(found)
+            if issubclass(head_class(task.row.model), CombinationHead)
+        ]
+        if combinations:
+            print(f"{', '.join(combinations)}: {plan.options.combination}")
         print(f"\nTables, figures and runs: {printable(plan.out)}")
         if report is not None:
             print(f"Report: {printable(report)}")

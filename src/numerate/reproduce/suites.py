@@ -68,8 +68,7 @@ def _paper(_: str) -> tuple[Row, ...]:
 
 def _heads(_: str) -> tuple[Row, ...]:
     """The paper's seven and every other head that stands alone, also of other packages."""
-    rivals = [name for name in head_names() if name not in paper_heads() and _stands_alone(name)]
-    return (*_paper(_), *(Row(name, name) for name in rivals))
+    return tuple(Row(name, name) for name in _standing_alone())
 
 
 def _grounded(_: str) -> tuple[Row, ...]:
@@ -85,25 +84,29 @@ def _grounded(_: str) -> tuple[Row, ...]:
     seeing = members_with_sight()
     for left_out in seeing:
         members = (*usual_members(with_digits=False), *(one for one in seeing if one != left_out))
-        name = f"grounded-tables-without-{left_out}"
-        rows.append(Row(name, "grounded", sight="tables", members=members))
+        rows.append(Row(f"grounded-no-{left_out}", "grounded", sight="tables", members=members))
     return tuple(rows)
 
 
 def _pretrained(backbone: str) -> tuple[Row, ...]:
     """The model as it comes, heads over its frozen states, and the model trained with them."""
-    heads = [name for name in head_names() if _stands_alone(name, over_pretrained=True)]
     return (
         Row("bare", "lm", backbone, is_trained=False),
         Row("bare-tables", "lm", backbone, "tables", is_trained=False),
-        *(Row(name, name, backbone) for name in heads),
+        *(Row(name, name, backbone) for name in _standing_alone(over_pretrained=True)),
         Row("grounded", "grounded", backbone, "tables"),
         Row("combination-lora", "combination", backbone, finetune="lora"),
         Row("grounded-lora", "grounded", backbone, "tables", finetune="lora"),
     )
 
 
-def _stands_alone(name: str, *, over_pretrained: bool = False) -> bool:
+def _standing_alone(*, over_pretrained: bool = False) -> list[str]:
+    """All heads that need nothing beside them, the paper's first."""
+    names = dict.fromkeys([*paper_heads(), *head_names()])
+    return [name for name in names if _stands_alone(name, over_pretrained=over_pretrained)]
+
+
+def _stands_alone(name: str, *, over_pretrained: bool) -> bool:
     """Whether a head needs no numbers in sight, and fits what it stands on.
 
     A pretrained model has words of its own, and from scratch there are no digits to pass on.
