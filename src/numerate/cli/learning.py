@@ -299,7 +299,7 @@ def reproduce(
         str,
         typer.Option(
             help="What is compared: paper (its seven), heads (these and all others that stand "
-            "alone), grounded (with more and less in sight), pretrained (--backbone bare, and "
+            "alone), grounded (with more and less in sight), pretrained (a language model bare, and "
             "under heads).",
             metavar="NAME",
         ),
@@ -323,8 +323,8 @@ def reproduce(
     seeds: Annotated[
         int,
         typer.Option(
-            help="So many runs a row, from --seed on: mean and spread of them, intervals that "
-            "count them, and who cannot be told from the best."
+            help="So many runs a row, each with the next seed: mean and spread of them, intervals "
+            "that count them, and who cannot be told from the best."
         ),
     ] = 1,
     epochs: Epochs = USUAL.epochs,
