@@ -299,7 +299,7 @@ def reproduce(
         str,
         typer.Option(
             help="What is compared: paper (its seven), heads (these and all others that stand "
-            "alone), grounded (with more and less in sight), pretrained (a language model bare, and "
+            "alone), grounded (with more and less in sight), pretrained (a language model bare and "
             "under heads).",
             metavar="NAME",
         ),
