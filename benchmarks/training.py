@@ -34,14 +34,13 @@ from torch import nn
 
 import numerate
 from numerate.batching import Corpus, bucketed_batches, load_corpora
-from numerate.cli.shared_options import OF_BACKBONE
 from numerate.corpus.dataset import Dataset
 from numerate.heads.base import HeadOptions
 from numerate.heads.registry import head_class, paper_heads
 from numerate.model.config import NETWORKS, ModelConfig, NetworkConfig
 from numerate.model.opening import from_scratch
 from numerate.training.loop import Trainer
-from numerate.training.options import TrainingOptions
+from numerate.training.options import OF_BACKBONE, TrainingOptions
 from numerate.training.run import training_numerals
 from numerate.vocabulary import Vocabulary
 

@@ -115,6 +115,7 @@ NAMED = {
     "documents/tex/tex_quantities.py": {"lm"},  # lumen
     "training/run.py": {"combination"},
     "model/opening.py": {"lm"},  # what a pretrained model as it comes is called
+    "reproduce/suites.py": {"combination", "grounded", "lm"},  # what is compared with what
     "model/stored.py": {"combination", "d-rnn", "h-softmax", "lm", "mog"},  # of version 1
 }
 

@@ -23,6 +23,7 @@ from numerate.corpus.prepare import prepare
 from numerate.report.exhibit import Exhibit
 from numerate.reproduce import reproduce_command as reproduce_command
 from numerate.reproduce.children import Children
+from numerate.reproduce.choices import Task
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -90,16 +91,16 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "examples", root / "examples")
     save(root / "models" / "SmolLM2", "single")
 
-    def train_here(self: Children, models: list[str]) -> None:
-        for model in models:
-            assert run(self.plan.training_arguments(model)) == 0
-            self.board.rows[model].end("trained")
+    def train_here(self: Children, tasks: list[Task]) -> None:
+        for task in tasks:
+            assert run(self.plan.training_arguments(task)) == 0
+            self.board.rows[task.name].end("trained")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setattr(Children, "train", train_here)
         patch.setattr(
-            reproduce_command, "expected_seconds", lambda plan, models: dict.fromkeys(models, 1)
+            reproduce_command, "expected_seconds", lambda plan, tasks: dict.fromkeys(tasks, 1)
         )
         for words in DEMO:
             assert run(words) == 0

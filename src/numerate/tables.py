@@ -24,11 +24,12 @@ _LATEX = str.maketrans(
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "–": "--",
+        "±": r"$\pm$",
         "\n": " ",
         **{character: "\\" + character for character in "%&_#${}"},
     }
 )
-_INTERVAL = re.compile(r"([^ ]+)( \[.+\])")
+_INTERVAL = re.compile(r"([^ ]+)((?: ±[^ ]+)?(?: \[.+\])?)")
 _FORMULA = re.compile(r"[=@＝＠＋－]|[+-](?![0-9.,]+(?:e[+-]?[0-9]+)?$)", re.IGNORECASE)
 """How a cell begins that a spreadsheet would compute; a number with a sign is none."""
 
@@ -60,15 +61,15 @@ def resting_on(tables: list[ResultTable], split: str, paragraphs: int | None) ->
     return [replace(table, notes=(*table.notes, note)) for table in tables]
 
 
-def format_figure(value: float) -> str:
-    """Four digits, or as many as a whole number has; powers of ten beyond a million."""
+def format_figure(value: float, digits: int = 4) -> str:
+    """So many digits, or as many as a whole number has; powers of ten beyond a million."""
     if math.isnan(value):
         return "–"
     if math.isinf(value) or abs(value) >= 1e7:
         return f"{value:.2e}"
-    if abs(value) >= 1000:
+    if abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
-    return f"{value:#.4g}".rstrip(".")
+    return f"{value:#.{digits}g}".rstrip(".")
 
 
 def best_cells(
@@ -127,7 +128,7 @@ def _bold(table: ResultTable, row: int, column: int, cell: str) -> Text:
 
 
 def figure_and_interval(cell: str) -> tuple[str, str]:
-    """`2.5 [2.0, 3.0]` → `2.5`, ` [2.0, 3.0]`."""
+    """`2.5 [2.0, 3.0]` → `2.5`, ` [2.0, 3.0]`; a spread, ` ±0.1`, is of the second part."""
     found = _INTERVAL.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
 

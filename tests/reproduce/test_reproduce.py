@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import asdict, replace
+from dataclasses import replace
 from html.parser import HTMLParser
 from inspect import signature
 from multiprocessing.process import BaseProcess
@@ -21,13 +21,13 @@ import pytest
 from tests.processes import copy_of_this_process
 
 from numerate.analysis.inspect import inspect_runs
-from numerate.cli import app, learning, shared_options
+from numerate.cli import app, learning
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.report.exhibit import Exhibit
 from numerate.reproduce import estimate, reproduce_command, results
 from numerate.reproduce.children import Children, exclusive
-from numerate.reproduce.choices import Plan
+from numerate.reproduce.choices import Plan, Task
 from numerate.reproduce.estimate import makespan
 from numerate.reproduce.reproduce_command import reproduce
 from numerate.training.options import TrainingOptions
@@ -48,7 +48,7 @@ def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the timing, which is tested once."""
     monkeypatch.setattr(
-        reproduce_command, "expected_seconds", lambda plan, models: dict.fromkeys(models, 1)
+        reproduce_command, "expected_seconds", lambda plan, tasks: dict.fromkeys(tasks, 1)
     )
 
 
@@ -61,12 +61,20 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def evaluated_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the processes that evaluate; `done` has them."""
-    monkeypatch.setattr(results, "each_model", one_by_one)
+    monkeypatch.setattr(results, "each_task", one_by_one)
 
 
-def one_by_one(plan: Plan, work: Any, models: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    for model in models:
-        yield model, work(plan, model)
+def one_by_one(plan: Plan, work: Any, tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
+    for task in tasks:
+        yield task, work(plan, task)
+
+
+def task_of(plan: Plan, model: str) -> Task:
+    return next(task for task in plan.tasks if task.row.name == model)
+
+
+def run_of(plan: Plan, model: str) -> Path:
+    return plan.run(task_of(plan, model))
 
 
 def tiny(cardiac: Path, out: Path, **changes: Any) -> Plan:
@@ -79,7 +87,14 @@ def tiny(cardiac: Path, out: Path, **changes: Any) -> Plan:
 def arguments(plan: Plan) -> list[str]:
     """The command that makes the plan."""
     options = f"--epochs {EPOCHS} --patience {EPOCHS} --batch-size 20 --vocabulary 200 --hidden 8"
-    models = ["--models", ",".join(plan.models), "--device", "cpu", "--threads", "1"]
+    models = [
+        "--models",
+        ",".join(row.name for row in plan.rows),
+        "--device",
+        "cpu",
+        "--threads",
+        "1",
+    ]
     return ["reproduce", str(plan.dataset), "--out", str(plan.out), *models, *options.split()]
 
 
@@ -89,7 +104,7 @@ def done(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan,
     plan = tiny(cardiac, tmp_path_factory.mktemp("done") / "out", processes=1)
     printed, progress = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(estimate, "each_model", one_by_one)
+        patch.setattr(estimate, "each_task", one_by_one)
         with redirect_stdout(printed), redirect_stderr(progress):
             reproduce(plan)
     return plan, printed.getvalue(), progress.getvalue()
@@ -102,7 +117,7 @@ def test_everything_is_written(done: tuple[Plan, str, str]) -> None:
     for name in [*TABLES, *figures, "report.html"]:
         assert (plan.out / name).stat().st_size > 0
     for model in MODELS:
-        assert (plan.run(model) / "model.safetensors").exists()
+        assert (run_of(plan, model) / "model.safetensors").exists()
         assert f"{model}: trained in" in progress
         assert model in (plan.out / "tables.md").read_text()
     assert "expected to take at most" in progress
@@ -189,7 +204,7 @@ def test_figures_of_an_older_version_are_found_anew(
     """A table that one run lacks would leave it out without a word."""
     shutil.copytree(done[0].out, tmp_path / "out")
     plan = replace(done[0], out=tmp_path / "out")
-    path = plan.run(MODELS[0]) / "metrics.json"
+    path = run_of(plan, MODELS[0]) / "metrics.json"
     whole = path.read_bytes()
     record = json.loads(whole)
     del record["selected"], record["intervals"]["selected"]
@@ -215,14 +230,14 @@ def test_what_is_inspected_is_added_to_the_report(
 
 def wait_for_an_epoch(plan: Plan, model: str, process: BaseProcess) -> None:
     deadline = time.monotonic() + 60
-    while not (plan.run(model) / "checkpoint.safetensors").exists():
+    while not (run_of(plan, model) / "checkpoint.safetensors").exists():
         assert process.is_alive()
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
 def kill_training(plan: Plan, model: str) -> None:
-    process = copy_of_this_process(app, plan.training_arguments(model))
+    process = copy_of_this_process(app, plan.training_arguments(task_of(plan, model)))
     wait_for_an_epoch(plan, model, process)
     process.kill()
     process.join()
@@ -245,12 +260,12 @@ def interrupt(plan: Plan, model: str, errors: Path) -> int | None:
     return process.exitcode
 
 
-def train_in_copies(children: Children, models: Sequence[str]) -> None:
+def train_in_copies(children: Children, tasks: Sequence[Task]) -> None:
     """Spare the seconds in which processes load torch; `done` and what is interrupted have them."""
-    for model in models:
-        process = copy_of_this_process(app, children.plan.training_arguments(model))
+    for task in tasks:
+        process = copy_of_this_process(app, children.plan.training_arguments(task))
         process.join()
-        children.board.rows[model].end("failed" if process.exitcode else "trained")
+        children.board.rows[task.name].end("failed" if process.exitcode else "trained")
 
 
 @pytest.mark.usefixtures("untimed", "undrawn", "evaluated_here")
@@ -263,7 +278,9 @@ def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
     assert interrupt(plan, "softmax", tmp_path / "errors") == 130
     lines = (tmp_path / "errors").read_text(encoding="utf-8").splitlines()
     assert lines[-1] == "numerate: interrupted; the same command goes on where it stopped"
-    assert json.loads((plan.run("softmax") / "config.json").read_text())["state"] == "interrupted"
+    assert (
+        json.loads((run_of(plan, "softmax") / "config.json").read_text())["state"] == "interrupted"
+    )
     assert not (plan.out / "report.html").exists()
     with exclusive(plan.out):
         pass  # no child holds it any more
@@ -280,8 +297,8 @@ def test_a_model_that_fails_is_named_and_the_others_go_on(
     finished = done[0]
     shutil.copytree(finished.out, tmp_path / "out")
     plan = tiny(finished.dataset, tmp_path / "out", models=("d-rnn", *MODELS))
-    plan.run("d-rnn").mkdir()
-    (plan.run("d-rnn") / "checkpoint.safetensors").write_bytes(b"half")
+    run_of(plan, "d-rnn").mkdir()
+    (run_of(plan, "d-rnn") / "checkpoint.safetensors").write_bytes(b"half")
     with pytest.raises(NumerateError, match=r"^failed: d-rnn \(.*not a run.*\); the same command"):
         reproduce(plan)
     for name in TABLES:
@@ -322,9 +339,10 @@ def test_training_has_the_same_defaults_here_as_alone() -> None:
     alone, here = (signature(call).parameters for call in (learning.train, learning.reproduce))
     shared = (alone.keys() & here.keys()) - {"dataset", "out"}
     assert shared >= TrainingOptions.__dataclass_fields__.keys()
-    papers = asdict(shared_options.OF_BACKBONE["lstm"])
-    usual = {name: papers.get(name, alone[name].default) for name in shared}
-    assert {name: here[name].default for name in shared} == usual
+    shared -= {"backbone"}  # which the rows of a suite have
+    assert {name: here[name].default for name in shared} == {
+        name: alone[name].default for name in shared
+    }
 
 
 def test_the_cores_are_shared_out() -> None:

@@ -6,6 +6,7 @@ to it, `numerate inspect` or `numerate reproduce`, makes it anew over all of the
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from numerate.records import Shape, read_record, write_record
 from numerate.report.exhibit import KINDS, Cell, Exhibit, NothingToShowError
 from numerate.report.look import INK
 from numerate.report.page import Section, escape, figure, page, table
+from numerate.tables import ResultTable
 
 REPORT, MEMORY, FIGURES = "report.html", "report.json", "figures"
 _FORMAT = {"format": "numerate report", "version": 1}
@@ -47,6 +49,9 @@ _SHAPE: dict[str, Shape] = {
     "contexts": [str],
     "figures": [str],
     "limit?": (int, None),
+    "results?": [
+        {"title": str, "columns": [str], "rows": [[str]], "notes": [str], "best": [[int, int]]}
+    ],
 }
 
 Say = Callable[[str], None]
@@ -62,13 +67,15 @@ def inspect_runs(
     limit: int | None = None,
     settings: Settings | None = None,
     among_others: bool = False,
+    results: Sequence[ResultTable] | None = None,
     say: Say = print,
     watch: Say | None = None,
 ) -> Path:
     """Make every figure and table that applies and the report; returns the path of the latter.
 
     `out` is a new or empty folder, or one that has a report already; with `among_others`, any
-    folder, whose other files stay as they are. `limit` and `settings` are those of `open_runs`; a
+    folder, whose other files stay as they are. `results` stand for those of the runs in `out`; the
+    report keeps them until others are given. `limit` and `settings` are those of `open_runs`; a
     limit goes for later calls too. A run of the report's that cannot be opened any more is left
     out, and tried again next time. `say` hears, a line each, what was left out and why; `watch`
     hears what is being made.
@@ -117,10 +124,14 @@ def inspect_runs(
                 tables.setdefault(title, []).extend(map(table, exhibit.shown))
         except NothingToShowError as nothing:
             leave_out(str(nothing))
+    told = _remembered_results(memory) if results is None else list(results)
     sections = [Section(title, _body(figures[title], tables[title])) for title in figures]
-    write_file(out / REPORT, _report(runs, sections, left_out).encode())
+    write_file(
+        out / REPORT, _report(runs, results_section(runs, told, out), sections, left_out).encode()
+    )
     inside = [os.path.relpath(path.resolve(), out.resolve()) for path in [*paths, *remembered]]
     record = {**_FORMAT, "runs": inside, "contexts": texts, "limit": limit, "figures": made}
+    record |= {"results": [_results_record(one) for one in told]} if told else {}
     write_record(out / MEMORY, record)
     for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
         for kind in KINDS:
@@ -138,6 +149,18 @@ def _remembered(out: Path) -> dict[str, Any]:
     if {name: about.get(name) for name in _FORMAT} != _FORMAT:
         raise NumerateError(f"{out / MEMORY}: not the memory of a report of this version")
     return read_record(out / MEMORY, _SHAPE, NumerateError)
+
+
+def _results_record(told: ResultTable) -> dict[str, Any]:
+    return {**asdict(told), "best": sorted(told.best)}
+
+
+def _remembered_results(memory: dict[str, Any]) -> list[ResultTable]:
+    def table_of(record: dict[str, Any]) -> ResultTable:
+        best = frozenset((row, column) for row, column in record["best"])
+        return ResultTable(**{**record, "notes": tuple(record["notes"]), "best": best})
+
+    return [table_of(record) for record in memory.get("results", [])]
 
 
 def _exhibits(
@@ -219,10 +242,11 @@ def _body(figures: list[str], tables: list[str]) -> str:
     return f'<div class="exhibits">\n{"".join(figures)}</div>\n{"".join(tables)}'
 
 
-def _report(runs: Sequence[Run], sections: list[Section], left_out: list[str]) -> str:
+def _report(
+    runs: Sequence[Run], results: Section | None, sections: list[Section], left_out: list[str]
+) -> str:
     dataset = runs[0].shared.dataset
     name = dataset.folder.resolve().name
-    results = results_section(runs)
     everything = [
         models_section(runs),
         *([results] if results else []),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from numerate.analysis.inspected_run import Run
@@ -16,15 +17,20 @@ from numerate.runs.folder import RunFolder
 from numerate.tables import ResultTable
 
 
-def results_section(runs: Sequence[Run]) -> Section | None:
+def results_section(
+    runs: Sequence[Run], told: Sequence[ResultTable] = (), out: Path | None = None
+) -> Section | None:
     """What each run's `metrics.json` says, of runs that were evaluated on this dataset.
 
-    Figures of a part of the test split are of another sample: they cannot stand beside the rest.
+    Tables that are `told` stand for those of the runs in `out`. Figures of a part of the test split
+    are of another sample: they cannot stand beside the rest.
     """
     content = runs[0].shared.dataset.manifest["content_hash"]
     evaluations: list[Evaluation] = []
     partial = []
     for run in runs:
+        if told and out is not None and run.folder.resolve().is_relative_to(out.resolve()):
+            continue
         found = read_evaluation(run.folder)
         if found is None or (found.dataset, found.split) != (content, "test"):
             continue
@@ -33,7 +39,7 @@ def results_section(runs: Sequence[Run]) -> Section | None:
         else:
             partial.append(f"{run.label} (--limit {found.limit})")
     unshown = f"Not shown, since evaluated on a part of the split: {', '.join(partial)}."
-    if not evaluations:
+    if not evaluations and not told:
         return Section("Results", f"<p>{escape(unshown)}</p>") if partial else None
     text = (
         "Lower is better for perplexities and errors; the best of each column is in bold, save for "
@@ -41,17 +47,24 @@ def results_section(runs: Sequence[Run]) -> Section | None:
         "unknown tokens for a hit, which flatters a small vocabulary; adjusted perplexity (APP) "
         "does not, and is the one to compare."
     )
-    if any(evaluation.intervals for evaluation in evaluations):
+    cells = [cell for one in told for row in one.rows for cell in row]
+    if any(cell.endswith("]") for cell in cells):
+        text += f" In brackets, {_level(runs)}, which counts documents and seeds."
+    elif any(evaluation.intervals for evaluation in evaluations):
         text += f" In brackets, {_level(runs)} from resampling documents."
-    if any(evaluation.oracle for evaluation in evaluations):
+    if "oracle" in cells or any(evaluation.oracle for evaluation in evaluations):
         text += (
             " The oracle is the process that wrote the corpus: no model can do better in "
             "expectation."
         )
     if partial:
         text += f" {unshown}"
-    said = "".join(f"<p>{escape(part)}</p>" for part in (summary(evaluations), text))
-    return Section("Results", said + "".join(map(table, result_tables(evaluations))))
+    said, tables = [text], list(told)
+    if evaluations:
+        said.insert(0, summary(evaluations))
+        tables += result_tables(evaluations)
+    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in said)
+    return Section("Results", paragraphs + "".join(map(table, tables)))
 
 
 def models_section(runs: Sequence[Run]) -> Section:

@@ -8,7 +8,6 @@ import typer
 from numerate.cli.app import command
 from numerate.cli.chosen import first_given
 from numerate.cli.shared_options import (
-    OF_BACKBONE,
     USUAL,
     BatchSize,
     Cache,
@@ -26,22 +25,18 @@ from numerate.cli.shared_options import (
     Patience,
     PlainMixture,
     Seed,
+    StateSize,
     Threads,
     Truncate,
     TrustRemoteCode,
     VocabularySize,
     WordVectors,
+    usual,
 )
-from numerate.configuration import PRETRAINED
 from numerate.errors import check_choice
 from numerate.heads.registry import check_head_name, head_names
 from numerate.threads import use_threads
-from numerate.training.options import TrainingOptions
-
-
-def _usual(name: str) -> str:
-    found = ((backbone, getattr(usual, name)) for backbone, usual in OF_BACKBONE.items())
-    return ", ".join(f"{backbone} {value}" for backbone, value in found if value is not None)
+from numerate.training.options import TrainingOptions, usual_of
 
 
 @command
@@ -70,12 +65,7 @@ def train(
     ] = None,
     epochs: Epochs = USUAL.epochs,
     batch_size: BatchSize = USUAL.batch_size,
-    learning_rate: Annotated[
-        float | None,
-        typer.Option(
-            help="Of Adam; halved when there is no progress.", show_default=_usual("learning_rate")
-        ),
-    ] = None,
+    learning_rate: LearningRate = None,
     halve_after: HalveAfter = USUAL.halve_after,
     patience: Patience = USUAL.patience,
     clip: Clip = USUAL.clip,
@@ -89,19 +79,14 @@ def train(
     ] = "lstm",
     layers: Annotated[
         int | None,
-        typer.Option(help="Of a network from scratch.", show_default=_usual("layers")),
+        typer.Option(help="Of a network from scratch.", show_default=usual("layers")),
     ] = None,
     heads: Annotated[
         int | None,
-        typer.Option(help="Of a transformer's attention.", show_default=_usual("heads")),
+        typer.Option(help="Of a transformer's attention.", show_default=usual("heads")),
     ] = None,
-    hidden: Annotated[
-        int | None, typer.Option(help="Size D of hidden states.", show_default=_usual("hidden"))
-    ] = None,
-    dropout: Annotated[
-        float | None,
-        typer.Option(help="Before and after the states.", show_default=_usual("dropout")),
-    ] = None,
+    hidden: StateSize = None,
+    dropout: Dropout = None,
     vocabulary: VocabularySize = 1000,
     vectors: WordVectors = None,
     truncate: Truncate = False,
@@ -134,9 +119,7 @@ def train(
     """Train a model on a dataset, or a head over a pretrained model."""
     for name in (model, *_listed(members)):
         check_head_name(name)
-    kind = f"{PRETRAINED}PATH" if backbone.startswith(PRETRAINED) else backbone
-    check_choice("backbone", kind, OF_BACKBONE)
-    usual = OF_BACKBONE[kind]
+    of_it = usual_of(backbone)
     use_threads(threads)
     from numerate.training.train_command import train_with_progress
 
@@ -146,7 +129,7 @@ def train(
         options=TrainingOptions(
             epochs=epochs,
             batch_size=batch_size,
-            learning_rate=first_given(learning_rate, usual.learning_rate),
+            learning_rate=first_given(learning_rate, of_it.learning_rate),
             halve_after=halve_after,
             patience=patience,
             clip=clip,
@@ -157,13 +140,13 @@ def train(
         tensorboard=tensorboard,
         model=model,
         vocabulary=vocabulary,
-        hidden=first_given(hidden, usual.hidden),
-        dropout=first_given(dropout, usual.dropout),
+        hidden=first_given(hidden, of_it.hidden),
+        dropout=first_given(dropout, of_it.dropout),
         truncate=truncate,
         vectors=vectors,
         backbone=backbone,
-        layers=usual.layers if layers is None else layers,
-        heads=usual.heads if heads is None else heads,
+        layers=of_it.layers if layers is None else layers,
+        heads=of_it.heads if heads is None else heads,
         finetune=finetune,
         ensemble_size=ensemble_size,
         members=_listed(members),
@@ -312,54 +295,86 @@ def evaluate(
 def reproduce(
     dataset: DatasetFolder,
     out: Annotated[Path, typer.Option(help="Folder for runs, tables, figures and report.")],
+    suite: Annotated[
+        str,
+        typer.Option(
+            help="What is compared: paper (its seven), heads (these and all others that stand "
+            "alone), grounded (with more and less in sight), pretrained (a language model bare and "
+            "under heads).",
+            metavar="NAME",
+        ),
+    ] = "paper",
     models: Annotated[
         list[str] | None,
         typer.Option(
-            help="Some of the seven models, comma-separated or repeated.",
+            help="Some rows of the suite, comma-separated or repeated.",
             metavar="NAME,…",
             show_default="all",
         ),
     ] = None,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="pretrained: the language model, a folder or a GGUF file.",
+            metavar="hf:PATH",
+            show_default="none",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            help="So many runs a row, each with the next seed: mean and spread of them, intervals "
+            "that count them, and who cannot be told from the best."
+        ),
+    ] = 1,
     epochs: Epochs = USUAL.epochs,
     batch_size: BatchSize = USUAL.batch_size,
-    learning_rate: LearningRate = USUAL.learning_rate,
+    learning_rate: LearningRate = None,
     halve_after: HalveAfter = USUAL.halve_after,
     patience: Patience = USUAL.patience,
     clip: Clip = USUAL.clip,
-    hidden: Hidden = OF_BACKBONE["lstm"].hidden,
-    dropout: Dropout = OF_BACKBONE["lstm"].dropout,
+    hidden: StateSize = None,
+    dropout: Dropout = None,
     vocabulary: VocabularySize = 1000,
     vectors: WordVectors = None,
     truncate: Truncate = False,
     plain_mixture: PlainMixture = USUAL.plain_mixture,
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
     seed: Seed = USUAL.seed,
     device: Device = None,
     threads: Threads = None,
     mixed_precision: MixedPrecision = USUAL.mixed_precision,
     processes: Annotated[
-        int, typer.Option(help="Models trained at a time, sharing the cores; 0: one per core.")
+        int,
+        typer.Option(
+            help="Runs trained at a time, sharing cores and GPU; 0: one per core, of a pretrained "
+            "model one."
+        ),
     ] = 0,
     confidence: Annotated[
         float, typer.Option(help="Level of intervals by resampling documents; 0: none.")
     ] = 0.95,
     metrics: Metrics = "all",
 ) -> None:
-    """Train the seven models, evaluate them, and write tables, figures and a report.
+    """Train the models of a suite, evaluate them, and write tables, figures and a report.
 
     Called again, it goes on where it stopped.
     """
     check_choice("value of --metrics", metrics, ("paper", "all"))
-    from numerate.heads.registry import paper_heads
     from numerate.reproduce.choices import Plan
 
     plan = Plan(
         dataset,
         out,
-        models=_listed(models) if models else paper_heads(),
+        suite=suite,
+        backbone=backbone,
+        models=_listed(models) if models else None,
+        seeds=seeds,
         options=TrainingOptions(
             epochs=epochs,
             batch_size=batch_size,
-            learning_rate=learning_rate,
+            learning_rate=first_given(learning_rate, USUAL.learning_rate),
             halve_after=halve_after,
             patience=patience,
             clip=clip,
@@ -367,11 +382,14 @@ def reproduce(
             mixed_precision=mixed_precision,
             plain_mixture=plain_mixture,
         ),
-        vocabulary=vocabulary,
+        learning_rate=learning_rate,
         hidden=hidden,
         dropout=dropout,
+        vocabulary=vocabulary,
         truncate=truncate,
         vectors=vectors,
+        cache=cache,
+        trust_remote_code=trust_remote_code,
         device=device,
         processes=processes,
         given_threads=threads,

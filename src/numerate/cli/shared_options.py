@@ -1,46 +1,43 @@
 """Options that more than one command has."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from numerate.configuration import PRETRAINED
 from numerate.plugins import READERS, names
-from numerate.training.options import TrainingOptions
+from numerate.training.options import OF_BACKBONE, TrainingOptions
 
 USUAL = TrainingOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class UsualOf:
-    """What is usual depends on what reads text."""
+def usual(name: str) -> str:
+    """What an option is by default, of each kind of backbone that has it."""
+    found = ((backbone, getattr(of_it, name)) for backbone, of_it in OF_BACKBONE.items())
+    return ", ".join(f"{backbone} {value}" for backbone, value in found if value is not None)
 
-    learning_rate: float
-    hidden: int
-    dropout: float
-    layers: int | None = None  # a pretrained model has its own
-    heads: int | None = None
-
-
-OF_BACKBONE = {
-    "lstm": UsualOf(USUAL.learning_rate, hidden=50, dropout=0.1, layers=1, heads=1),
-    "transformer": UsualOf(0.005, hidden=64, dropout=0.1, layers=2, heads=4),
-    f"{PRETRAINED}PATH": UsualOf(0.001, hidden=256, dropout=0.5),
-}
 
 DatasetFolder = Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")]
 Epochs = Annotated[int, typer.Option(help="At most so many epochs.")]
 BatchSize = Annotated[int, typer.Option(help="Paragraphs a batch, per process.")]
-LearningRate = Annotated[float, typer.Option(help="Of Adam; halved when there is no progress.")]
+LearningRate = Annotated[
+    float | None,
+    typer.Option(
+        help="Of Adam; halved when there is no progress.", show_default=usual("learning_rate")
+    ),
+]
+StateSize = Annotated[
+    int | None, typer.Option(help="Size D of hidden states.", show_default=usual("hidden"))
+]
 HalveAfter = Annotated[
     int, typer.Option(help="Halve the rate after so many epochs without a lower dev loss.")
 ]
 Patience = Annotated[int, typer.Option(help="Stop after so many epochs without a lower dev loss.")]
 Clip = Annotated[float, typer.Option(help="Largest norm of the gradient.")]
 Hidden = Annotated[int, typer.Option(help="Size D of embeddings and hidden states.")]
-Dropout = Annotated[float, typer.Option(help="On input and output of the LSTM.")]
+Dropout = Annotated[
+    float | None, typer.Option(help="Before and after the states.", show_default=usual("dropout"))
+]
 VocabularySize = Annotated[int, typer.Option(help="Token types with an identity.")]
 WordVectors = Annotated[
     str | None,

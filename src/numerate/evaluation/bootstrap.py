@@ -85,9 +85,17 @@ def bootstrap_mean(
     error = float(np.sqrt(rest @ rest) / sizes.sum())
     if not error:  # of equal documents, unless there is but one
         return Interval(mean, *((mean, mean) if len(sums) > 1 else (np.nan, np.nan)))
+    drawn = studentised(rest, sizes, samples, seed)
+    t = interval_of(0, drawn, confidence)
+    low, high = mean - t.high * error, mean - t.low * error
+    return Interval(mean, max(low, bounds[0]), min(high, bounds[1]))
+
+
+def studentised(rest: Floats, sizes: Floats, samples: int, seed: int = 1) -> Floats:
+    """t* of each sample, from what documents [D] have beyond the mean, which sums to 0."""
     products = np.stack([rest, sizes, rest * rest, rest * sizes, sizes * sizes], axis=1)  # [D, 5]
     t = [np.empty(0)]
-    for counts in _draws(len(sums), samples, seed):
+    for counts in _draws(len(rest), samples, seed):
         total, size, squares, mixed, square_sizes = (counts.astype(np.float64) @ products).T
         away = total / size  # [s] m* − m
         spread = squares - 2 * away * mixed + away * away * square_sizes  # around m*
@@ -95,9 +103,7 @@ def bootstrap_mean(
         with np.errstate(divide="ignore", invalid="ignore"):
             found = total / np.sqrt(spread)
         t.append(np.where(total == 0, 0, found))
-    studentised = _interval(0, np.concatenate(t), confidence)
-    low, high = mean - studentised.high * error, mean - studentised.low * error
-    return Interval(mean, max(low, bounds[0]), min(high, bounds[1]))
+    return np.concatenate(t)
 
 
 def bootstrap_median(
@@ -112,6 +118,14 @@ def bootstrap_median(
     _require_options(confidence, samples)
     document, count = _documents(documents)
     numbers = _observations(values, document)
+    estimate, drawn = drawn_medians(numbers, document, count, samples, seed)
+    return interval_of(estimate, drawn, confidence)
+
+
+def drawn_medians(
+    numbers: Floats, document: NDArray[np.intp], count: int, samples: int, seed: int = 1
+) -> tuple[float, Floats]:
+    """The median of numbers [N] of so many documents, and that of each sample."""
     order = np.argsort(numbers, kind="stable")
     ascending, owner = numbers[order], document[order]  # [N]
     drawn = [
@@ -119,7 +133,7 @@ def bootstrap_median(
         for block in _draws(count, samples, seed)
         for counts in block
     ]
-    return _interval(_median(ascending, np.ones_like(owner)), drawn, confidence)
+    return _median(ascending, np.ones_like(owner)), np.array(drawn)
 
 
 def bootstrap_figure(
@@ -139,7 +153,7 @@ def bootstrap_figure(
         for block in _draws(count, samples, seed)
         for counts in block
     ]
-    return _interval(figure(np.ones(len(document))), drawn, confidence)
+    return interval_of(figure(np.ones(len(document))), drawn, confidence)
 
 
 def holm(results: dict[str, PairedResult]) -> dict[str, PairedResult]:
@@ -230,7 +244,7 @@ def paired_median_test(
         swapped = generator.integers(0, 2, count, dtype=np.int8).astype(bool)[owner]
         nearer += int(abs(np.diff(medians(once, swapped))[0]) < least)  # never, where it is nan
     as_far = samples - nearer
-    interval = _interval(observed, drawn, confidence)
+    interval = interval_of(observed, drawn, confidence)
     return PairedResult(observed, interval.low, interval.high, (1 + as_far) / (1 + samples))
 
 
@@ -292,7 +306,7 @@ def _block_sizes(samples: int, width: int) -> Iterator[int]:
         yield min(step, samples - start)
 
 
-def _interval(estimate: float, drawn: ArrayLike, confidence: float) -> Interval:
+def interval_of(estimate: float, drawn: ArrayLike, confidence: float) -> Interval:
     """Between the order statistics that cut off at most (1 − confidence)/2 at either end."""
     figures = np.sort(np.asarray(drawn, dtype=np.float64))
     figures = figures[~np.isnan(figures)]

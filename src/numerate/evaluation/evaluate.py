@@ -1,7 +1,7 @@
 """A run to figures: both tables of the paper, and what goes beyond them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from numerate.evaluation.figures import (
     token_classes,
 )
 from numerate.evaluation.number_line import number_line_errors
+from numerate.evaluation.observed import FigurePath, Observed, by_document
 from numerate.evaluation.score import predict_best, rank_tables
 from numerate.model.candidates import candidate_numerals
 from numerate.model.opening import Settings, open_model
@@ -33,6 +34,7 @@ from numerate.runs.folder import METRICS, RunFolder
 from numerate.sight.columns import sees_tables
 
 OOV_SETS = ("all", "train")
+ABOVE_ORACLE: FigurePath = ("oracle", "nats_above", "numerals")  # of the one that sees as much
 
 
 @dataclass(slots=True)
@@ -55,6 +57,7 @@ class Evaluation:
     targets: Targets = field(repr=False)
     documents: np.ndarray = field(repr=False)  # [T]
     by_numeral: dict[str, dict[str, np.ndarray]] = field(repr=False)  # [N] mean or median of what
+    observed: dict[FigurePath, Observed] = field(default_factory=dict, repr=False)  # by document
 
     @property
     def best_possible(self) -> Figures | None:
@@ -96,7 +99,7 @@ class Evaluation:
         write_record(run.path / METRICS, self.record())
 
 
-def oracles(evaluations: list[Evaluation]) -> Iterator[tuple[str, Figures]]:
+def oracles(evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, Figures]]:
     """Those that tell how good the models could be; the one without tables, if all see them."""
     first = evaluations[0]
     if first.oracle and not all(found.best_possible is not found.oracle for found in evaluations):
@@ -197,10 +200,15 @@ def evaluate(
         no_logarithm = (truth == 0) | (predictions.values == 0)
         figures["beyond"]["log10_zeros"] = float(no_logarithm.sum())
 
-    def oracle(with_tables: bool) -> Figures:
-        log_probs = _oracle_log_probs(opened.split(split), corpus, with_tables)
-        return _oracle(log_probs, targets, adjusted)
-
+    observed = {one.path: one.observed() for one in measured}
+    known = {False: opened.has_oracle, True: opened.has_oracle_with_tables}
+    oracle: dict[bool, Figures] = {}  # without and with tables
+    for with_tables in (which for which, is_known in known.items() if is_known):
+        best_possible = _oracle_log_probs(opened.split(split), corpus, with_tables)
+        oracle[with_tables] = _oracle(best_possible, targets, adjusted)
+        if not with_tables or sees_tables(model.config.sight):
+            above, of_numerals = best_possible - adjusted, targets.is_numeral
+            observed[ABOVE_ORACLE] = by_document(above[of_numerals], documents[of_numerals])
     return Evaluation(
         name=model.name,
         folder=Path(subject.reference),
@@ -219,12 +227,13 @@ def evaluate(
         },
         baselines=_baselines(corpora["train"], truth),
         sight=model.config.sight,
-        oracle=oracle(False) if opened.has_oracle else None,
-        oracle_with_tables=oracle(True) if opened.has_oracle_with_tables else None,
+        oracle=oracle.get(False),
+        oracle_with_tables=oracle.get(True),
         adjusted=adjusted,
         targets=targets,
         documents=documents,
         by_numeral=by_numeral(truth, predictions, everything),
+        observed=observed,
     )
 
 

@@ -14,6 +14,7 @@ from numerate.evaluation.number_line import (
     absolute_log10_errors,
     right_orders_of_magnitude,
 )
+from numerate.evaluation.observed import FigurePath, Observed, by_document
 from numerate.evaluation.score import Predictions
 from numerate.perplexity import perplexity
 
@@ -30,7 +31,7 @@ class Measured:
     A value that is not finite is an error of the model's, and is refused, never skipped.
     """
 
-    path: tuple[str, ...]
+    path: FigurePath
     values: np.ndarray  # [n]
     documents: np.ndarray  # [n]
     function: Callable[[float], float] = float
@@ -43,6 +44,11 @@ class Measured:
             return bootstrap_median(*observed, confidence=confidence, samples=samples)
         mean = bootstrap_mean(*observed, confidence=confidence, samples=samples, bounds=self.bounds)
         return mean.mapped(self.function)
+
+    def observed(self) -> Observed:
+        """What is kept of it, for intervals that also count seeds."""
+        about = {"function": self.function, "bounds": self.bounds, "is_median": self.is_median}
+        return by_document(self.values, self.documents, **about)
 
 
 def token_classes(targets: Targets) -> dict[str, np.ndarray]:
@@ -58,13 +64,13 @@ def figures_and_intervals(
     intervals: Figures = {}
     for one in measured:
         interval = one.interval(confidence or 0.95, samples=1000 if confidence is not None else 1)
-        _put(figures, one.path, interval.estimate)
+        put(figures, one.path, interval.estimate)
         if confidence is not None:
-            _put(intervals, one.path, [interval.low, interval.high])
+            put(intervals, one.path, [interval.low, interval.high])
     return figures, intervals
 
 
-def _put(figures: Figures, path: tuple[str, ...], value: object) -> None:
+def put(figures: Figures, path: FigurePath, value: object) -> None:
     *parents, last = path
     for parent in parents:
         figures = figures.setdefault(parent, {})

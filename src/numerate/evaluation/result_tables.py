@@ -3,16 +3,16 @@
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
-from numerate.evaluation.evaluate import Evaluation, oracles, strict
+from numerate.evaluation.evaluate import ABOVE_ORACLE, Evaluation, oracles, strict
 from numerate.evaluation.figures import CLASSES, Figures
+from numerate.evaluation.observed import FigurePath, goal_of
+from numerate.evaluation.seeds import SeedEvaluation
 from numerate.perplexity import IMPROBABLE
 from numerate.tables import (
-    HIGH,
-    LOW,
     ResultTable,
     best_cells,
     csv_text,
@@ -21,8 +21,6 @@ from numerate.tables import (
 )
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
-_GOALS = {"accuracy": HIGH, "order_accuracy": HIGH, "coverage_50": 0.5, "coverage_90": 0.9}
-_NO_GOAL = math.nan  # PP flatters small vocabularies: the best of it means nothing
 _PARTS = {  # beyond the paper: the title, and the figures with their columns
     "beyond": (
         "Beyond the paper: accuracy of the numeral and of its order of magnitude, error of the "
@@ -60,7 +58,7 @@ _COMPARED = {
 }
 
 
-def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
+def result_tables(evaluations: Sequence[Evaluation]) -> list[ResultTable]:
     known = [
         part for part in _PARTS if any(part in evaluation.figures for evaluation in evaluations)
     ]
@@ -69,10 +67,51 @@ def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
         _number_line_table(evaluations),
         *(_part_table(evaluations, part) for part in known),
     ]
+    said = tuple(_seeds_notes(evaluations))
+    tables = [replace(table, notes=(*table.notes, *said)) for table in tables]
     return resting_on(tables, evaluations[0].split, evaluations[0].limit)
 
 
-def _labels(evaluations: list[Evaluation]) -> list[str]:
+def _best(
+    evaluations: Sequence[Evaluation],
+    rows: list[list[str]],
+    figures: list[list[float]],
+    paths: Sequence[FigurePath],
+) -> frozenset[tuple[int, int]]:
+    """The best of each column; of models of several seeds, also all that tests do not tell from it.
+
+    `figures` are of the first rows, the last of which are the evaluations'.
+    """
+    if not all(isinstance(evaluation, SeedEvaluation) for evaluation in evaluations):
+        return best_cells(rows, figures, [goal_of(path) for path in paths])
+    before = len(figures) - len(evaluations)
+    return frozenset(
+        (row, column)
+        for row, evaluation in enumerate(evaluations, before)
+        for column, path in enumerate(paths, 1)
+        if isinstance(evaluation, SeedEvaluation) and evaluation.is_among_best(path)
+    )
+
+
+def _seeds_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """What is shown of models of several seeds."""
+    seeds = {one.name: one.seeds for one in evaluations if isinstance(one, SeedEvaluation)}
+    if not seeds:
+        return
+    most = max(seeds.values())
+    if most > 1:
+        fewer = [f"{name} {count}" for name, count in seeds.items() if count < most]
+        text = f"Mean ±standard deviation over {most} seeds"
+        yield text + (f" ({', '.join(fewer)})." if fewer else ".")
+    level = next(one.level for one in evaluations if isinstance(one, SeedEvaluation))
+    counted = "documents and seeds" if most > 1 else "documents"
+    yield (
+        "Bold: the best of the models, and all that cannot be told from it (paired tests that "
+        f"count {counted}, p > {1 - level:.2g}, Holm-corrected over the rows of a column)."
+    )
+
+
+def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
     """The models' names, with the run's folder where several have one name."""
     names = [evaluation.name for evaluation in evaluations]
     return [
@@ -81,21 +120,22 @@ def _labels(evaluations: list[Evaluation]) -> list[str]:
     ]
 
 
-def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
+def _perplexity_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     columns = ["model"]
     columns += [f"{name}\n{kind}" for name in CLASSES for kind in ("PP", "APP")]
     with_oracle = any(evaluation.oracle for evaluation in evaluations)
     if with_oracle:
         columns.append("above\noracle")
-    goals = [_NO_GOAL, LOW] * len(CLASSES) + [LOW] * with_oracle
+    paths: list[FigurePath] = [
+        ("perplexity", name, kind) for name in CLASSES for kind in ("pp", "app")
+    ]
     rows, figures = [], []
     for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
-        row = [label]
-        for name in CLASSES:
-            row += [_cell(evaluation, ("perplexity", name, kind)) for kind in ("pp", "app")]
+        row = [label, *(_cell(evaluation, path) for path in paths)]
         if with_oracle:
             oracle = evaluation.best_possible
-            row.append(f"{oracle['nats_above']['numerals']:.3f}" if oracle else "")
+            above = f"{oracle['nats_above']['numerals']:.3f}" if oracle else ""
+            row.append(above + _spread(evaluation, ABOVE_ORACLE, "{:.3f}"))
         rows.append(row)
         found = evaluation.figures["perplexity"]
         figures.append([found[name][kind] for name in CLASSES for kind in ("pp", "app")])
@@ -107,11 +147,11 @@ def _perplexity_table(evaluations: list[Evaluation]) -> ResultTable:
     title = "Perplexity and adjusted perplexity"
     if with_oracle:
         title += "; nats per numeral above the oracle"
-    best = best_cells(rows, figures, goals)
+    best = _best(evaluations, rows, figures, [*paths, *[ABOVE_ORACLE] * with_oracle])
     return ResultTable(title, columns, rows, tuple(_improbable(evaluations)), best)
 
 
-def _improbable(evaluations: list[Evaluation]) -> Iterator[str]:
+def _improbable(evaluations: Sequence[Evaluation]) -> Iterator[str]:
     """A sentence for every model whose perplexity is that of a few numerals."""
     for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
         without = evaluation.figures["perplexity"].get("without_improbable")
@@ -125,7 +165,7 @@ def _improbable(evaluations: list[Evaluation]) -> Iterator[str]:
         )
 
 
-def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
+def _number_line_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     columns = ["model", "RMSE", "MAE", "MdAE", "MAPE %", "MdAPE %"]
     rows = [
         [name, *(format_figure(errors[key]) for key in _NUMBER_LINE)]
@@ -143,23 +183,21 @@ def _number_line_table(evaluations: list[Evaluation]) -> ResultTable:
     found = [*evaluations[0].baselines.values()]
     found += [evaluation.figures["number_line"] for evaluation in evaluations]
     figures = [[errors[key] for key in _NUMBER_LINE] for errors in found]
-    best = best_cells(rows, figures, [LOW] * len(_NUMBER_LINE))
+    best = _best(evaluations, rows, figures, [("number_line", key) for key in _NUMBER_LINE])
     return ResultTable(title, columns, rows, notes, best)
 
 
-def _part_table(evaluations: list[Evaluation], part: str) -> ResultTable:
+def _part_table(evaluations: Sequence[Evaluation], part: str) -> ResultTable:
     title, columns = _PARTS[part]
+    paths: list[FigurePath] = [(part, key) for key in columns]
+    known = [evaluation for evaluation in evaluations if part in evaluation.figures]
     rows = [
-        [label, *(_cell(evaluation, (part, key)) for key in columns)]
+        [label, *(_cell(evaluation, path) for path in paths)]
         for label, evaluation in zip(_labels(evaluations), evaluations, strict=True)
         if part in evaluation.figures
     ]
-    figures = [
-        [evaluation.figures[part][key] for key in columns]
-        for evaluation in evaluations
-        if part in evaluation.figures
-    ]
-    best = best_cells(rows, figures, [_GOALS.get(key, LOW) for key in columns])
+    figures = [[evaluation.figures[part][key] for key in columns] for evaluation in known]
+    best = _best(known, rows, figures, paths)
     return ResultTable(title, ["model", *columns.values()], rows, best=best)
 
 
@@ -209,20 +247,35 @@ def _compared(result: PairedResult, digits: str) -> list[str]:
     return [difference, f"{low} to {high}", f"{result.p_value:.4f}", f"{result.p_holm:.4f}"]
 
 
-def _cell(evaluation: Evaluation, path: tuple[str, ...]) -> str:
+def _cell(evaluation: Evaluation, path: FigurePath) -> str:
+    """`2.5`, `2.5 ±0.1` of several seeds, `2.5 ±0.1 [2.0, 3.0]` with an interval."""
     figure: Any = evaluation.figures
     interval: Any = evaluation.intervals
     for name in path:
         figure, interval = figure[name], interval.get(name, {})
-    text = format_figure(figure)
+    text = format_figure(figure) + _spread(evaluation, path)
     if interval:
         text += f" [{format_figure(interval[0])}, {format_figure(interval[1])}]"
     return text
 
 
-def as_csv(evaluations: list[Evaluation], compared: dict[str, PairedResult] | None = None) -> str:
+def _spread(evaluation: Evaluation, path: FigurePath, form: str | None = None) -> str:
+    """Two digits of it, which is more than three seeds know."""
+    spread: Any = evaluation.spread if isinstance(evaluation, SeedEvaluation) else {}
+    for name in path:
+        spread = spread.get(name, {})
+    if spread == {}:
+        return ""
+    return " ±" + (form.format(spread) if form else format_figure(spread, digits=2))
+
+
+def as_csv(
+    evaluations: Sequence[Evaluation], compared: dict[str, PairedResult] | None = None
+) -> str:
     """One line per figure: model, figure, value and, where known, its interval."""
-    rows: list[Sequence[object]] = [["run", "model", "figure", "value", "low", "high"]]
+    several = any(isinstance(evaluation, SeedEvaluation) for evaluation in evaluations)
+    of_seeds = ["sd", "seeds", "p_holm", "among_best"] if several else []
+    rows: list[Sequence[object]] = [["run", "model", "figure", "value", "low", "high", *of_seeds]]
     for evaluation in evaluations:
         intervals = dict(_leaves(strict(evaluation.intervals)))
         known = {
@@ -232,7 +285,8 @@ def as_csv(evaluations: list[Evaluation], compared: dict[str, PairedResult] | No
         }
         for name, value in _leaves(strict(evaluation.figures | known)):
             low, high = intervals.get(name, ("", ""))
-            rows.append([evaluation.folder, evaluation.name, name, value, low, high])
+            row = [evaluation.folder, evaluation.name, name, value, low, high]
+            rows.append([*row, *_of_seeds(evaluation, name)])
     for name, result in strict({k: asdict(v) for k, v in (compared or {}).items()}).items():
         both = [evaluations[0].folder, "against " + str(evaluations[1].folder)]
         figure = f"comparison.{name}"
@@ -240,6 +294,17 @@ def as_csv(evaluations: list[Evaluation], compared: dict[str, PairedResult] | No
         kinds = ("p_value", "p_holm")
         rows += [[*both, f"{figure}.{kind}", result[kind], "", ""] for kind in kinds]
     return csv_text(rows).rstrip("\n")
+
+
+def _of_seeds(evaluation: Evaluation, name: str) -> list[object]:
+    """Spread, seeds, p against the best, and whether it is among the best."""
+    if not isinstance(evaluation, SeedEvaluation):
+        return []
+    path = tuple(name.split("."))
+    spread = dict(_leaves(strict(evaluation.spread))).get(name, "")
+    against = evaluation.against_best.get(path)
+    found = ("", "") if against is None else (against.p_holm, evaluation.is_among_best(path))
+    return [spread, evaluation.seeds, *found]
 
 
 def _leaves(figures: Figures, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -250,7 +315,7 @@ def _leaves(figures: Figures, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield prefix + name, value
 
 
-def as_json(evaluations: list[Evaluation], compared: dict[str, PairedResult] | None) -> str:
+def as_json(evaluations: Sequence[Evaluation], compared: dict[str, PairedResult] | None) -> str:
     record: dict[str, Any] = {
         "runs": {str(evaluation.folder): evaluation.record() for evaluation in evaluations}
     }

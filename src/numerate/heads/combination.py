@@ -96,7 +96,7 @@ class CombinationHead(NumeralHead):
             members = self.log_prob_by_member(context, numerals)
             return self.mix(context.hidden, members, self.evidence(context))
         # States are shared with the words: with all of the members' gradient, numerals gain more,
-        # and words lose 2 %; with half, words lose nothing to speak of (docs/results.md).
+        # and words lose 2 %; with half, words lose nothing to speak of (docs/experiments.md).
         halved = replace(context, hidden=context.hidden / 2 + (context.hidden / 2).detach())
         found = [member.log_prob_of_each(halved, numerals) for member in self._heads()]
         members = torch.stack([together for together, _ in found], dim=1)

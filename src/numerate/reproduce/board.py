@@ -1,7 +1,9 @@
-"""The one progress display for all models, on standard error."""
+"""The one progress display for all runs, on standard error."""
 
 import re
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Group
@@ -16,8 +18,8 @@ _EPOCH = re.compile(r"epoch +(\d+) .*dev loss (\S+) .*numeral perplexity (\S+)")
 
 
 @dataclass(slots=True)
-class Row:
-    """Where one model stands."""
+class Standing:
+    """Where one run stands."""
 
     state: str = "waiting"  # training, trained, interrupted, failed, evaluating, evaluated
     epoch: int = 0
@@ -49,8 +51,8 @@ class Row:
 class Board:
     """A table that renews itself on a terminal; elsewhere, a line for each step that ended."""
 
-    def __init__(self, models: tuple[str, ...], epochs: int) -> None:
-        self.rows = {model: Row() for model in models}
+    def __init__(self, names: Sequence[str], epochs: int) -> None:
+        self.rows = {name: Standing() for name in names}
         self.epochs = epochs
         self.console = notice_console()
         self._deadline: float | None = None
@@ -81,12 +83,12 @@ class Board:
             f"expected to take at most {duration(seconds)}, less where a model stops learning early"
         )
 
-    def ended(self, model: str) -> None:
-        """Where no table shows it, say that a model has come a step further."""
+    def ended(self, name: str) -> None:
+        """Where no table shows it, say that a run has come a step further."""
         if self.console.is_terminal:
             return
-        row = self.rows[model]
-        line = f"{model}: {row.state}"
+        row = self.rows[name]
+        line = f"{name}: {row.state}"
         if row.reason:
             line += f": {row.reason}"
         elif row.state == "trained":
@@ -94,25 +96,35 @@ class Board:
         self.say(line)
 
     def _render(self) -> Group:
+        """All runs; where they are more than fit, those under way and what there is of others."""
+        lines: list[Table | Text] = [self._table(self.rows)]
+        if len(self.rows) + 3 > self.console.height:
+            busy = {n: row for n, row in self.rows.items() if row.started or row.reason}
+            states = Counter(row.state for n, row in self.rows.items() if n not in busy)
+            counted = ", ".join(f"{count} {state}" for state, count in states.items())
+            lines = [self._table(busy), *([Text(f"others: {counted}")] if counted else [])]
+        if self._deadline is not None:
+            left = self._deadline - time.monotonic()
+            footer = f"at most about {duration(left)} left" if left > 0 else "longer than expected"
+            lines.append(Text(footer))
+        return Group(*lines)
+
+    def _table(self, rows: dict[str, Standing]) -> Table:
         table = Table(box=None, pad_edge=False)
         table.add_column("model")
         table.add_column("state")
         for column in (f"epoch of {self.epochs}", "dev loss", "numeral perplexity", "time"):
             table.add_column(column, justify="right")
-        for model, row in self.rows.items():
+        for name, row in rows.items():
             table.add_row(
-                model,
+                name,
                 Text(row.state, style="red" if row.state == "failed" else ""),
                 str(row.epoch or ""),
                 row.dev_loss,
                 row.numeral_perplexity,
                 duration(row.elapsed) if row.elapsed else "",
             )
-        if self._deadline is None:
-            return Group(table)
-        left = self._deadline - time.monotonic()
-        footer = f"at most about {duration(left)} left" if left > 0 else "longer than expected"
-        return Group(table, Text(footer))
+        return table
 
 
 def duration(seconds: float) -> str:

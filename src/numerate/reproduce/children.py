@@ -1,4 +1,4 @@
-"""One `numerate train` process per model, so many at a time, none left behind."""
+"""One `numerate train` process per run, so many at a time, none left behind."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from numerate.errors import FailureError
 from numerate.reproduce.board import Board
-from numerate.reproduce.choices import Plan
+from numerate.reproduce.choices import Plan, Task
 
 GRACE = 60.0  # seconds a child has to write its best weights after an interrupt
 
@@ -52,23 +52,23 @@ class Children:
         self._stopped = False
         self._guard = threading.Lock()
 
-    def train(self, models: Sequence[str]) -> None:
-        """Train the models in this order; the board says which of them failed."""
+    def train(self, tasks: Sequence[Task]) -> None:
+        """Train them in this order; the board says which of them failed."""
         with ThreadPoolExecutor(self.plan.workers) as pool:
-            tasks = [pool.submit(self._train_one, model) for model in models]
+            begun = [pool.submit(self._train_one, task) for task in tasks]
             try:
-                wait(tasks)
+                wait(begun)
             except BaseException:
                 self._interrupt()
                 raise
-            for task in tasks:
-                task.result()
+            for ended in begun:
+                ended.result()
 
-    def _train_one(self, model: str) -> None:
-        child = self._start(model)
+    def _train_one(self, task: Task) -> None:
+        child = self._start(task)
         if child is None:
             return
-        row = self.board.rows[model]
+        row = self.board.rows[task.name]
         row.start("training")
         reason = ""
         assert child.stderr is not None
@@ -86,14 +86,14 @@ class Children:
                 row.end("trained")
             else:
                 row.end("failed", reason.removeprefix("numerate: ") or f"exit status {status}")
-        self.board.ended(model)
+        self.board.ended(task.name)
 
-    def _start(self, model: str) -> subprocess.Popen[str] | None:
+    def _start(self, task: Task) -> subprocess.Popen[str] | None:
         with self._guard:
             if self._stopped:
                 return None
             child = subprocess.Popen(
-                [sys.executable, "-m", "numerate", *self.plan.training_arguments(model)],
+                [sys.executable, "-m", "numerate", *self.plan.training_arguments(task)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

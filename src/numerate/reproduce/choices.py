@@ -2,75 +2,144 @@
 
 import os
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, RunError
-from numerate.heads.registry import check_head_name, paper_heads
-from numerate.training.options import TrainingOptions
+from numerate.reproduce.suites import PAPER, Row, chosen_rows, rows_of
+from numerate.training.options import TrainingOptions, usual_of
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """One run of a row: what is trained and evaluated by itself."""
+
+    name: str  # as progress tells of it
+    row: Row
+    seed: int
+
+
+@dataclass(frozen=True)
 class Plan:
     """All choices of one reproduction; the folder of every result follows from them."""
 
     dataset: Path
     out: Path
-    models: tuple[str, ...] = field(default_factory=paper_heads)
+    suite: str = PAPER
+    backbone: str | None = None  # of the suite that needs a pretrained one
+    models: tuple[str, ...] | None = None  # names of rows, or of heads; None: all of the suite
+    seeds: int = 1  # so many, from that of the options on
     options: TrainingOptions = field(default_factory=TrainingOptions)
+    learning_rate: float | None = None  # None, also below: what is usual for a row's backbone
+    hidden: int | None = None
+    dropout: float | None = None
     vocabulary: int = 1000
-    hidden: int = 50
-    dropout: float = 0.1
     truncate: bool = False
     vectors: str | None = None
+    cache: Path | None = None
+    trust_remote_code: bool = False
     device: str | None = None
-    processes: int = 0  # 0: one per core, one thread each, which is faster than the reverse
+    processes: int = 0  # 0: as many as `workers` says
     given_threads: int | None = None  # for each process; None: they share the cores
     confidence: float | None = 0.95
     everything: bool = True  # also the figures beyond the paper
 
     def __post_init__(self) -> None:
-        if not self.models:
-            raise NumerateError(f"models: got none, expected some of {', '.join(paper_heads())}")
-        for model in self.models:
-            check_head_name(model)
-        if len(set(self.models)) < len(self.models):
-            raise NumerateError(f"models: got one twice in {', '.join(self.models)}")
-        if self.processes < 0:
-            raise NumerateError(f"processes: got {self.processes}, expected 0 or more")
+        if not self.rows:
+            raise NumerateError(
+                f"models: got none, expected some of {', '.join(r.name for r in self._suite_rows)}"
+            )
+        for name, least in (("seeds", 1), ("processes", 0)):
+            if getattr(self, name) < least:
+                raise NumerateError(f"{name}: got {getattr(self, name)}, expected {least} or more")
         if self.given_threads is not None and self.given_threads < 1:
             raise NumerateError(f"threads: got {self.given_threads}, expected 1 or more")
         if self.confidence is not None and not 0 < self.confidence < 1:
             raise NumerateError(f"confidence: got {self.confidence}, expected between 0 and 1")
+        pretrained = [row for row in self.rows if row.is_pretrained]
+        if pretrained and self.vectors is not None:
+            raise NumerateError(
+                f"vectors: got {self.vectors} for the suite {self.suite}, whose pretrained model "
+                "has its own embeddings"
+            )
+        if pretrained and not backbone_path(pretrained[0]).exists():
+            raise NumerateError(
+                f"{backbone_path(pretrained[0])}: does not exist, expected a folder or a GGUF file"
+            )
+
+    @cached_property
+    def _suite_rows(self) -> tuple[Row, ...]:
+        return rows_of(self.suite, self.backbone)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        known = self._suite_rows
+        return known if self.models is None else chosen_rows(self.models, known)
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every row with every seed; what is not trained has but one run."""
+        return tuple(
+            Task(row.name if self.seeds == 1 else f"{row.name}, seed {seed}", row, seed)
+            for seed in range(self.options.seed, self.options.seed + self.seeds)
+            for row in self.rows
+            if row.is_trained or seed == self.options.seed
+        )
+
+    @property
+    def compares(self) -> bool:
+        """Whether tables say who cannot be told from the best. The paper's, of one seed, do not."""
+        return self.seeds > 1 or self.suite != PAPER
 
     @property
     def workers(self) -> int:
-        return min(self.processes or os.cpu_count() or 1, len(self.models))
+        """One a core, one thread each, which is faster than the reverse, and lets small models
+        share a GPU. Over a pretrained model one: it is large, and its states are kept for the next.
+        """
+        usual = 1 if any(row.is_pretrained for row in self.rows) else os.cpu_count() or 1
+        return min(self.processes or usual, len(self.tasks))
 
     @property
     def threads(self) -> int:
         """For each process."""
         return self.given_threads or max(1, (os.cpu_count() or 1) // self.workers)
 
-    def run(self, model: str) -> Path:
-        return self.out / "runs" / model
+    def run(self, task: Task) -> Path:
+        """Those of the first seed lie where those of a single one do."""
+        runs = self.out / "runs"
+        return (
+            runs if task.seed == self.options.seed else runs / f"seed-{task.seed}"
+        ) / task.row.name
 
-    @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self, task: Task) -> dict[str, Any]:
         """Everything that makes a run what it is, by the names `numerate train` gives it."""
+        row, usual = task.row, usual_of(task.row.backbone)
+
+        def chosen(name: str) -> Any:
+            given = getattr(self, name)
+            return getattr(usual, name) if given is None else given
+
         return {
             **asdict(self.options),
+            "seed": task.seed,
+            **{name: chosen(name) for name in ("learning_rate", "hidden", "dropout")},
             "vocabulary": self.vocabulary,
-            "hidden": self.hidden,
-            "dropout": self.dropout,
             "truncate": self.truncate,
             "vectors": self.vectors,
+            "model": row.model,
+            "backbone": row.backbone,
+            "sight": row.sight,
+            "members": row.members,
+            "finetune": row.finetune,
         }
 
-    def training_arguments(self, model: str) -> list[str]:
-        """`numerate train` as it is called for one model; a run that has begun goes on."""
-        arguments = ["train", str(self.dataset), "--out", str(self.run(model)), "--resume"]
-        for name, value in {"model": model, **self.settings, "device": self.device}.items():
+    def training_arguments(self, task: Task) -> list[str]:
+        """`numerate train` as it is called for one run; one that has begun goes on."""
+        arguments = ["train", str(self.dataset), "--out", str(self.run(task)), "--resume"]
+        told = self.settings(task) | {"members": ",".join(task.row.members) or None}
+        told |= {"cache": self.cache, "trust_remote_code": self.trust_remote_code}
+        for name, value in (told | {"device": self.device}).items():
             option = "--" + name.replace("_", "-")
             if value is True:
                 arguments.append(option)
@@ -78,20 +147,28 @@ class Plan:
                 arguments.append(f"{option}={value}")
         return arguments
 
-    def is_trained(self, model: str, content_hash: str) -> bool:
+    def is_trained(self, task: Task, content_hash: str) -> bool:
         """Whether the run is there and finished; one of other options or data is refused."""
         from numerate.runs.folder import CONFIG, RunFolder
 
-        folder = self.run(model)
+        folder = self.run(task)
+        if not task.row.is_trained:
+            return True
         if not (folder / CONFIG).exists():
             return False
         config = RunFolder(folder).config()
         finished = config.state == "finished"
         found = {**asdict(config), **asdict(config.options), **config.training}
+        found |= {**config.network_options, "finetune": "none"}
         if config.truncate is not None:  # as runs of an earlier version say it
             found["truncate"] = config.truncate
+        if config.backbone is not None:
+            found |= {"backbone": config.backbone.path, "finetune": config.backbone.finetune}
         found["dataset"] = config.dataset and config.dataset.content_hash
-        for name, value in {"model": model, "dataset": content_hash, **self.settings}.items():
+        asked = {"dataset": content_hash, **self.settings(task)}
+        if task.row.is_pretrained:
+            asked["backbone"] = str(backbone_path(task.row))
+        for name, value in asked.items():
             may_change = not finished and name in {"epochs", "patience"}
             if found.get(name) != value and not may_change:
                 raise RunError(
@@ -99,3 +176,12 @@ class Plan:
                     f"got {value!r}; choose another --out, or remove it"
                 )
         return finished
+
+
+def backbone_path(row: Row) -> Path:
+    """Where the pretrained model of a row lies, as runs remember it."""
+    from numerate.pretrained.backbone import parse_reference
+
+    path = parse_reference(row.backbone)
+    assert path is not None
+    return path.absolute()

@@ -1,4 +1,4 @@
-"""How long will it take? A few steps of every model, timed on this machine as it is now."""
+"""How long will it take? A few steps of every row, timed on this machine as it is now."""
 
 import heapq
 import tempfile
@@ -8,9 +8,10 @@ from functools import cache
 from typing import Any
 
 from numerate.errors import NumerateError
-from numerate.reproduce.choices import Plan
-from numerate.reproduce.pool import each_model
-from numerate.training.options import TrainingOptions
+from numerate.reproduce.choices import Plan, Task
+from numerate.reproduce.pool import each_task
+from numerate.reproduce.suites import Row
+from numerate.training.options import TrainingOptions, usual_of
 
 STEPS, SECONDS = 20, 0.5  # timing ends with whichever comes first
 WARM_UP = 2  # steps that do not count
@@ -21,20 +22,24 @@ MARGIN = 1.2
 """A machine is seldom as quiet for minutes as it was for half a second."""
 
 
-def expected_seconds(plan: Plan, models: Sequence[str]) -> dict[str, float]:
-    """An upper bound for each model: all epochs and the evaluation.
+def expected_seconds(plan: Plan, tasks: Sequence[Task]) -> dict[Task, float]:
+    """An upper bound for each run: all epochs and the evaluation. Seeds take the same time.
 
     Timed in as many processes at a time as will train, since they slow each other down. A
-    model that cannot be timed will not train for long; where none can, the reason is raised.
+    row that cannot be timed will not train for long; where none can, the reason is raised.
     """
-    found = dict(each_model(plan, time_model, models))
+    one_of_each: dict[Row, Task] = {}
+    for task in tasks:
+        one_of_each.setdefault(task.row, task)
+    timed = each_task(plan, time_task, list(one_of_each.values()))
+    found = {task.row: result for task, result in timed}
     errors = [result for result in found.values() if isinstance(result, NumerateError)]
-    if len(errors) == len(models):
+    if len(errors) == len(found):
         raise errors[0]
-    return {
-        model: 0.0 if isinstance(result, NumerateError) else result
-        for model, result in found.items()
+    seconds = {
+        row: 0.0 if isinstance(result, NumerateError) else result for row, result in found.items()
     }
+    return {task: seconds[task.row] for task in tasks}
 
 
 def makespan(seconds: Sequence[float], workers: int) -> float:
@@ -45,25 +50,26 @@ def makespan(seconds: Sequence[float], workers: int) -> float:
     return max(ends)
 
 
-def time_model(plan: Plan, model: str) -> float:
+def time_task(plan: Plan, task: Task) -> float:
     """A run that is interrupted after a few steps, and what they say of the whole."""
     imports = _import_seconds()
     from numerate.corpus.dataset import Dataset
+    from numerate.model.config import NetworkConfig
     from numerate.training.run import train
 
     watch, begin = Stopwatch(), time.monotonic()
-    settings = plan.settings
-    for name in TrainingOptions.__dataclass_fields__:
-        del settings[name]
+    settings, usual = plan.settings(task), usual_of(task.row.backbone)
+    del settings["finetune"]  # of pretrained models, which are not timed
+    network = NetworkConfig(task.row.backbone, usual.layers or 1, usual.heads or 1)
+    options = {name: settings.pop(name) for name in TrainingOptions.__dataclass_fields__}
     with tempfile.TemporaryDirectory() as folder:
         train(
             plan.dataset,
             f"{folder}/run",
-            model=model,
-            options=plan.options,
+            options=TrainingOptions(**options),
             device=plan.device,
             reporter=watch,
-            **settings,
+            **(settings | {"backbone": network}),
         )
     splits = {
         name: split["tokens"] + split["paragraphs"]

@@ -1,4 +1,4 @@
-"""Work within Python on several models at a time: timing and evaluation."""
+"""Work within Python on several runs at a time: timing and evaluation."""
 
 import multiprocessing
 import os
@@ -9,17 +9,17 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from typing import TypeVar
 
 from numerate.errors import NumerateError
-from numerate.reproduce.choices import Plan
+from numerate.reproduce.choices import Plan, Task
 
 Result = TypeVar("Result")
 
 
-def each_model(
-    plan: Plan, work: Callable[[Plan, str], Result], models: Sequence[str]
-) -> Iterator[tuple[str, Result | NumerateError]]:
+def each_task(
+    plan: Plan, work: Callable[[Plan, Task], Result], tasks: Sequence[Task]
+) -> Iterator[tuple[Task, Result | NumerateError]]:
     """Results as they come, from as many processes as training uses, with as many threads.
 
-    What goes wrong with one model does not keep the others from theirs.
+    What goes wrong with one does not keep the others from theirs.
     """
     pool = ProcessPoolExecutor(
         plan.workers,
@@ -28,15 +28,15 @@ def each_model(
         initargs=(plan.threads,),
     )
     try:
-        tasks = {pool.submit(work, plan, model): model for model in models}
-        for task in as_completed(tasks):
+        begun = {pool.submit(work, plan, task): task for task in tasks}
+        for ended in as_completed(begun):
             try:
-                yield tasks[task], task.result()
+                yield begun[ended], ended.result()
             except NumerateError as error:
-                yield tasks[task], error
+                yield begun[ended], error
             except BrokenExecutor:
                 died = NumerateError("its process died; fewer --processes need less memory")
-                yield tasks[task], died
+                yield begun[ended], died
         pool.shutdown()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)

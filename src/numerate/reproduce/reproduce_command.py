@@ -1,4 +1,4 @@
-"""`numerate reproduce`: all models, all tables, one report; goes on where it stopped."""
+"""`numerate reproduce`: all rows of a suite, all tables, one report; goes on where it stopped."""
 
 import sys
 from collections.abc import Sequence
@@ -6,14 +6,16 @@ from dataclasses import replace
 
 from numerate.corpus.dataset import Dataset
 from numerate.errors import FailureError, printable
+from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.result_tables import result_tables
+from numerate.evaluation.seeds import together
 from numerate.heads.combination import CombinationHead
 from numerate.heads.registry import head_class
 from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children, exclusive
-from numerate.reproduce.choices import Plan
+from numerate.reproduce.choices import Plan, Task
 from numerate.reproduce.estimate import expected_seconds, makespan
-from numerate.reproduce.results import evaluate_models
+from numerate.reproduce.results import evaluate_tasks
 from numerate.reproduce.write import write_results
 from numerate.tables import print_tables
 
@@ -21,44 +23,73 @@ from numerate.tables import print_tables
 def reproduce(plan: Plan) -> None:
     """Train, evaluate and report; prints the tables, and where the report is."""
     dataset = Dataset.open(plan.dataset)
-    board = Board(plan.models, plan.options.epochs)
+    board = Board([task.name for task in plan.tasks], plan.options.epochs)
     try:
         with exclusive(plan.out) as lock:
             _reproduce(plan, dataset, board, lock)
     except (KeyboardInterrupt, SystemExit) as stop:
         print("numerate: interrupted; the same command goes on where it stopped", file=sys.stderr)
         raise SystemExit(stop.code if isinstance(stop, SystemExit) else 130) from None
-    failed = [f"{model} ({row.reason})" for model, row in board.rows.items() if row.reason]
+    failed = [f"{name} ({row.reason})" for name, row in board.rows.items() if row.reason]
     if failed:
         raise FailureError(f"failed: {', '.join(failed)}; the same command tries again")
 
 
 def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
     content = dataset.manifest["content_hash"]
-    waiting = [model for model in plan.models if not plan.is_trained(model, content)]
+    waiting = [task for task in plan.tasks if not plan.is_trained(task, content)]
     order = _longest_first(plan, waiting, board) if waiting else []
     with board:
         Children(plan, board, lock).train(order)
-        for model in waiting:
-            row = board.rows[model]
-            if not row.reason and not plan.is_trained(model, content):
+        for task in waiting:
+            row = board.rows[task.name]
+            if not row.reason and not plan.is_trained(task, content):
                 row.end("failed", "interrupted")
-        trained = [model for model in plan.models if not board.rows[model].reason]
-        evaluations = evaluate_models(plan, trained, board)
-    if evaluations:
+        trained = [task for task in plan.tasks if not board.rows[task.name].reason]
+        found = evaluate_tasks(plan, trained, board)
+    if found:
+        evaluations = _compared(plan, found, board) if plan.compares else list(found.values())
         board.say("drawing figures …")
-        report = write_results(plan, dataset, evaluations, board.say)
+        report = write_results(plan, dataset, evaluations, _inspected(found), board.say)
         # The terminal has no room for intervals.
-        print_tables(result_tables([replace(found, intervals={}) for found in evaluations]))
-        for model in plan.models:
-            if issubclass(head_class(model), CombinationHead):
-                print(f"{model}: {plan.options.combination}")
-        print(f"\nTables, figures and runs: {printable(plan.out)}\nReport: {printable(report)}")
+        print_tables(result_tables([replace(one, intervals={}) for one in evaluations]))
+        combinations = [
+            task.row.name
+            for task in _inspected(found)
+            if issubclass(head_class(task.row.model), CombinationHead)
+        ]
+        if combinations:
+            print(f"{', '.join(combinations)}: {plan.options.combination}")
+        print(f"\nTables, figures and runs: {printable(plan.out)}")
+        if report is not None:
+            print(f"Report: {printable(report)}")
 
 
-def _longest_first(plan: Plan, models: Sequence[str], board: Board) -> list[str]:
-    """Say how long it will take, and give the order in which no process idles at the end."""
-    board.say(f"timing a few steps of {', '.join(models)} …")
-    seconds = expected_seconds(plan, models)
+def _compared(plan: Plan, found: dict[Task, Evaluation], board: Board) -> Sequence[Evaluation]:
+    """The seeds of each row together, in the order of the suite."""
+    board.say("comparing rows …")
+    rows = {row.name: [one for task, one in found.items() if task.row == row] for row in plan.rows}
+    return together({name: runs for name, runs in rows.items() if runs}, plan.confidence)
+
+
+def _inspected(found: dict[Task, Evaluation]) -> list[Task]:
+    """One run of each row that is trained: what models learnt is shown of their first seed."""
+    first: dict[str, Task] = {}
+    for task in found:
+        if task.row.is_trained:
+            first.setdefault(task.row.name, task)
+    return list(first.values())
+
+
+def _longest_first(plan: Plan, tasks: Sequence[Task], board: Board) -> list[Task]:
+    """Say how long it will take, and give the order in which no process idles at the end.
+
+    A pretrained model would have to read the dataset before a step could be timed.
+    """
+    if any(task.row.is_pretrained for task in tasks):
+        return list(tasks)
+    rows = dict.fromkeys(task.row.name for task in tasks)
+    board.say(f"timing a few steps of {', '.join(rows)} …")
+    seconds = expected_seconds(plan, tasks)
     board.expect(makespan(list(seconds.values()), plan.workers))
-    return sorted(models, key=lambda model: -seconds[model])
+    return sorted(tasks, key=lambda task: -seconds[task])

@@ -2,57 +2,62 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from numerate.errors import RunError
 from numerate.evaluation.evaluate import Evaluation, evaluate
+from numerate.evaluation.observed import load_observed, save_observed
 from numerate.evaluation.remembered import PARTS, evaluation_of
+from numerate.model.opening import Settings
+from numerate.pretrained.files import digest
 from numerate.records import write_record
 from numerate.reproduce.board import Board
-from numerate.reproduce.choices import Plan
-from numerate.reproduce.pool import each_model
+from numerate.reproduce.choices import Plan, Task, backbone_path
+from numerate.reproduce.pool import each_task
 from numerate.runs.folder import METRICS, WEIGHTS, RunFolder
 
 
-def evaluate_models(plan: Plan, models: Sequence[str], board: Board) -> list[Evaluation]:
+def evaluate_tasks(plan: Plan, tasks: Sequence[Task], board: Board) -> dict[Task, Evaluation]:
     """Evaluate each run unless its figures are there already; the board says which failed."""
-    waiting = [model for model in models if _remembered(plan, model) is None]
-    for model in models:
-        if model in waiting:
-            board.rows[model].state = "evaluating"
-        else:
-            board.rows[model].state = "evaluated"
-    for model, error in each_model(plan, evaluate_run, waiting) if waiting else ():
+    waiting = [task for task in tasks if _remembered(plan, task) is None]
+    for task in tasks:
+        board.rows[task.name].state = "evaluating" if task in waiting else "evaluated"
+    for task, error in each_task(plan, evaluate_task, waiting) if waiting else ():
         if error is None:
-            board.rows[model].end("evaluated")
+            board.rows[task.name].end("evaluated")
         else:
-            board.rows[model].end("failed", str(error))
-        board.ended(model)
-    found = {model: _remembered(plan, model) for model in models}
-    return [
-        evaluation_of(record, Path("runs") / model)
-        for model, record in found.items()
-        if record is not None
-    ]
+            board.rows[task.name].end("failed", str(error))
+        board.ended(task.name)
+    found = {task: _remembered(plan, task) for task in tasks}
+    return {task: evaluation for task, evaluation in found.items() if evaluation is not None}
 
 
-def evaluate_run(plan: Plan, model: str) -> None:
-    folder = plan.run(model)
+def evaluate_task(plan: Plan, task: Task) -> None:
+    row, folder = task.row, plan.run(task)
+    sight = None if row.is_trained else row.sight  # runs see as they were trained to
     result = evaluate(
-        folder,
+        folder if row.is_trained else row.backbone,
         plan.dataset,
         everything=plan.everything,
         confidence=plan.confidence,
         device=plan.device,
+        settings=Settings(plan.cache, plan.vocabulary, plan.trust_remote_code, sight=sight),
     )
-    record = {**result.record(), "evaluated": _basis(plan, model)}
-    write_record(folder / METRICS, record)
+    basis = _basis(plan, task)
+    folder.mkdir(parents=True, exist_ok=True)
+    if plan.compares:
+        save_observed(folder, result.observed, basis)
+    write_record(folder / METRICS, {**result.record(), "evaluated": basis})
 
 
-def _basis(plan: Plan, model: str) -> dict[str, Any]:
+def _basis(plan: Plan, task: Task) -> dict[str, Any]:
     """What the figures of a run depend on beyond its dataset."""
-    weights = hashlib.sha256((plan.run(model) / WEIGHTS).read_bytes()).hexdigest()
+    if task.row.is_trained:
+        weights = hashlib.sha256((plan.run(task) / WEIGHTS).read_bytes()).hexdigest()
+    else:
+        weights = digest(backbone_path(task.row))
     return {
         "weights": weights,
         "confidence": plan.confidence,
@@ -60,13 +65,17 @@ def _basis(plan: Plan, model: str) -> dict[str, Any]:
     }
 
 
-def _remembered(plan: Plan, model: str) -> dict[str, Any] | None:
+def _remembered(plan: Plan, task: Task) -> Evaluation | None:
     try:
-        record = RunFolder(plan.run(model)).metrics()
+        record = RunFolder(plan.run(task)).metrics()
     except RunError:  # spoilt, so it is evaluated again
         return None
     if record is None:
         return None
-    basis = _basis(plan, model)
+    basis = _basis(plan, task)
     whole = all(record.get(part) is not None for part in PARTS[basis["metrics"]])
-    return record if whole and record.get("evaluated") == basis else None
+    if not whole or record.get("evaluated") != basis:
+        return None
+    found = evaluation_of(record, Path("runs") / task.row.name)
+    observed = load_observed(plan.run(task), basis) if plan.compares else {}
+    return replace(found, observed=observed) if observed or not plan.compares else None

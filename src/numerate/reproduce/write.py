@@ -1,5 +1,6 @@
 """Everything a reproduction leaves behind besides its runs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from numerate.analysis.inspect import Say, inspect_runs
@@ -9,12 +10,22 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.describe import describe
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.result_tables import as_csv, as_json, result_tables
-from numerate.reproduce.choices import Plan
+from numerate.model.opening import Settings
+from numerate.reproduce.choices import Plan, Task
 from numerate.tables import as_latex, as_markdown
 
 
-def write_results(plan: Plan, dataset: Dataset, evaluations: list[Evaluation], say: Say) -> Path:
-    """Each file appears whole; the report comes last, so where it is, all is."""
+def write_results(
+    plan: Plan,
+    dataset: Dataset,
+    evaluations: Sequence[Evaluation],
+    inspected: Sequence[Task],
+    say: Say,
+) -> Path | None:
+    """Each file appears whole; the report comes last, so where it is, all is.
+
+    It is of the runs that are `inspected`; without any there is none.
+    """
     tables = result_tables(evaluations)
     texts = {
         "tables.md": as_markdown(tables),
@@ -25,12 +36,15 @@ def write_results(plan: Plan, dataset: Dataset, evaluations: list[Evaluation], s
     }
     for name, text in texts.items():
         write_file(plan.out / name, (text.rstrip("\n") + "\n").encode())
-    folders = [plan.run(found.name) for found in evaluations]
+    if not inspected:
+        return None
     return inspect_runs(
-        folders,
+        [plan.run(task) for task in inspected],
         plan.out,
         dataset=plan.dataset,
         device=plan.device,
+        settings=Settings(plan.cache, trust_remote_code=plan.trust_remote_code),
         among_others=True,
+        results=tables if plan.compares else [],
         say=say,
     )

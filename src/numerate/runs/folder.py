@@ -29,9 +29,10 @@ CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetenso
 DOCUMENTS, ENVIRONMENT, LOG = "documents.json", "environment.json", "log.jsonl"
 CHECKPOINT, TENSORBOARD = "checkpoint.safetensors", "tensorboard"
 METRICS, REFERENCE, CALIBRATION = "metrics.json", "reference.json", "calibration.json"
+OBSERVED = "observed.safetensors"  # what the figures of METRICS are made of, by document
 OURS = (
     *(CONFIG, VOCABULARY, WEIGHTS, DOCUMENTS, ENVIRONMENT, LOG, CHECKPOINT, TENSORBOARD),
-    *(METRICS, REFERENCE, CALIBRATION),
+    *(METRICS, OBSERVED, REFERENCE, CALIBRATION),
 )
 _OF_MEMBER = re.compile(r"calibration-[^.]+\.json")  # what CALIBRATION is of a run
 

@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from numerate.errors import NumerateError
+from numerate.configuration import PRETRAINED
+from numerate.errors import NumerateError, check_choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +47,28 @@ class TrainingOptions:
             "every member learns from every numeral, mixture weights are fitted on dev "
             "(not in the paper; --plain-mixture leaves both out)"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class UsualOf:
+    """What is usual depends on what reads text."""
+
+    learning_rate: float
+    hidden: int
+    dropout: float
+    layers: int | None = None  # a pretrained model has its own
+    heads: int | None = None
+
+
+OF_BACKBONE = {
+    "lstm": UsualOf(TrainingOptions().learning_rate, hidden=50, dropout=0.1, layers=1, heads=1),
+    "transformer": UsualOf(0.005, hidden=64, dropout=0.1, layers=2, heads=4),
+    f"{PRETRAINED}PATH": UsualOf(0.001, hidden=256, dropout=0.5),
+}
+
+
+def usual_of(backbone: str) -> UsualOf:
+    """Of `lstm`, `transformer` or `hf:PATH`."""
+    kind = f"{PRETRAINED}PATH" if backbone.startswith(PRETRAINED) else backbone
+    check_choice("backbone", kind, OF_BACKBONE)
+    return OF_BACKBONE[kind]

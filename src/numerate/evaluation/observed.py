@@ -1,0 +1,99 @@
+"""What the figures of a run are made of, document by document, and its file in the run."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from numerate.errors import RunError
+from numerate.perplexity import perplexity
+from numerate.runs.folder import OBSERVED
+from numerate.tables import HIGH, LOW
+
+FigurePath = tuple[str, ...]  # table, figure; or table, class, figure
+
+_FORMAT = "numerate observed 1"
+_FUNCTIONS: dict[str, Callable[[float], float]] = {
+    function.__name__: function for function in (perplexity, math.sqrt, float)
+}
+_GOALS = {"accuracy": HIGH, "order_accuracy": HIGH, "coverage_50": 0.5, "coverage_90": 0.9}
+
+
+def goal_of(path: FigurePath) -> float:
+    """How a figure is good: `LOW`, `HIGH`, or a number that it should be near.
+
+    PP flatters small vocabularies: the best of it means nothing, and its goal is nan.
+    """
+    return math.nan if path[-1] == "pp" else _GOALS.get(path[-1], LOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A function of a mean, by the sum and size of each document; or a median of single values."""
+
+    values: np.ndarray = field(repr=False)  # [n] sums of documents; for a median, all values
+    sizes: np.ndarray = field(repr=False)  # [n] how many are summed up in each
+    documents: np.ndarray = field(repr=False)  # [n] ranks of ids, the same for every run of a split
+    function: Callable[[float], float] = float
+    bounds: tuple[float, float] = (-math.inf, math.inf)  # of the mean
+    is_median: bool = False
+
+    @property
+    def estimate(self) -> float:
+        """The mean, before the function; or the median."""
+        if self.is_median:
+            return float(np.median(self.values))
+        return float(self.values.sum() / self.sizes.sum())
+
+
+def by_document(values: np.ndarray, documents: np.ndarray, **about: Any) -> Observed:
+    """Of single values, each of a document: what is needed of them."""
+    if about.get("is_median"):
+        return Observed(values, np.ones_like(values), documents, **about)
+    distinct, document = np.unique(documents, return_inverse=True)
+    sums = np.zeros(len(distinct))
+    np.add.at(sums, document, values)
+    return Observed(sums, np.bincount(document).astype(np.float64), distinct, **about)
+
+
+def save_observed(run: Path, observed: dict[FigurePath, Observed], basis: dict[str, Any]) -> None:
+    """Write the file; `basis` says what it rests on, as `metrics.json` does."""
+    import torch
+
+    from numerate.tensor_file import save_tensors
+
+    tensors, about = {}, {}
+    for path, one in observed.items():
+        name = ".".join(path)
+        about[name] = [one.function.__name__, *map(str, one.bounds), one.is_median]
+        for part in ("values", "sizes", "documents"):
+            tensors[f"{name}/{part}"] = torch.from_numpy(np.ascontiguousarray(getattr(one, part)))
+    record = {"figures": json.dumps(about), "basis": json.dumps(basis, sort_keys=True)}
+    save_tensors(run / OBSERVED, _FORMAT, tensors, record)
+
+
+def load_observed(run: Path, basis: dict[str, Any]) -> dict[FigurePath, Observed]:
+    """What the file says, if it is there, whole, and rests on the same; else nothing."""
+    from numerate.tensor_file import load_tensors
+
+    try:
+        tensors, record = load_tensors(run / OBSERVED, _FORMAT)
+    except RunError:
+        return {}
+    if record["basis"] != json.dumps(basis, sort_keys=True):
+        return {}
+    return {
+        tuple(name.split(".")): Observed(
+            tensors[f"{name}/values"].numpy(),
+            tensors[f"{name}/sizes"].numpy(),
+            tensors[f"{name}/documents"].numpy(),
+            function=_FUNCTIONS[function],
+            bounds=(float(low), float(high)),
+            is_median=is_median,
+        )
+        for name, (function, low, high, is_median) in json.loads(record["figures"]).items()
+    }

@@ -1,0 +1,159 @@
+"""Models of several seeds in one table: what is shown in every format, and what is kept."""
+
+import csv
+import io
+import json
+import math
+import statistics
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.evaluation.test_tables import ORACLE, evaluation
+
+from numerate.evaluation.evaluate import ABOVE_ORACLE, Evaluation
+from numerate.evaluation.observed import (
+    FigurePath,
+    Observed,
+    by_document,
+    load_observed,
+    save_observed,
+)
+from numerate.evaluation.result_tables import as_csv, as_json, result_tables
+from numerate.evaluation.seeds import SeedEvaluation, together
+from numerate.perplexity import perplexity
+from numerate.runs.folder import OBSERVED
+from numerate.tables import as_latex, as_markdown
+
+APP: FigurePath = ("perplexity", "numerals", "app")
+MDAE: FigurePath = ("number_line", "mdae")
+NATS = np.random.default_rng(1).normal(1.0, 0.1, 200)
+
+
+def run(nats: float, seed: int) -> Evaluation:
+    """Whose numerals take so many nats more, or a little less or more than that by the seed."""
+    values = NATS + nats + 0.01 * seed + 0.02 * np.random.default_rng(seed).normal(0, 1, 200)
+    documents = np.arange(200) // 4
+    observed = {
+        path: by_document(values, documents, function=perplexity)
+        for path in (("perplexity", name, "app") for name in ("words", "numerals", "all"))
+    }
+    observed[MDAE] = by_document(values, documents, is_median=True)
+    observed[ABOVE_ORACLE] = by_document(values, documents)
+    return replace(evaluation("mog", oracle=ORACLE), observed=observed)
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[SeedEvaluation]:
+    return together(
+        {
+            "good": [run(0.0, seed) for seed in (1, 2, 3)],
+            "alike": [run(0.0, seed) for seed in (3, 1, 2)],
+            "bad": [run(0.5, seed) for seed in (1, 2, 3)],
+        },
+        confidence=0.95,
+    )
+
+
+def test_figures_are_means_over_seeds_with_their_spread(rows: list[SeedEvaluation]) -> None:
+    figures = [perplexity(run(0.5, seed).observed[APP].estimate) for seed in (1, 2, 3)]
+    bad = rows[2]
+    assert bad.figures["perplexity"]["numerals"]["app"] == pytest.approx(statistics.mean(figures))
+    spread = bad.spread["perplexity"]["numerals"]["app"]
+    assert spread == pytest.approx(statistics.stdev(figures))
+    low, high = bad.intervals["perplexity"]["numerals"]["app"]
+    assert low < min(figures) < max(figures) < high  # three seeds say little
+    above = [run(0.5, seed).observed[ABOVE_ORACLE].estimate for seed in (1, 2, 3)]
+    assert bad.oracle is not None
+    assert bad.oracle["nats_above"]["numerals"] == pytest.approx(statistics.mean(above))
+    assert ORACLE["nats_above"]["numerals"] == 0.875, "what was given is left as it was"
+
+
+def test_the_best_and_all_that_cannot_be_told_from_it_are_marked_in_every_format(
+    rows: list[SeedEvaluation],
+) -> None:
+    assert [row.is_among_best(APP) for row in rows] == [True, True, False]
+    assert not rows[0].is_among_best(("perplexity", "numerals", "pp"))
+    tables = result_tables(rows)
+    assert {(0, 4), (1, 4)} <= tables[0].best
+    assert (2, 4) not in tables[0].best
+    assert {row for row, column in tables[1].best if column == 3} == {2, 3}  # after the constants
+    markdown, latex = as_markdown(tables), as_latex(tables)
+    for name, bold in (("good", "**"), ("alike", "**"), ("bad", "")):
+        (line,) = [
+            one for one in markdown.splitlines() if one.startswith(f"| {name} | ") and "0.0" in one
+        ][:1]
+        cell = line.split(" | ")[4]
+        assert cell.startswith(bold)
+        assert " ±" in cell
+        assert cell.endswith("]")
+        assert bold or "**" not in cell
+        (line,) = [one for one in latex.splitlines() if one.startswith(f"{name} & ")][:1]
+        assert line.split(" & ")[4].startswith(r"\textbf{" if bold else "4")
+        assert r"$\pm$" in line
+    assert "Mean ±standard deviation over 3 seeds." in markdown
+    assert "p > 0.05, Holm-corrected" in markdown
+
+
+def test_csv_and_json_have_spread_and_p(rows: list[SeedEvaluation]) -> None:
+    lines = {
+        (line["model"], line["figure"]): line for line in csv.DictReader(io.StringIO(as_csv(rows)))
+    }
+    good, bad = (lines[name, "perplexity.numerals.app"] for name in ("good", "bad"))
+    assert (good["seeds"], good["among_best"], bad["among_best"]) == ("3", "True", "False")
+    assert float(bad["p_holm"]) < 0.05
+    assert float(good["sd"]) == pytest.approx(rows[0].spread["perplexity"]["numerals"]["app"])
+    record = json.loads(as_json(rows, None))["runs"]["runs/bad"]
+    assert record["seeds"] == 3
+    against = record["against_best"]["perplexity"]["numerals"]["app"]
+    assert against["among_best"] is False
+    assert against["difference"] == pytest.approx(0.5, abs=0.02)  # nats
+
+
+def test_a_row_that_lacks_a_seed_says_so() -> None:
+    rows = together({"whole": [run(0, 1), run(0, 2)], "half": [run(0.5, 1)]}, None)
+    (notes,) = {table.notes for table in result_tables(rows)[:1]}
+    assert "Mean ±standard deviation over 2 seeds (half 1)." in notes
+    assert result_tables(rows)[0].rows[1][4].count("±") == 0
+    assert not rows[0].intervals
+
+
+def test_one_seed_is_compared_by_documents() -> None:
+    rows = together({"good": [run(0, 1)], "bad": [run(0.5, 1)]}, 0.9)
+    assert [row.is_among_best(APP) for row in rows] == [True, False]
+    notes = result_tables(rows)[0].notes
+    assert not any("±" in note for note in notes)
+    assert any("tests that count documents, p > 0.1," in note for note in notes)
+
+
+def test_what_figures_are_made_of_is_kept_as_it_was(tmp_path: Path) -> None:
+    observed = run(0, 1).observed
+    save_observed(tmp_path, observed, {"weights": "a"})
+    found = load_observed(tmp_path, {"weights": "a"})
+    assert list(found) == list(observed)
+    for path, one in observed.items():
+        assert same(found[path], one)
+    assert load_observed(tmp_path, {"weights": "b"}) == {}, "of other weights"
+    data = bytearray((tmp_path / OBSERVED).read_bytes())
+    data[-1] ^= 1
+    (tmp_path / OBSERVED).write_bytes(data)
+    assert load_observed(tmp_path, {"weights": "a"}) == {}, "spoilt"
+    assert load_observed(tmp_path / "gone", {"weights": "a"}) == {}
+
+
+def same(one: Observed, other: Observed) -> bool:
+    arrays = ("values", "sizes", "documents")
+    about = ("function", "bounds", "is_median")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays) and all(
+        getattr(one, name) == getattr(other, name) for name in about
+    )
+
+
+def test_sums_by_document_are_those_of_the_single_values() -> None:
+    found = by_document(np.array([1.0, 2.0, 4.0]), np.array([7, 3, 7]))
+    assert found.values.tolist() == [2.0, 5.0]
+    assert found.sizes.tolist() == [1.0, 2.0]
+    assert found.documents.tolist() == [3, 7]
+    assert found.estimate == pytest.approx(7 / 3)
+    assert math.isclose(by_document(np.array([1.0, 9.0]), np.zeros(2), is_median=True).estimate, 5)
