@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
+from numerate.evaluation.central_intervals import CALIBRATED, OWN
 from numerate.evaluation.evaluate import Evaluation, oracles, strict
 from numerate.evaluation.figures import CLASSES, Figures
 from numerate.perplexity import IMPROBABLE
@@ -22,18 +23,25 @@ from numerate.tables import (
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
 _GOALS = {"accuracy": HIGH, "order_accuracy": HIGH, "coverage_50": 0.5, "coverage_90": 0.9}
+_KINDS = {OWN: "", CALIBRATED: ", calibrated"}  # of central intervals
+_CENTRAL = {
+    "coverage_50": "in 50 %",
+    "coverage_90": "in 90 %",
+    "median_width_50": "median\nwidth, 50 %",
+    "median_width_90": "median\nwidth, 90 %",
+    "mean_width_50": "mean\nwidth, 50 %",
+    "mean_width_90": "mean\nwidth, 90 %",
+}
 _NO_GOAL = math.nan  # PP flatters small vocabularies: the best of it means nothing
 _PARTS = {  # beyond the paper: the title, and the figures with their columns
     "beyond": (
         "Beyond the paper: accuracy of the numeral and of its order of magnitude, error of the "
-        "logarithm, CRPS, and how often the truth lies in the central intervals",
+        "logarithm, CRPS",
         {
             "accuracy": "exact",
             "order_accuracy": "magnitude",
             "log10_error": "log10 error",
             "crps": "CRPS",
-            "coverage_50": "in 50 %",
-            "coverage_90": "in 90 %",
         },
     ),
     "selected": (
@@ -69,6 +77,8 @@ def result_tables(evaluations: list[Evaluation]) -> list[ResultTable]:
         _number_line_table(evaluations),
         *(_part_table(evaluations, part) for part in known),
     ]
+    if any("central" in evaluation.figures for evaluation in evaluations):
+        tables.append(_central_table(evaluations))
     return resting_on(tables, evaluations[0].split, evaluations[0].limit)
 
 
@@ -161,6 +171,22 @@ def _part_table(evaluations: list[Evaluation], part: str) -> ResultTable:
     ]
     best = best_cells(rows, figures, [_GOALS.get(key, LOW) for key in columns])
     return ResultTable(title, ["model", *columns.values()], rows, best=best)
+
+
+def _central_table(evaluations: list[Evaluation]) -> ResultTable:
+    """Own intervals and calibrated ones side by side."""
+    rows, figures = [], []
+    for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
+        for kind, found in evaluation.figures.get("central", {}).items():
+            cells = [_cell(evaluation, ("central", kind, key)) for key in _CENTRAL]
+            rows.append([label + _KINDS[kind], *cells])
+            figures.append([found[key] for key in _CENTRAL])
+    title = (
+        "Central intervals: how often they contain the truth, and how wide they are; the model's "
+        "own, and those calibrated on the dev split"
+    )
+    best = best_cells(rows, figures, [_GOALS.get(key, _NO_GOAL) for key in _CENTRAL])
+    return ResultTable(title, ["model", *_CENTRAL.values()], rows, best=best)
 
 
 def comparison_tables(

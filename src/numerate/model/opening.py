@@ -245,9 +245,14 @@ def split_reference(reference: str | Path) -> tuple[Path, str | None]:
     return Path(folder), member
 
 
-def refuse_training_documents(run: RunFolder, dataset: Dataset, split: str) -> None:
+def training_documents(run: RunFolder, dataset: Dataset, split: str) -> list[str]:
+    """The documents of a split that a run was trained on."""
     ids = set(dataset.split(split).read(["document"])["document"].to_pylist())
-    seen = sorted(ids.intersection(run.trained_documents()))
+    return sorted(ids.intersection(run.trained_documents()))
+
+
+def refuse_training_documents(run: RunFolder, dataset: Dataset, split: str) -> None:
+    seen = training_documents(run, dataset, split)
     if seen:
         shown = ", ".join(seen[:5]) + (", …" if len(seen) > 5 else "")
         raise RunError(
