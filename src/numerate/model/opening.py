@@ -116,10 +116,7 @@ def open_model(
     if path is not None:
         model = _bare(path, target, settings)
         return Opened(model, f"{PREFIX}{path}", None, None, settings, beside)
-    if is_shipped(reference):
-        folder, member = Path(language_model_of(reference)), None
-    else:
-        folder, member = split_reference(reference)
+    folder, member = split_reference(reference)
     run = RunFolder.open(folder)
     record = run.trained()
     model = open_stored(folder, target, settings, beside)
@@ -238,7 +235,9 @@ def _is_tuned(opened: Opened) -> bool:
 
 
 def split_reference(reference: str | Path) -> tuple[Path, str | None]:
-    """The folder of a run, and the member that is asked for, if one is."""
+    """The folder of a run, or of an installed model, and the member that is asked for, if any."""
+    if is_shipped(reference):
+        return Path(language_model_of(reference)), None
     folder, colon, member = str(reference).rpartition(":")
     if not colon or Path(reference).exists() or not Path(folder).is_dir():
         return Path(reference), None
