@@ -72,8 +72,10 @@ def cached(
     find_out: Callable[[], dict[str, Any]],
     read: Callable[[dict[str, Any]], T],
     say: Say,
+    *,
+    anew: bool = False,
 ) -> T:
-    """What is found out once: the record in the file if it is of this identity, else made anew.
+    """What is found out once: the record in the file if it is of this identity, else made `anew`.
 
     `read` makes of it what it stands for, or raises NumerateError: what can be found out again
     may be spoilt. Nor is a folder that cannot be written to a reason to fail: then it is found
@@ -81,9 +83,10 @@ def cached(
     """
     try:
         stored = read_record(path, {"identity": dict, "record": dict}, RunError)
-        if stored["identity"] == identity:
+        if stored["identity"] != identity:
+            say(f"{path}: of other weights or data, made anew")
+        elif not anew:
             return read(stored["record"])
-        say(f"{path}: of other weights or data, made anew")
     except (FileNotFoundError, NotADirectoryError):
         pass
     except NumerateError as error:

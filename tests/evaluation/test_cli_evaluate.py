@@ -213,14 +213,14 @@ def test_markdown_and_latex_have_all_tables(numerate: Numerate, runs: dict[str, 
     choices = ("--metrics", "all", "--compare", "--confidence", "0.95")
     markdown = numerate("evaluate", *runs.values(), *choices, "--format", "markdown").out
     blocks = re.split(r"\n\n(?=\*\*)", markdown.strip())
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     for block in blocks:
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) == 1
         assert re.fullmatch(r"\|---\|(---:\|)+", lines[1])
     latex = numerate("evaluate", *runs.values(), *choices, "--format", "latex").out
     begun = re.findall(r"\\begin\{(\w+)\}", latex)
-    assert begun == ["table", "tabular"] * 6
+    assert begun == ["table", "tabular"] * 7
     assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", latex))
     assert latex.count("{") == latex.count("}")
 
@@ -231,10 +231,10 @@ def test_all_metrics_with_intervals_that_contain_them(
     run = runs["combination"]
     numerate("evaluate", run, "--metrics", "all", "--confidence", "0.95")
     metrics = read((run / "metrics.json").read_text())
-    names = ("perplexity", "number_line", "beyond", "selected")
+    names = ("perplexity", "number_line", "beyond", "selected", "central")
     tables = {name: metrics[name] for name in names}
     assert {"accuracy", "order_accuracy", "log10_error", "crps"} < tables["beyond"].keys()
-    assert {"coverage_50", "coverage_90"} < tables["beyond"].keys()
+    assert {"own", "calibrated"} == tables["central"].keys()
     assert {"mae", "mdae", "mape", "mdape"} == tables["selected"].keys()
     intervals = flat(metrics["intervals"])
     counts = {"number_line.zeros", "beyond.log10_zeros"}

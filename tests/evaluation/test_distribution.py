@@ -6,12 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import integrate, stats
 
 from numerate.evaluation import distribution
-from numerate.evaluation.distribution import (
-    crps,
-    interval_coverage,
-    percentage_medians,
-    quantiles,
-)
+from numerate.evaluation.distribution import crps, percentage_medians, quantiles
 
 
 def forecasts(seed: int = 0, rows: int = 40, candidates: int = 25):
@@ -158,44 +153,11 @@ def test_quantiles_of_single_precision_stay_on_the_grid():
     assert (quantiles(probabilities, np.arange(500), 1 - 1e-9) <= 499).all()
 
 
-@pytest.mark.parametrize("level", [0.1, 0.5, 0.9, 0.99])
-def test_coverage_lies_between_the_quantiles(level: float):
-    probabilities, values, truth = forecasts(rows=200)
-    low = quantiles(probabilities, values, (1 - level) / 2)
-    high = quantiles(probabilities, values, (1 + level) / 2)
-    covered = interval_coverage(probabilities, values, truth, level)
-    assert_array_equal(covered, [a <= y <= b for a, y, b in zip(low, truth, high, strict=True)])
-    assert covered.dtype == bool
-    # Both ends belong to it.
-    assert interval_coverage(probabilities, values, low, level).all()
-    assert interval_coverage(probabilities, values, high, level).all()
-    # It holds the level, and neither side of it more than its share.
-    for row, a, b in zip(probabilities, low, high, strict=True):
-        assert probability(row, (values >= a) & (values <= b)) >= level - 1e-9
-        assert probability(row, values < a) <= (1 - level) / 2 + 1e-9
-        assert probability(row, values > b) <= (1 - level) / 2 + 1e-9
-
-
-def test_coverage_of_a_calibrated_model():
-    """A share of `level` on a fine grid; off by 4 standard errors in 1 of 8,000 seeds."""
-    random = np.random.default_rng(4)
-    rows, values = 4000, np.arange(1000.0)
-    probabilities = np.tile(np.full(1000, 0.001), (rows, 1))
-    truth = random.integers(0, 1000, rows)
-    for level in (0.5, 0.9):
-        share = interval_coverage(probabilities, values, truth, level).mean()
-        assert abs(share - level) < 4 * np.sqrt(level * (1 - level) / rows) + 0.001
-
-
 def median(probabilities, values, truth):
     return quantiles(probabilities, values, 0.5)
 
 
-def coverage(probabilities, values, truth):
-    return interval_coverage(probabilities, values, truth, 0.5)
-
-
-SCORES = [crps, median, coverage]
+SCORES = [crps, median]
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -231,7 +193,7 @@ class TestInvariance:
     def test_single_precision(self, score):
         probabilities, values, truth = forecasts()
         found = score(probabilities.astype(np.float32), values, truth)
-        assert found.dtype in (np.float64, np.bool_)
+        assert found.dtype == np.float64
         assert_allclose(found, score(probabilities, values, truth), rtol=1e-4, atol=1e-5)
 
     def test_what_is_refused(self, score):
@@ -254,21 +216,17 @@ def test_scale_and_shift():
     assert_allclose(
         crps(probabilities, moved, y), 8 * crps(probabilities, values, truth), rtol=1e-12
     )
-    assert_array_equal(coverage(probabilities, moved, y), coverage(probabilities, values, truth))
     assert_array_equal(median(probabilities, moved, y), 8 * median(probabilities, values, y) + 100)
 
 
-@pytest.mark.parametrize("score", [crps, coverage])
-def test_one_truth_for_each_row(score):
+def test_one_truth_for_each_row():
     probabilities, values, truth = forecasts()
     with pytest.raises(ValueError, match=r"truth: got shape \(39,\), expected \(40,\)"):
-        score(probabilities, values, truth[1:])
+        crps(probabilities, values, truth[1:])
 
 
 @pytest.mark.parametrize("fraction", [0, 1, -0.5, np.nan])
 def test_fractions_are_checked(fraction: float):
-    probabilities, values, truth = forecasts()
+    probabilities, values, _ = forecasts()
     with pytest.raises(ValueError, match=r"q: got .*, expected a number between 0 and 1"):
         quantiles(probabilities, values, fraction)
-    with pytest.raises(ValueError, match=r"level: got .*, expected a number between 0 and 1"):
-        interval_coverage(probabilities, values, truth, fraction)

@@ -208,12 +208,13 @@ def test_figures_beyond_the_paper_are_those_of_single_candidates(
     evaluations: dict[str, Evaluation], loops: dict[str, Loops], model: str
 ) -> None:
     found, texts = evaluations[model].figures["beyond"], loops[model].predicted()
+    own = evaluations[model].figures["central"]["own"]
     pairs = list(zip(map(Decimal, loops[model].truth), map(Decimal, texts), strict=True))
     both = [(t, g) for t, g in pairs if t and g]
     orders = [bool(t) == bool(g) and t.adjusted() == g.adjusted() for t, g in pairs]
     values = np.array([float(text) for text in loops[model].candidates])
     distances = np.abs(values[:, None] - values)
-    scores, inside = [], {0.5: 0, 0.9: 0}
+    scores, inside, widths = [], {0.5: 0, 0.9: 0}, {0.5: [], 0.9: []}
     for (true, _), row in zip(pairs, loops[model].scores, strict=True):
         p = np.exp(row) / math.fsum(np.exp(row))
         scores.append(p @ np.abs(values - float(true)) - p @ distances @ p / 2)
@@ -223,16 +224,26 @@ def test_figures_beyond_the_paper_are_those_of_single_candidates(
                 for q in ((1 - level) / 2, (1 + level) / 2)
             )
             inside[level] += low <= float(true) <= high
+            widths[level].append(high - low)
     expected = {
         "accuracy": accuracy_score(loops[model].truth, texts),
         "order_accuracy": statistics.fmean(orders),
         "log10_error": statistics.fmean(abs(float(g.log10() - t.log10())) for t, g in both),
         "log10_zeros": len(pairs) - len(both),
         "crps": statistics.fmean(scores),
-        "coverage_50": inside[0.5] / len(pairs),
-        "coverage_90": inside[0.9] / len(pairs),
     }
     assert found == pytest.approx(expected, rel=1e-6)
+    assert own == pytest.approx(
+        {
+            "coverage_50": inside[0.5] / len(pairs),
+            "coverage_90": inside[0.9] / len(pairs),
+            "median_width_50": statistics.median(widths[0.5]),
+            "median_width_90": statistics.median(widths[0.9]),
+            "mean_width_50": statistics.fmean(widths[0.5]),
+            "mean_width_90": statistics.fmean(widths[0.9]),
+        },
+        rel=1e-6,
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -114,3 +114,8 @@ def test_a_folder_may_have_a_colon_in_its_name(tmp_path: Path) -> None:
     assert split_reference(tmp_path / "run:mog") == (tmp_path / "run:mog", None)
     assert split_reference(tmp_path / "run:d-rnn") == (tmp_path / "run", "d-rnn")
     assert split_reference(tmp_path / "nothing:mog") == (tmp_path / "nothing:mog", None)
+
+
+def test_an_installed_model_has_a_folder_too() -> None:
+    folder, member = split_reference("articles")
+    assert ((folder / "config.json").is_file(), member) == (True, None)

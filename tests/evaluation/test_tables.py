@@ -308,18 +308,27 @@ def test_the_best_of_each_column_is_marked() -> None:
         *((name, "MAPE %") for name in ("mean", "median", "d-rnn")),
     }
     goals = {"accuracy": 0.5, "order_accuracy": 0.5, "log10_error": 0.5, "crps": 0.5}
-    beyond = [
-        goals | {"accuracy": 0.6, "coverage_50": 0.4, "coverage_90": 0.99},
-        goals | {"crps": 0.4, "coverage_50": 0.55, "coverage_90": 0.7},
+    beyond = [goals | {"accuracy": 0.6}, goals | {"crps": 0.4}]
+    widths = {f"{kind}_width_{level}": 3.0 for kind in ("median", "mean") for level in (50, 90)}
+    central = [
+        {"own": widths | {"coverage_50": 0.4, "coverage_90": 0.99}},
+        {
+            "own": widths | {"coverage_50": 0.55, "coverage_90": 0.7},
+            "calibrated": widths | {"coverage_50": 0.6, "coverage_90": 0.91, "mean_width_90": 9.0},
+        },
     ]
     runs = [
-        evaluation(name, figures=first.figures | {"beyond": figures})
-        for name, figures in zip(("mog", "d-rnn"), beyond, strict=True)
+        evaluation(name, figures=first.figures | {"beyond": figures, "central": intervals})
+        for name, figures, intervals in zip(("mog", "d-rnn"), beyond, central, strict=True)
     ]
-    table = result_tables(runs)[2]
+    *_, table, intervals_table = result_tables(runs)
     marked = {(table.rows[row][0], table.columns[column]) for row, column in table.best}
-    nearest = {("d-rnn", "in 50 %"), ("mog", "in 90 %")}
-    assert marked == {("mog", "exact"), ("d-rnn", "CRPS"), *nearest}
+    assert marked == {("mog", "exact"), ("d-rnn", "CRPS")}
+    names = [row[0] for row in intervals_table.rows]
+    assert names == ["mog", "d-rnn", "d-rnn, calibrated"]
+    marked = {(names[row], intervals_table.columns[column]) for row, column in intervals_table.best}
+    # The nearest to what they say; a narrow interval is no merit by itself.
+    assert marked == {("d-rnn", "in 50 %"), ("d-rnn, calibrated", "in 90 %")}
 
 
 def told_apart(**numerals: tuple[float, float, float, float]) -> list[Evaluation]:

@@ -358,10 +358,24 @@ def test_interrupted_calibration_goes_on(
 def test_calibration_caches_no_tables_of_a_few_numerals(
     reference: str, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table is one of the whole split: one for every strange numeral would fill a disk."""
+    """A table is one of the whole split: one for every strange numeral would fill a disk. The
+    grid's, which intervals are fitted to, is the only one."""
     monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 3)
-    monkeypatch.setattr(SplitStore, "table", lambda *_, **__: pytest.fail("a table is cached"))
-    assert len(numerate.load(reference, dataset, cache=tmp_path).checker.calibration.strangeness)
+    asked, table = [], SplitStore.table
+
+    def recorded(split: SplitStore, candidates: NumeralTable, *rest: Any) -> np.ndarray:
+        asked.append(candidates.texts)
+        return table(split, candidates, *rest)
+
+    monkeypatch.setattr(SplitStore, "table", recorded)
+    lm = numerate.load(reference, dataset, cache=tmp_path)
+    assert not lm.predict("5 of").is_calibrated  # who asks for an interval does not wait for that
+    assert len(lm.checker.calibration.strangeness)
+    assert asked
+    assert all(texts == lm.candidates.texts for texts in asked)
+    again = numerate.load(reference, dataset, cache=tmp_path).predict("5 of")
+    low, high = again.interval(0.9, calibrated=True)
+    assert {low, high} <= {*lm.candidates.values.tolist()}
 
 
 def test_what_training_has_read_is_not_read_again(

@@ -10,6 +10,7 @@ import pytest
 from numerate.backbones.contract import AFTER
 from numerate.corpus.dataset import Dataset
 from numerate.detector.slips import meant
+from numerate.heads.base import Context
 from numerate.heads.registry import paper_heads
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral_table import NumeralTable
@@ -267,7 +268,14 @@ def test_checking_finds_what_an_assessment_flags_without_looking_at_the_rest(
     text = "the patient is 54 years old.\n\nheight 98765.4321 cm, weight 0.00001 kg, 172 cm."
     expected = [found for found in lm.checker.assess(text, 0.2, search=True) if found.flagged]
     assert 0 < len(expected) < 4
-    monkeypatch.setattr(type(lm), "log_prob_table", None)  # of the grid's candidates
+    asked, table = [], type(lm).log_prob_table  # of the grid's candidates
+
+    def counted(model: NumeralLM, context: Context, numerals: NumeralTable) -> np.ndarray:
+        asked.append(len(context))
+        return table(model, context, numerals)
+
+    monkeypatch.setattr(type(lm), "log_prob_table", counted)
     assert lm.check(text, 0.2) == expected
+    assert asked == [1] * len(expected)
     found = lm.checker.sift(text, 0.2)
     assert (list(found), found.numerals) == (expected, 4)

@@ -111,8 +111,8 @@ def test_a_prediction_is_the_distribution(client: httpx.Client, model: NumeralLM
     expected = model.predict(context)
     assert [(n["numeral"], n["probability"]) for n in answer["top"]] == expected.top(4)
     assert answer["median"] == expected.median()
-    low, high = expected.interval(0.8)
-    assert answer["interval"] == {"level": 0.8, "low": low, "high": high}
+    low, high = expected.interval(0.8, calibrated=True)
+    assert answer["interval"] == {"level": 0.8, "low": low, "high": high, "calibrated": True}
     assert {s["strategy"]: s["share"] for s in answer["shares"]} == expected.mixture_weights
     assert answer["written"] is None
 

@@ -16,7 +16,7 @@ PANELS = {
     "Pretrained models": "finetune ensemble_size cache trust_remote_code",
     "Answers": "select ignore alarms min_probability baseline write_baseline joining fix "
     "force_domain everything "
-    "top interval by context metrics confidence compare softmax signed",
+    "top interval uncalibrated by context metrics confidence compare softmax signed",
     "Output": "out write_joining force format plot colour tensorboard",
     "Server": "host port token stdio",
     "Machine": "device processes threads",

@@ -40,6 +40,10 @@ def predict(
     ],
     top: Annotated[int, typer.Option(help="How many of the most probable numerals.")] = 5,
     interval: Annotated[float, typer.Option(help="Probability of the central interval.")] = 0.9,
+    uncalibrated: Annotated[
+        bool,
+        typer.Option("--uncalibrated", help="The model's own interval, as wide as it thinks."),
+    ] = False,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -67,9 +71,24 @@ def predict(
         table or [],
         top=top,
         interval=interval,
+        uncalibrated=uncalibrated,
         plot=plot,
         format=format,
     )
+
+
+@command
+def calibrate(
+    run: Annotated[
+        str, typer.Argument(help="Folder of a run, RUN:MEMBER, or hf:PATH.", metavar="RUN")
+    ],
+    dataset: MovedDataset = None,
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
+) -> None:
+    """Calibrate alarms and intervals of a run on its dev split, and keep that in the run."""
+    ModelSource(run, dataset, cache, trust_remote_code, device).calibrate()
 
 
 @command

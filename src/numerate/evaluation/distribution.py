@@ -76,27 +76,6 @@ def percentage_medians(probabilities: AnyFloats, values: ArrayLike) -> Floats:  
     return found
 
 
-def interval_coverage(
-    probabilities: AnyFloats, values: ArrayLike, truth: ArrayLike, level: float
-) -> NDArray[np.bool_]:  # [N]
-    """Whether the central interval of probability `level` contains the truth.
-
-    The interval runs from the (1 − level)/2 to the (1 + level)/2 quantile, as `quantiles` defines
-    them, both ends included. Less than (1 − level)/2 lies on either side of it, so it holds
-    *at least* `level`: with few or heavy candidates even a perfect model covers more than that.
-    """
-    order, grid = _sorted(values)
-    _require_fraction("level", level)
-    true = _truth(truth, probabilities)
-    covered = np.empty(len(true), dtype=bool)
-    for rows, block in _blocks(probabilities, order):
-        cdf = np.cumsum(block, axis=1)
-        low = _quantile(cdf, grid, (1 - level) / 2)
-        high = _quantile(cdf, grid, (1 + level) / 2)
-        covered[rows] = (low <= true[rows]) & (true[rows] <= high)
-    return covered
-
-
 def _quantile(cdf: Floats, grid: Floats, q: float) -> Floats:
     """By counting the candidates that fall short; the tolerance lets the last one never do."""
     short = (cdf < q * cdf[:, -1:] - _ROUND_OFF).sum(axis=1)

@@ -11,11 +11,17 @@ import numpy as np
 import numerate
 from numerate.backbones.contract import Targets
 from numerate.batching import Corpus, load_corpora
-from numerate.corpus.dataset import SPLITS, Split, some_paragraphs
+from numerate.corpus.dataset import SPLITS, Dataset, Split, some_paragraphs
 from numerate.errors import DatasetError, RunError
+from numerate.evaluation.central_intervals import (
+    CentralIntervals,
+    fitted_intervals,
+    stored_intervals,
+)
 from numerate.evaluation.figures import (
     Figures,
     by_numeral,
+    central_intervals,
     figures_and_intervals,
     number_line,
     perplexities,
@@ -25,9 +31,11 @@ from numerate.evaluation.number_line import number_line_errors
 from numerate.evaluation.observed import FigurePath, Observed, by_document
 from numerate.evaluation.score import predict_best, rank_tables
 from numerate.model.candidates import candidate_numerals
-from numerate.model.opening import Settings, open_model
+from numerate.model.numeral_lm import NumeralLM
+from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import oov_sizes
-from numerate.perplexity import perplexity, proper, without_improbable
+from numerate.numeral_table import NumeralTable
+from numerate.perplexity import numeral_shares, perplexity, proper, without_improbable
 from numerate.ragged import ranges
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
@@ -175,11 +183,16 @@ def evaluate(
     adjusted = proper(log_probs) + model.charges(targets, oov)
     candidates = candidate_numerals(corpora["train"]).to(model.device)
     best = None if everything else model.best(reading, candidates)
+    central = None
+    if everything:
+        central = _central(subject, opened, corpora, candidates, oov[1], split, len(corpus.rows))
     if best is not None:
         predictions = predict_best(best, corpus.table, targets.rows, candidates)
     else:
+        asked = candidates if central is None else central.asked
+        tables = model.tables(reading.context, asked)
         predictions = rank_tables(
-            model.tables(reading.context, candidates),
+            tables if central is None else central.heed(tables, _shares(model, asked, oov[1])),
             corpus.table,
             targets.rows,
             candidates,
@@ -191,6 +204,7 @@ def evaluate(
     measured = [
         *perplexities(log_probs, adjusted, targets, documents),
         *number_line(truth, predictions, documents[targets.is_numeral], everything),
+        *central_intervals(truth, central.ends if central else {}, documents[targets.is_numeral]),
     ]
     figures, intervals = figures_and_intervals(measured, confidence)
     if without := without_improbable(adjusted, targets.is_numeral):
@@ -235,6 +249,33 @@ def evaluate(
         by_numeral=by_numeral(truth, predictions, everything),
         observed=observed,
     )
+
+
+def _central(
+    subject: Opened,
+    dataset: Dataset,
+    corpora: dict[str, Corpus],
+    candidates: NumeralTable,
+    oov_numerals: int,
+    split: str,
+    count: int,
+) -> CentralIntervals:
+    """Calibrated as the run is used or, where it was never calibrated, on the dev split at hand;
+    not on that split itself."""
+    grid, intervals = candidates.texts, None
+    if split != "dev":
+        stored = stored_intervals(subject)
+        if stored is not None:
+            grid, intervals = stored
+        else:
+            shares = _shares(subject.model, candidates, oov_numerals)
+            intervals = fitted_intervals(subject, dataset, corpora["dev"], candidates, shares)
+    numeral_ids = corpora["train"].vocabulary.numeral_ids()
+    return CentralIntervals(count, candidates, grid, intervals, numeral_ids)
+
+
+def _shares(model: NumeralLM, candidates: NumeralTable, oov_numerals: int) -> np.ndarray:
+    return numeral_shares(candidates.known, oov_numerals, open_vocabulary=model.open_vocabulary)
 
 
 def _oracle_log_probs(split: Split, corpus: Corpus, with_tables: bool) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from numerate.backbones.contract import Targets
 from numerate.evaluation.bootstrap import Interval, bootstrap_mean, bootstrap_median
+from numerate.evaluation.central_intervals import Ends
 from numerate.evaluation.number_line import (
     absolute_errors,
     absolute_log10_errors,
@@ -121,15 +122,25 @@ def number_line(
     log_errors = absolute_log10_errors(truth, predictions.values)
     yield mean("beyond", "log10_error", log_errors, logarithms)
     yield mean("beyond", "crps", predictions.crps)
-    for level, covered in predictions.covered.items():
-        name = f"coverage_{level:.0%}".rstrip("%")
-        yield mean("beyond", name, covered.astype(float), bounds=_RATE)
     error, percentage = absolute_errors(truth, predictions.medians)
     _, by_percentage = absolute_errors(truth, predictions.percentage_medians)
     yield mean("selected", "mae", error)
     yield median("selected", "mdae", error)
     yield mean("selected", "mape", by_percentage, nonzero)
     yield median("selected", "mdape", percentage, nonzero)
+
+
+def central_intervals(truth: np.ndarray, ends: Ends, documents: np.ndarray) -> Iterator[Measured]:
+    """How often intervals of each kind and level contain the truth, and how wide they are."""
+    for kind, by_level in ends.items():
+        for level, (low, high) in ((level, both.T) for level, both in by_level.items()):
+            covered, share = (low <= truth) & (truth <= high), f"{100 * level:.0f}"
+            path = ("central", kind)
+            yield Measured(
+                (*path, f"coverage_{share}"), covered.astype(float), documents, bounds=_RATE
+            )
+            yield Measured((*path, f"median_width_{share}"), high - low, documents, is_median=True)
+            yield Measured((*path, f"mean_width_{share}"), high - low, documents)
 
 
 def by_numeral(

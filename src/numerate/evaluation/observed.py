@@ -26,9 +26,11 @@ _GOALS = {"accuracy": HIGH, "order_accuracy": HIGH, "coverage_50": 0.5, "coverag
 def goal_of(path: FigurePath) -> float:
     """How a figure is good: `LOW`, `HIGH`, or a number that it should be near.
 
-    PP flatters small vocabularies: the best of it means nothing, and its goal is nan.
+    Of some the best means nothing, and their goal is nan: PP flatters small vocabularies, and
+    narrow intervals are good where they hold.
     """
-    return math.nan if path[-1] == "pp" else _GOALS.get(path[-1], LOW)
+    no_goal = path[-1] == "pp" or "_width_" in path[-1]
+    return math.nan if no_goal else _GOALS.get(path[-1], LOW)
 
 
 @dataclass(frozen=True, slots=True)

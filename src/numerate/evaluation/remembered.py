@@ -13,7 +13,7 @@ from numerate.runs.folder import RunFolder
 # The tables that a choice of metrics has; one of an older version may lack some.
 PARTS = {
     "paper": ("perplexity", "number_line"),
-    "all": ("perplexity", "number_line", "beyond", "selected"),
+    "all": ("perplexity", "number_line", "beyond", "selected", "central"),
 }
 
 

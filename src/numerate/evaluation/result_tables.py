@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
+from numerate.evaluation.central_intervals import CALIBRATED, OWN
 from numerate.evaluation.evaluate import ABOVE_ORACLE, Evaluation, oracles, strict
 from numerate.evaluation.figures import CLASSES, Figures
 from numerate.evaluation.observed import FigurePath, goal_of
@@ -21,17 +22,24 @@ from numerate.tables import (
 )
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
+_KINDS = {OWN: "", CALIBRATED: ", calibrated"}  # of central intervals
+_CENTRAL = {
+    "coverage_50": "in 50 %",
+    "coverage_90": "in 90 %",
+    "median_width_50": "median\nwidth, 50 %",
+    "median_width_90": "median\nwidth, 90 %",
+    "mean_width_50": "mean\nwidth, 50 %",
+    "mean_width_90": "mean\nwidth, 90 %",
+}
 _PARTS = {  # beyond the paper: the title, and the figures with their columns
     "beyond": (
         "Beyond the paper: accuracy of the numeral and of its order of magnitude, error of the "
-        "logarithm, CRPS, and how often the truth lies in the central intervals",
+        "logarithm, CRPS",
         {
             "accuracy": "exact",
             "order_accuracy": "magnitude",
             "log10_error": "log10 error",
             "crps": "CRPS",
-            "coverage_50": "in 50 %",
-            "coverage_90": "in 90 %",
         },
     ),
     "selected": (
@@ -67,27 +75,28 @@ def result_tables(evaluations: Sequence[Evaluation]) -> list[ResultTable]:
         _number_line_table(evaluations),
         *(_part_table(evaluations, part) for part in known),
     ]
+    if any("central" in evaluation.figures for evaluation in evaluations):
+        tables.append(_central_table(evaluations))
     said = tuple(_seeds_notes(evaluations))
     tables = [replace(table, notes=(*table.notes, *said)) for table in tables]
     return resting_on(tables, evaluations[0].split, evaluations[0].limit)
 
 
 def _best(
-    evaluations: Sequence[Evaluation],
+    shown: Sequence[tuple[Evaluation, Sequence[FigurePath]]],
     rows: list[list[str]],
     figures: list[list[float]],
-    paths: Sequence[FigurePath],
 ) -> frozenset[tuple[int, int]]:
     """The best of each column; of models of several seeds, also all that tests do not tell from it.
 
-    `figures` are of the first rows, the last of which are the evaluations'.
+    `figures` are of the first rows, the last of which show these of evaluations.
     """
-    if not all(isinstance(evaluation, SeedEvaluation) for evaluation in evaluations):
-        return best_cells(rows, figures, [goal_of(path) for path in paths])
-    before = len(figures) - len(evaluations)
+    if not all(isinstance(evaluation, SeedEvaluation) for evaluation, _ in shown):
+        return best_cells(rows, figures, [goal_of(path) for path in shown[0][1]])
+    before = len(figures) - len(shown)
     return frozenset(
         (row, column)
-        for row, evaluation in enumerate(evaluations, before)
+        for row, (evaluation, paths) in enumerate(shown, before)
         for column, path in enumerate(paths, 1)
         if isinstance(evaluation, SeedEvaluation) and evaluation.is_among_best(path)
     )
@@ -147,7 +156,8 @@ def _perplexity_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     title = "Perplexity and adjusted perplexity"
     if with_oracle:
         title += "; nats per numeral above the oracle"
-    best = _best(evaluations, rows, figures, [*paths, *[ABOVE_ORACLE] * with_oracle])
+    paths += [ABOVE_ORACLE] * with_oracle
+    best = _best([(evaluation, paths) for evaluation in evaluations], rows, figures)
     return ResultTable(title, columns, rows, tuple(_improbable(evaluations)), best)
 
 
@@ -183,7 +193,8 @@ def _number_line_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     found = [*evaluations[0].baselines.values()]
     found += [evaluation.figures["number_line"] for evaluation in evaluations]
     figures = [[errors[key] for key in _NUMBER_LINE] for errors in found]
-    best = _best(evaluations, rows, figures, [("number_line", key) for key in _NUMBER_LINE])
+    paths = [("number_line", key) for key in _NUMBER_LINE]
+    best = _best([(evaluation, paths) for evaluation in evaluations], rows, figures)
     return ResultTable(title, columns, rows, notes, best)
 
 
@@ -197,8 +208,25 @@ def _part_table(evaluations: Sequence[Evaluation], part: str) -> ResultTable:
         if part in evaluation.figures
     ]
     figures = [[evaluation.figures[part][key] for key in columns] for evaluation in known]
-    best = _best(known, rows, figures, paths)
+    best = _best([(evaluation, paths) for evaluation in known], rows, figures)
     return ResultTable(title, ["model", *columns.values()], rows, best=best)
+
+
+def _central_table(evaluations: Sequence[Evaluation]) -> ResultTable:
+    """Own intervals and calibrated ones side by side."""
+    rows, figures, shown = [], [], []
+    for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
+        for kind, found in evaluation.figures.get("central", {}).items():
+            paths = [("central", kind, key) for key in _CENTRAL]
+            rows.append([label + _KINDS[kind], *(_cell(evaluation, path) for path in paths)])
+            figures.append([found[key] for key in _CENTRAL])
+            shown.append((evaluation, paths))
+    title = (
+        "Central intervals: how often they contain the truth, and how wide they are; the model's "
+        "own, and those calibrated on the dev split"
+    )
+    best = _best(shown, rows, figures)
+    return ResultTable(title, ["model", *_CENTRAL.values()], rows, best=best)
 
 
 def comparison_tables(

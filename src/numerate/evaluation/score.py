@@ -6,16 +6,9 @@ import numpy as np
 import torch
 
 from numerate.backbones.contract import Tables
-from numerate.evaluation.distribution import (
-    crps,
-    interval_coverage,
-    percentage_medians,
-    quantiles,
-)
+from numerate.evaluation.distribution import crps, percentage_medians, quantiles
 from numerate.numeral_table import NumeralTable
 from numerate.perplexity import numeral_shares, proper
-
-LEVELS = (0.5, 0.9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +20,6 @@ class Predictions:
     medians: np.ndarray  # the number of least expected error
     percentage_medians: np.ndarray  # and of least expected percentage error
     crps: np.ndarray
-    covered: dict[float, np.ndarray]  # by the central interval of each level
 
 
 def rank_tables(
@@ -47,7 +39,6 @@ def rank_tables(
     count = len(rows)
     best = np.empty(count, dtype=np.int64)
     scores, medians, percentage = np.full((3, count), np.nan)
-    covered = {level: np.zeros(count, dtype=bool) for level in LEVELS}
     truth = numerals.values[rows]
     shares = numeral_shares(candidates.known, oov_numerals, open_vocabulary=open_vocabulary)
     penalty = torch.from_numpy(shares)
@@ -60,16 +51,11 @@ def rank_tables(
             scores[places] = crps(probabilities, candidates.values, truth[places])
             medians[places] = quantiles(probabilities, candidates.values, 0.5)
             percentage[places] = percentage_medians(probabilities, candidates.values)
-            for level in LEVELS:
-                covered[level][places] = interval_coverage(
-                    probabilities, candidates.values, truth[places], level
-                )
     return replace(
         predict_best(best, numerals, rows, candidates),
         medians=medians,
         percentage_medians=percentage,
         crps=scores,
-        covered=covered,
     )
 
 
@@ -80,4 +66,4 @@ def predict_best(
     texts = np.array(candidates.texts, dtype=object)[best]
     true_texts = np.array(numerals.texts, dtype=object)[rows]
     unknown = np.full(len(rows), np.nan)
-    return Predictions(candidates.values[best], texts == true_texts, unknown, unknown, unknown, {})
+    return Predictions(candidates.values[best], texts == true_texts, unknown, unknown, unknown)

@@ -12,7 +12,8 @@ WIDE = 50  # times the lower end, from which on the line is logarithmic
 _LINES = ("blue", "orange", "green", "pink", "amber", "sky")  # no decimals, 1, 2, …
 
 
-def draw_distribution(distribution: NumeralDistribution) -> Figure:
+def draw_distribution(distribution: NumeralDistribution, interval: tuple[float, float]) -> Figure:
+    """With an interval of `SHOWN_LEVEL` behind it."""
     curve = distribution.curve()
     low, high = distribution.interval(SHOWN)
     inside = (low <= curve.values) & (curve.values <= high)
@@ -20,9 +21,7 @@ def draw_distribution(distribution: NumeralDistribution) -> Figure:
     with look():
         figure = new_figure(2.4, 5.0)
         axes = figure.subplots()
-        axes.axvspan(
-            *distribution.interval(SHOWN_LEVEL), color=COLOURS["grey"], alpha=0.15, linewidth=0
-        )
+        axes.axvspan(*interval, color=COLOURS["grey"], alpha=0.15, linewidth=0)
         axes.axvline(distribution.median(), color=COLOURS["grey"], linestyle="--")
         for decimals in sorted(set(curve.decimals.tolist())):
             chosen = inside & (curve.decimals == decimals)

@@ -14,6 +14,8 @@ from torch import Tensor
 
 from numerate.errors import NumerateError
 from numerate.heads.base import Context, NextNumeral, NumeralHead, log_prob_row
+from numerate.model.candidate_line import CandidateLine
+from numerate.model.conformal import ConformalIntervals
 from numerate.numeral import Numeral
 from numerate.numeral_table import NumeralTable
 from numerate.sight.view import Source, merged
@@ -47,6 +49,9 @@ class NumeralDistribution:
     `median`, `interval` are about the numbers they write, among numerals that can be named:
     `unnamed` is the probability of the rest, such as the unknown of a closed vocabulary.
 
+    An interval is the distribution's own: how often it contains the number depends on how good
+    the model is. A calibrated one contains it as often as it says, on text like the training data.
+
     Examples:
         >>> import numerate
         >>> d = numerate.load("demo/runs/combination").predict("The patient weighs")
@@ -57,6 +62,7 @@ class NumeralDistribution:
         True
         >>> d.cdf(high) - d.cdf(low) > 0.8
         True
+        >>> low, high = d.interval(0.9, calibrated=True)
         >>> len(d.sample(1000))
         1000
 
@@ -80,6 +86,7 @@ class NumeralDistribution:
         candidates: NumeralTable,
         mixture_weights: dict[str, float],
         sources: Callable[[], list[Source]] = list,
+        intervals: Callable[[], ConformalIntervals | None] = lambda: None,
     ) -> None:
         self._numerals = numerals
         self._score = score  # log p of each numeral: [C]
@@ -88,6 +95,7 @@ class NumeralDistribution:
             mixture_weights  # of the members of a combination; empty for other models
         )
         self._find_sources = sources
+        self._intervals = intervals  # how they are calibrated; None: not known here
 
     @staticmethod
     def batch(head: NumeralHead, context: Context) -> "NumeralDistributions":
@@ -156,10 +164,29 @@ class NumeralDistribution:
         """The quantile, as torch.distributions calls it."""
         return self.quantile(q)
 
-    def interval(self, level: float = 0.9) -> tuple[float, float]:
-        """The central interval that holds at least this probability, both ends included."""
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether its intervals can be calibrated."""
+        return self._intervals() is not None
+
+    def interval(self, level: float = 0.9, *, calibrated: bool = False) -> tuple[float, float]:
+        """The central interval that holds at least this probability, both ends included.
+
+        A `calibrated` one, of candidate numerals, contains the number as often as it says: at this
+        level the numbers of the dev split lie in it (`model/conformal.py`).
+        """
         if not 0 < level < 1:
             raise NumerateError(f"level: got {level}, expected between 0 and 1")
+        if calibrated:
+            intervals = self._intervals()
+            if intervals is None:
+                raise NumerateError(
+                    "interval: it is not known how to calibrate it, expected a prediction of a "
+                    "calibrated model, with nothing after the number"
+                )
+            line = CandidateLine.of(self._candidates, self._score(self._candidates)[None])
+            (low,), (high,) = intervals.bounds(line, level)
+            return float(low), float(high)
         return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
 
     def quantile(self, q: float) -> float:
@@ -197,11 +224,11 @@ class NumeralDistribution:
             table.precisions[order],
         )
 
-    def plot(self) -> "Figure":
-        """The distribution over the number line, drawn."""
+    def plot(self, *, calibrated: bool = False) -> "Figure":
+        """The distribution over the number line, drawn with its interval of 90 %."""
         from numerate.model.drawing import draw_distribution
 
-        return draw_distribution(self)
+        return draw_distribution(self, self.interval(SHOWN_LEVEL, calibrated=calibrated))
 
     def _cdf(self, numbers: Iterable[float]) -> np.ndarray:
         if not self._numerals.total > 0:

@@ -24,12 +24,14 @@ from numerate.documents.document import Table
 from numerate.errors import NumerateError
 from numerate.heads.base import Context, NextNumeral, NumeralHead
 from numerate.model.config import ModelConfig
+from numerate.model.conformal import ConformalIntervals
 from numerate.model.gap import LONGEST, Gap, Reached, before_numeral, split_at_gap
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.rank import Ranking, rank
 from numerate.model.reference import Reference
 from numerate.model.sharing import share
 from numerate.model.stored import save
+from numerate.notices import say
 from numerate.numeral_table import NumeralTable
 from numerate.perplexity import adjusted_log_probs, numeral_shares, proper
 from numerate.runs.folder import RunFolder
@@ -278,13 +280,24 @@ class NumeralLM(nn.Module):
     def use(self, reference: Reference, checker: Checker | None = None) -> "NumeralLM":
         """With what the use of a model needs beyond its network."""
         self._reference, self._checker = reference, checker
-        self.__dict__.pop("candidates", None)
+        for name in ("candidates", "intervals"):
+            self.__dict__.pop(name, None)
         return self.eval()
 
     @cached_property
     def candidates(self) -> NumeralTable:
         """A fixed grid of numerals over the number line, for percentiles and ranges."""
         return NumeralTable(self.reference.candidates).to(self.device)
+
+    @cached_property
+    def intervals(self) -> ConformalIntervals | None:
+        """How intervals on that grid are calibrated; where that is not known, it is said once."""
+        try:
+            found: ConformalIntervals = self.checker.intervals
+            return found
+        except NumerateError as error:
+            say(f"intervals are not calibrated: {error}")
+            return None
 
     def tokens(self, text: str) -> list[Token]:
         """How the model cuts a text, and what it takes for numerals."""
@@ -457,7 +470,9 @@ class NumeralLM(nn.Module):
             raise NumerateError("text: got none, expected some before or after the numeral")
         if after.strip():
             gap = Gap(self, before, after, tables, longest, report)
-            return self._distribution(gap.context, gap.numerals, gap.score, gap.sources)
+            return self._distribution(
+                gap.context, gap.numerals, gap.score, gap.sources, lambda: None
+            )
         before = before_numeral(before)
         context = self.context_after([before], self.columns([tables]))
         return self.distribution(context, lambda: self.sources(context, self.tokens(before)))
@@ -478,7 +493,8 @@ class NumeralLM(nn.Module):
             row: np.ndarray = self.log_prob_table(context, numerals)[0]
             return row
 
-        return self._distribution(context, self.next_numeral(context), score, sources)
+        numerals = self.next_numeral(context)
+        return self._distribution(context, numerals, score, sources, lambda: self.intervals)
 
     def _distribution(
         self,
@@ -486,9 +502,10 @@ class NumeralLM(nn.Module):
         numerals: NextNumeral,
         score: Callable[[NumeralTable], np.ndarray],
         sources: Callable[[], list[Source]],
+        intervals: Callable[[], ConformalIntervals | None],
     ) -> NumeralDistribution:
         weights = dict(zip(self.members, map(float, self.mixture_weights(context)[0]), strict=True))
-        return NumeralDistribution(numerals, score, self.candidates, weights, sources)
+        return NumeralDistribution(numerals, score, self.candidates, weights, sources, intervals)
 
     def rank(
         self, claims: Sequence[str], by: str = "numerals", *, tables: Sequence[Table] = ()

@@ -116,10 +116,7 @@ def open_model(
     if path is not None:
         model = _bare(path, target, settings)
         return Opened(model, f"{PREFIX}{path}", None, None, settings, beside)
-    if is_shipped(reference):
-        folder, member = Path(language_model_of(reference)), None
-    else:
-        folder, member = split_reference(reference)
+    folder, member = split_reference(reference)
     run = RunFolder.open(folder)
     record = run.trained()
     model = open_stored(folder, target, settings, beside)
@@ -238,16 +235,23 @@ def _is_tuned(opened: Opened) -> bool:
 
 
 def split_reference(reference: str | Path) -> tuple[Path, str | None]:
-    """The folder of a run, and the member that is asked for, if one is."""
+    """The folder of a run, or of an installed model, and the member that is asked for, if any."""
+    if is_shipped(reference):
+        return Path(language_model_of(reference)), None
     folder, colon, member = str(reference).rpartition(":")
     if not colon or Path(reference).exists() or not Path(folder).is_dir():
         return Path(reference), None
     return Path(folder), member
 
 
-def refuse_training_documents(run: RunFolder, dataset: Dataset, split: str) -> None:
+def training_documents(run: RunFolder, dataset: Dataset, split: str) -> list[str]:
+    """The documents of a split that a run was trained on."""
     ids = set(dataset.split(split).read(["document"])["document"].to_pylist())
-    seen = sorted(ids.intersection(run.trained_documents()))
+    return sorted(ids.intersection(run.trained_documents()))
+
+
+def refuse_training_documents(run: RunFolder, dataset: Dataset, split: str) -> None:
+    seen = training_documents(run, dataset, split)
     if seen:
         shown = ", ".join(seen[:5]) + (", …" if len(seen) > 5 else "")
         raise RunError(

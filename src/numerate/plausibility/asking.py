@@ -36,6 +36,7 @@ def predict_numeral(
     *,
     top: int,
     interval: float,
+    uncalibrated: bool,
     plot: Path | None,
     format: str,
 ) -> None:
@@ -47,12 +48,14 @@ def predict_numeral(
     model = source.load(with_tables=bool(given))
     check_given(model, given)
     if text == STANDARD_INPUT:
-        _predict_lines(model, given, top=top, level=interval, format=format)
+        _predict_lines(
+            model, given, top=top, level=interval, uncalibrated=uncalibrated, format=format
+        )
         return
     found = _predict(model, text, given)
-    record = _prediction(found, top, interval)
+    record = _prediction(found, top, interval, uncalibrated)
     if plot is not None:
-        draw(found, plot)
+        draw(found, plot, calibrated=record["calibrated"])
     if format == "json":
         _print_json(model, text, record)
     else:
@@ -76,7 +79,13 @@ def lines_of_input() -> Iterator[tuple[str, str]]:
 
 
 def _predict_lines(
-    model: NumeralLM, tables: Sequence[DocumentTable], *, top: int, level: float, format: str
+    model: NumeralLM,
+    tables: Sequence[DocumentTable],
+    *,
+    top: int,
+    level: float,
+    uncalibrated: bool,
+    format: str,
 ) -> None:
     """One answer a line; an empty line has an empty answer, so that both stay side by side."""
     for where, text in lines_of_input():
@@ -84,7 +93,7 @@ def _predict_lines(
             print(flush=True)
             continue
         try:
-            record = _prediction(_predict(model, text, tables), top, level)
+            record = _prediction(_predict(model, text, tables), top, level, uncalibrated)
         except NumerateError as error:
             raise NumerateError(f"{where}: {error}") from None
         if format == "json":
@@ -101,12 +110,16 @@ def _predict(model: NumeralLM, text: str, tables: Sequence[DocumentTable]) -> Nu
         return model.predict(text, tables, report=report)
 
 
-def _prediction(found: NumeralDistribution, top: int, level: float) -> dict[str, Any]:
+def _prediction(
+    found: NumeralDistribution, top: int, level: float, uncalibrated: bool
+) -> dict[str, Any]:
+    calibrated = not uncalibrated and found.is_calibrated
     return {
         "top": [{"numeral": text, "probability": p} for text, p in found.top(top)],
         "median": found.median(),
         "level": level,
-        "interval": found.interval(level),
+        "interval": found.interval(level, calibrated=calibrated),
+        "calibrated": calibrated,
         "shares": found.mixture_weights,
         "sources": [source.record() for source in found.sources],
         "unnamed": found.unnamed,
@@ -122,7 +135,8 @@ def _print_json(model: NumeralLM, text: str, record: dict[str, Any]) -> None:
 def _place_on_line(record: dict[str, Any]) -> str:
     low, high = record["interval"]
     level = f"{record['level']:.0%}"
-    return f"median {record['median']:.9g}, {level} between {low:.9g} and {high:.9g}"
+    own = "" if record["calibrated"] else " (uncalibrated)"
+    return f"median {record['median']:.9g}, {level} between {low:.9g} and {high:.9g}{own}"
 
 
 def _print_prediction(record: dict[str, Any], sources: Sequence[Source]) -> None:
@@ -145,7 +159,7 @@ def _print_prediction(record: dict[str, Any], sources: Sequence[Source]) -> None
         console.print(f"no numeral that can be named: {record['unnamed']:.1%}")
 
 
-def draw(found: NumeralDistribution, path: Path) -> None:
+def draw(found: NumeralDistribution, path: Path, *, calibrated: bool) -> None:
     """Write the figure; the suffix says in which format."""
     from numerate.report.look import look
 
@@ -153,7 +167,7 @@ def draw(found: NumeralDistribution, path: Path) -> None:
     check_choice("kind of picture", kind, ("png", "svg", "pdf"))
     stream = io.BytesIO()
     with look():
-        found.plot().savefig(stream, format=kind, dpi=300)
+        found.plot(calibrated=calibrated).savefig(stream, format=kind, dpi=300)
     write_file(path, stream.getvalue())
 
 

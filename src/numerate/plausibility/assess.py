@@ -20,6 +20,7 @@ import numpy as np
 
 from numerate.detector.slips import meant
 from numerate.heads.base import Context
+from numerate.model.conformal import ConformalIntervals
 from numerate.model.numeral_distribution import draw_named
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.numeral_table import NumeralTable
@@ -126,29 +127,52 @@ def log_odds(
     return odds
 
 
-def expect(model: NumeralLM, context: Context, numerals: Sequence[str]) -> list[Expected]:
+def expect(
+    model: NumeralLM,
+    context: Context,
+    numerals: Sequence[str],
+    intervals: ConformalIntervals | None,
+) -> list[Expected]:
     """What was expected where numerals stand, by the grid of candidates."""
     grid = Grid(model.candidates, model.log_prob_table(context, model.candidates))
-    return _expected(grid, Written.of(numerals))
+    return _expected(grid, Written.of(numerals), _ranges(grid, intervals))
 
 
-def look_closer(model: NumeralLM, context: Context, numeral: str) -> Expected:
+def look_closer(
+    model: NumeralLM, context: Context, numeral: str, intervals: ConformalIntervals | None
+) -> Expected:
     """What was expected in one context, from the model itself: numerals that it draws there.
 
     The most likely is searched exactly. A model that can name none has nothing to draw from.
+    Where it is known how to calibrate them, intervals are those of the grid of candidates.
     """
     numerals = model.next_numeral(context)
     drawn = Counter(draw_named(numerals, DRAWS, np.random.default_rng(0)))
     grid = Grid(NumeralTable(list(drawn)), np.log([list(drawn.values())]))
     likely, _ = next(numerals.stream(), (drawn.most_common(1)[0][0], 0.0))
-    return _expected(grid, Written.of([numeral]), [likely])[0]
+    ranges = _ranges(grid, None)
+    if intervals is not None:
+        candidates = Grid(model.candidates, model.log_prob_table(context, model.candidates))
+        ranges = _ranges(candidates, intervals)
+    return _expected(grid, Written.of([numeral]), ranges, [likely])[0]
 
 
-def _expected(grid: Grid, written: Written, likely: list[str] | None = None) -> list[Expected]:
+def _ranges(grid: Grid, intervals: ConformalIntervals | None) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the plausible range in each context."""
+    if intervals is None:
+        return grid.quantile((1 - LEVEL) / 2), grid.quantile((1 + LEVEL) / 2)
+    return intervals.bounds(grid.line, LEVEL)
+
+
+def _expected(
+    grid: Grid,
+    written: Written,
+    ranges: tuple[np.ndarray, np.ndarray],
+    likely: list[str] | None = None,
+) -> list[Expected]:
     columns = zip(
         grid.percentile(written.values).tolist(),
-        grid.quantile((1 - LEVEL) / 2).tolist(),
-        grid.quantile((1 + LEVEL) / 2).tolist(),
+        *(ends.tolist() for ends in ranges),
         likely or grid.likely(),
         _reasons(grid, written),
         strict=True,

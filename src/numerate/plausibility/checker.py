@@ -9,7 +9,8 @@ import numpy as np
 from numerate.corpus.tokenizer import Token
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
-from numerate.errors import DomainWarning
+from numerate.errors import DomainWarning, NumerateError
+from numerate.model.conformal import ConformalIntervals
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import ALARMS, NumeralLM
 from numerate.plausibility.assess import Expected, Strangeness, expect, look_closer
@@ -35,15 +36,27 @@ Wanted = Callable[[int, int], bool]
 class Checker:
     """Over one language model, and what is usual in texts that it knows."""
 
-    def __init__(self, model: NumeralLM, calibrated: Callable[[], Calibration]) -> None:
+    def __init__(
+        self,
+        model: NumeralLM,
+        calibrated: Callable[[], Calibration],
+        intervals: Callable[[], ConformalIntervals] | None = None,
+    ) -> None:
         self.model = model
-        self._calibrated = calibrated
+        self._calibrated, self._intervals = calibrated, intervals
         self._has_warned = False  # that a text is unlike what the model knows
 
     @cached_property
     def calibration(self) -> Calibration:
         """How odd the numerals of the dev split are; computed when first needed."""
         return self._calibrated()
+
+    @property
+    def intervals(self) -> ConformalIntervals:
+        """How intervals are calibrated; raises NumerateError where that is not known."""
+        if self._intervals is None:
+            raise NumerateError("the model was not opened by numerate.load")
+        return self._intervals()
 
     @cached_property
     def strangeness(self) -> Strangeness:
@@ -73,7 +86,7 @@ class Checker:
         columns = columns_of(self.model, document, tables)
         in_view = None if columns is None else columns.take(np.array([index]))
         context = self.model.context_after([before], in_view)
-        (expected,) = expect(self.model, context, [token.text])
+        (expected,) = expect(self.model, context, [token.text], None)
 
         def sources() -> list[Source]:
             some = self.model.sources(context, self.model.tokens(before))
@@ -199,7 +212,8 @@ class Checker:
                 continue
             readings = [passage.reading for passage in passages]
             numerals = [token.text for reading in readings for token in reading.numerals]
-            expected = iter(expect(self.model, readings[0].within.context, numerals))
+            context = readings[0].within.context
+            expected = iter(expect(self.model, context, numerals, self.calibration.intervals))
             for passage in passages:
                 for index, odds in enumerate(self._plausibility(passage)):
                     usual = next(expected)
@@ -231,7 +245,8 @@ class Checker:
         sign, power = reading.signs_and_powers[index]
         context = reading.context[index : index + 1]
         if expected is None:
-            expected = look_closer(self.model, context, token.text)
+            intervals = self.calibration.intervals
+            expected = look_closer(self.model, context, token.text, intervals)
         sources: list[Source] = []
         if plausibility <= alarms:
             some = self.model.sources(context, reading.tokens)

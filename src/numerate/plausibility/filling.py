@@ -36,7 +36,7 @@ class FilledCell:
     likeliest: str  # numeral, and
     probability: float  # of it, given that a number stands there
     median: float
-    low: float  # of the central interval of 90 %
+    low: float  # of the interval of 90 %, calibrated where the model is
     high: float
 
     @property
@@ -95,7 +95,7 @@ def answers(model: NumeralLM, questions: Iterable[Question]) -> Iterator[FilledC
             numeral,
             probability,
             expected.median(),
-            *expected.interval(LEVEL),
+            *expected.interval(LEVEL, calibrated=expected.is_calibrated),
         )
 
 

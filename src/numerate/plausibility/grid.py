@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
+from numerate.model.candidate_line import CandidateLine, scaled
 from numerate.numeral_table import NumeralTable
-from numerate.perplexity import proper
 
 SMALLEST = 1e-4  # numbers below it, zero among them, are as good as equal to it
 _LEAST = 1e-12  # probability: a cost is at most 28 nats
@@ -40,9 +40,7 @@ class Grid:
 
     def __init__(self, candidates: NumeralTable, log_probs: np.ndarray) -> None:
         self.candidates = candidates
-        proper(log_probs)
-        scaled = np.exp(log_probs - log_probs.max(1, keepdims=True))
-        self.weights = scaled / scaled.sum(1, keepdims=True)  # [N, C]
+        self.weights = scaled(log_probs)  # [N, C]
 
     def __getitem__(self, rows: np.ndarray) -> "Grid":
         part = object.__new__(Grid)
@@ -55,19 +53,12 @@ class Grid:
 
     def percentile(self, values: np.ndarray) -> np.ndarray:
         """F(y−) + ½ P(y): the probability below each value, and half of that at it."""
-        _, grid, cumulated = self._line
-        rows = np.arange(len(values))
-        below = cumulated[rows, np.searchsorted(grid, values, side="left")]
-        through = cumulated[rows, np.searchsorted(grid, values, side="right")]
-        middle: np.ndarray = np.clip((below + through) / 2, 0.0, 1.0)
+        middle: np.ndarray = (self.line.below(values) + self.line.through(values)) / 2
         return middle
 
     def quantile(self, q: float) -> np.ndarray:
         """The smallest candidate value x with F(x) ≥ q in each context."""
-        _, grid, cumulated = self._line
-        short = (cumulated[:, 1:] < q - 1e-12).sum(1)
-        found: np.ndarray = grid[np.minimum(short, len(grid) - 1)]
-        return found
+        return self.line.quantile(q)
 
     def magnitude_cost(self, values: np.ndarray) -> np.ndarray:
         """−log of the probability near each value: within about a factor of e."""
@@ -84,11 +75,8 @@ class Grid:
         return cost
 
     @cached_property
-    def _line(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Candidates by value, their values, and the mass of the first 0, 1, … C of them."""
-        order = np.argsort(self.candidates.values, kind="stable")
-        cumulated = np.pad(np.cumsum(self.weights[:, order], axis=1), ((0, 0), (1, 0)))
-        return order, self.candidates.values[order], cumulated
+    def line(self) -> CandidateLine:
+        return CandidateLine(self.candidates.values, self.weights)
 
 
 def _log(values: np.ndarray) -> np.ndarray:

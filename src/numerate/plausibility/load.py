@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from numerate import notices
 from numerate.backbones.causal import CausalBackbone
@@ -13,10 +13,11 @@ from numerate.batching import load_corpora
 from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
 from numerate.corpus.tokenizer import tokenize
 from numerate.errors import BackboneError, NumerateError, RunError
+from numerate.model.conformal import PARAGRAPHS, ConformalIntervals
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import FREQUENT, Reference
-from numerate.plausibility.calibration import Calibration, calibrate
+from numerate.plausibility.calibration import MOST_PLACES, Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.passages import read_corpus
 from numerate.pretrained.backbone import parse_reference
@@ -37,7 +38,6 @@ from numerate.shipped.installed import is_shipped
 from numerate.sight.columns import check_level, sees_tables
 
 START = "start.json"
-PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
 FEW_FREQUENT = 50  # training numerals in the grid: each costs a pretrained model some tokens
 SENTENCES = (
     "The house was built in 1924 and has 12 rooms on 3 floors.",
@@ -87,6 +87,24 @@ def load(
     return _Loading(opened, dataset, say).model()
 
 
+def calibrate_anew(
+    path: str | Path,
+    dataset: str | Path | None = None,
+    *,
+    device: str | None = None,
+    cache: str | Path | None = None,
+    trust_remote_code: bool = False,
+    say: Say = notices.say,
+) -> Calibration:
+    """Calibrate what `load` opens on its dev split, whether or not it was before."""
+    if is_shipped(path):
+        raise NumerateError(f"run: got {path}, which comes calibrated; expected one of your own")
+    settings = Settings(Path(cache) if cache else None, None, trust_remote_code)
+    loading = _Loading(open_model(path, device=device, settings=settings), dataset, say)
+    loading.model()
+    return loading.calibration(anew=True)
+
+
 class _Loading:
     def __init__(self, opened: Opened, dataset: str | Path | None, say: Say) -> None:
         self.opened, self.given, self.say = opened, dataset, say
@@ -96,8 +114,10 @@ class _Loading:
         model = self.opened.model
         if self.opened.run is None and self.given is None:
             self._choose_start()
-            return model.use(Reference.plain(), Checker(model, self._refuse))
-        return model.use(self._reference(), Checker(model, self._calibration))
+            return model.use(Reference.plain(), Checker(model, self._refuse, self._refuse))
+        return model.use(
+            self._reference(), Checker(model, self.calibration, self._calibrated_intervals)
+        )
 
     def _reference(self) -> Reference:
         def find_out() -> dict[str, Any]:
@@ -108,7 +128,19 @@ class _Loading:
 
         return self._cached(REFERENCE, VOCABULARY, {"version": 2}, find_out, Reference.read)
 
-    def _calibration(self) -> Calibration:
+    def _calibrated_intervals(self) -> ConformalIntervals:
+        """Who asks for an interval does not wait until a slow model has read the dev split."""
+        model, reference = self.opened.model, self.opened.reference
+        if self.reads_slowly and not self._place(calibration_file(model.member)).exists():
+            raise NumerateError(f"{reference}: calibrate it once: numerate calibrate {reference}")
+        found: ConformalIntervals | None = model.checker.calibration.intervals
+        if found is None:
+            raise NumerateError(
+                f"{reference}: calibrated by an earlier version: numerate calibrate {reference}"
+            )
+        return found
+
+    def calibration(self, *, anew: bool = False) -> Calibration:
         def find_out() -> dict[str, Any]:
             dataset = self.opened.on(self.given, "dev")
             self._refuse_another(dataset)
@@ -123,7 +155,8 @@ class _Loading:
         if tables := self._tables():
             identity |= {"tables": tables}
             identity |= {"writing": WRITING} if self.opened.lm else {}
-        return self._cached(calibration_file(member), WEIGHTS, identity, find_out, Calibration.of)
+        name = calibration_file(member)
+        return self._cached(name, WEIGHTS, identity, find_out, Calibration.of, anew=anew)
 
     def _tables(self) -> str | None:
         """The hash of those that a run sees; for models as they come, the cache knows it."""
@@ -157,7 +190,11 @@ class _Loading:
                 model.read(dev.take(chosen))
             readings = read_corpus(model, dev.take(chosen))
             return calibrate(
-                model, readings, None if limit else [documents[index] for index in chosen]
+                model,
+                readings,
+                [documents[index] for index in chosen],
+                whole=limit is None,
+                every=-(-len(dev.rows) // MOST_PLACES),
             )
 
     def _cached(
@@ -167,21 +204,28 @@ class _Loading:
         identity: dict[str, Any],
         find_out: Callable[[], dict[str, Any]],
         read: Callable[[dict[str, Any]], T],
+        *,
+        anew: bool = False,
     ) -> T:
-        """In the folder of the run; of a pretrained model, with what it said of the dataset."""
-        run, record = self.opened.run, self.opened.record
+        run, record, place = self.opened.run, self.opened.record, self._place(name)
         if run is None or record is None:
-            self.opened.on(self.given)
-            backbone = self.opened.model.backbone
-            assert isinstance(backbone, CausalBackbone)
-            assert backbone.store is not None
-            return cached(backbone.store.folder / name, identity, find_out, read, self.say)
+            return cached(place, identity, find_out, read, self.say, anew=anew)
         content = record.dataset.content_hash
         if self.given is not None:
             content = Dataset.open(self.given).manifest["content_hash"]
         digest = hashlib.sha256((run.path / rests_on).read_bytes()).hexdigest()
         of = {"dataset": content, "weights" if rests_on == WEIGHTS else "vocabulary": digest}
-        return cached(run.path / name, {**identity, **of}, find_out, read, self.say)
+        return cached(place, {**identity, **of}, find_out, read, self.say, anew=anew)
+
+    def _place(self, name: str) -> Path:
+        """In the folder of the run; of a pretrained model, with what it said of the dataset."""
+        if self.opened.run is not None:
+            return self.opened.run.path / name
+        self.opened.on(self.given)
+        backbone = self.opened.model.backbone
+        assert isinstance(backbone, CausalBackbone)
+        assert backbone.store is not None
+        return backbone.store.folder / name
 
     def _choose_start(self) -> None:
         """The symbol before a text, found out once for a pretrained model."""
@@ -194,7 +238,7 @@ class _Loading:
         identity = {"version": 1, "model": lm.digest}
         lm.start = cached(folder / START, identity, lambda: _find_start(lm), _read_start, self.say)
 
-    def _refuse(self) -> Calibration:
+    def _refuse(self) -> NoReturn:
         raise NumerateError(
             f"{self.opened.reference}: what is odd is told by a dataset's dev split, and a "
             "pretrained model has no dataset of its own: --dataset"

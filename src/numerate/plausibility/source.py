@@ -38,6 +38,21 @@ class ModelSource:
             sight="tables" if with_tables and is_bare else None,
         )
 
+    def calibrate(self) -> None:
+        """Find out anew, on the dev split, what is odd to it and how wide its intervals must be."""
+        from numerate.notices import say
+        from numerate.plausibility.load import calibrate_anew
+
+        found = calibrate_anew(
+            self.run,
+            self.dataset,
+            cache=self.cache,
+            trust_remote_code=self.trust_remote_code,
+            device=self.device,
+        )
+        if found.intervals is not None:
+            say(f"{self.run}: calibrated on {found.intervals.documents:,} documents")
+
     def example_texts(self, count: int = 5) -> list[str]:
         """Some paragraphs of the dev split, on which a run was not trained; none where its dataset
         has gone."""

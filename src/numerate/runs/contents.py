@@ -170,8 +170,18 @@ class Beyond:
     order_accuracy: Figure
     log10_error: Figure
     crps: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Central:
+    """Of intervals: how often they contain the truth, and how wide they are."""
+
     coverage_50: Figure
     coverage_90: Figure
+    median_width_50: Figure
+    median_width_90: Figure
+    mean_width_50: Figure
+    mean_width_90: Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,4 +232,5 @@ class Metrics:
     limit: int | None = None
     beyond: Beyond | None = None
     selected: Selected | None = None
+    central: dict[str, Central] | None = None
     evaluated: Evaluated | None = None

@@ -154,7 +154,8 @@ def predicted(
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
         distribution, reason = judged
         written = _written(distribution, numeral, reason)
-    low, high = distribution.interval(asked.level)
+    calibrated = asked.calibrated and distribution.is_calibrated
+    low, high = distribution.interval(asked.level, calibrated=calibrated)
     shown = [low, high] if written is None else [low, high, written.value]
     return messages.PredictAnswer(
         top=[
@@ -162,7 +163,7 @@ def predicted(
             for text, probability in distribution.top(asked.count)
         ],
         median=distribution.median(),
-        interval=messages.Range(level=asked.level, low=low, high=high),
+        interval=messages.Range(level=asked.level, low=low, high=high, calibrated=calibrated),
         written=written,
         bars=messages.NumberLine(
             linear=messages.BarChart.model_validate(linear_bars(distribution, shown)),
@@ -191,13 +192,14 @@ def _numeral_at(model: NumeralLM, text: str, start: int, end: int) -> Numeral:
 
 def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -> messages.Written:
     value = float(numeral.value)
+    usual = distribution.interval(LEVEL, calibrated=distribution.is_calibrated)
     return messages.Written(
         numeral=numeral.text,
         value=value,
         probability=distribution.prob(numeral.text),
         below=distribution.cdf(value),
         reason=reason,
-        oddness=what_is_odd(numeral.text, reason, distribution.interval(LEVEL)),
+        oddness=what_is_odd(numeral.text, reason, usual),
     )
 
 

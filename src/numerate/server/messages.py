@@ -80,6 +80,9 @@ class PredictRequest(Asked):
     end: int | None = Field(None, ge=0, description="One past its last character.")
     count: int = Field(10, ge=1, le=50, description="How many of the most probable numerals.")
     level: float = Field(LEVEL, gt=0, lt=1, description="Probability of the plausible range.")
+    calibrated: bool = Field(
+        True, description="As often as it says, where that is known; false: the model's own."
+    )
     tables: Tables = None
 
 
@@ -112,6 +115,9 @@ class Range(Given):
     level: float = Field(description="Probability of a number in the range.")
     low: float
     high: float
+    calibrated: bool = Field(
+        description="Whether numbers of text like the training data lie in it so often."
+    )
 
 
 class SeenNumber(Given):
