@@ -95,6 +95,15 @@ def train(
         int | None,
         typer.Option(help="Of a transformer's attention.", show_default=_usual("heads")),
     ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            help="How a network from scratch reads numerals: by their digits, as the paper does, "
+            "or by Fourier features.",
+            metavar="digits|fourier",
+            show_default="digits",
+        ),
+    ] = None,
     hidden: Annotated[
         int | None, typer.Option(help="Size D of hidden states.", show_default=_usual("hidden"))
     ] = None,
@@ -164,6 +173,7 @@ def train(
         backbone=backbone,
         layers=usual.layers if layers is None else layers,
         heads=usual.heads if heads is None else heads,
+        inputs=inputs,
         finetune=finetune,
         ensemble_size=ensemble_size,
         members=_listed(members),

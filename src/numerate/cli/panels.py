@@ -9,7 +9,7 @@ PANELS = {
     "Reading": "input_format keep text field split_names decimal documents tables follow_links "
     "strict",
     "Data": "table source dataset split limit oov_set verify",
-    "Model": "model members models backbone layers heads hidden dropout vocabulary vectors "
+    "Model": "model members models backbone layers heads inputs hidden dropout vocabulary vectors "
     "sight truncate plain_mixture",
     "Training": "epochs batch_size learning_rate halve_after patience clip seed mixed_precision "
     "resume",

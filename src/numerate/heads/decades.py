@@ -1,8 +1,8 @@
 """Zero, or a power of ten and a mantissa from 1 to 10: laws that know each decade apart.
 
-Decades reach from 10^-32 to 10^32, so that every numeral has its own. A cell lies in one decade, but
-for that of a power of ten, which begins in the one before. Zero has a probability of its own, and
-all that lies below half a unit is written 0 too.
+Decades reach from 10^-32 to 10^32, so that every numeral has its own. A cell lies in one decade,
+but for that of a power of ten, which begins in the one before. Zero has a probability of its own,
+and all that lies below half a unit is written 0 too.
 """
 
 from abc import abstractmethod
@@ -35,7 +35,7 @@ def pick(of_each: Tensor, index: Tensor) -> Tensor:
 
 
 def decade_counts(data: TrainingNumerals) -> tuple[np.ndarray, np.ndarray]:
-    """How often zero and each decade occur, and which each distinct number is of: [1 + DECADES], [T].
+    """How often zero and each decade occur [1 + DECADES], and which each distinct number is of.
 
     One more is counted of each, so that none is impossible.
     """

@@ -65,6 +65,6 @@ class DExpHead(DecadeHead):
         return head
 
     def law(self, hidden: Tensor) -> GaussianMantissas:
-        scores, means = self.scores(hidden).split([1 + DECADES, DECADES], dim=-1)
+        scores, means = torch.split(self.scores(hidden), [1 + DECADES, DECADES], -1)
         sds = F.softplus(self.spreads.double()) + LEAST_SD
         return GaussianMantissas(F.log_softmax(scores, -1), self.powers, means, sds)

@@ -103,7 +103,7 @@ class _Writer:
         self._digits, self._lengths = digits, lengths
         self._end = -np.logaddexp(0.0, -ends)  # [32] after so many decimals, if there are so many
         self._more = -np.logaddexp(0.0, ends)
-        first = digits[ONES::-1].copy()  # [32, 10] of a numeral with 1, 2, … digits before the point
+        first = digits[ONES::-1].copy()  # [32, 10] with 1, 2, … digits before the point
         first[1:, 0] = -np.inf
         self._first = first - np.logaddexp.reduce(first, axis=1, keepdims=True)
 

@@ -22,6 +22,7 @@ from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture_fit import Floats
 from numerate.heads.number_line import Law
 
+FARTHEST_DRAWN = 100.0  # no numeral is so large
 LEAST_DEVIATION = 0.1  # of all logarithms, where a head starts
 
 
@@ -69,6 +70,14 @@ class LogGaussians(LogLine):
     def log_below(self, edge: Tensor) -> Tensor:
         masses = log_upper_mass(-edge[..., None], -self.means, self.sds)
         return torch.logsumexp(self.log_weights + masses, -1)
+
+    def draw(self, count: int, generator: np.random.Generator) -> np.ndarray:
+        weights, means, sds = (
+            part.flatten().numpy() for part in (self.log_weights.exp(), self.means, self.sds)
+        )
+        chosen = generator.choice(len(weights), count, p=weights / weights.sum())
+        places = generator.normal(means[chosen], sds[chosen])
+        return np.maximum(np.exp(np.minimum(places, FARTHEST_DRAWN)) - self.shift, 0.0)
 
 
 def logarithms(data: TrainingNumerals, shift: float = 0.0) -> tuple[Floats, NDArray[np.int64]]:

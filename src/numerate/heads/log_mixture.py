@@ -39,5 +39,6 @@ class LogMixtureHead(FixedMixtureHead):
         apart = self.means.new_zeros(1)  # log 1, of each component by itself
         law = LogGaussians(apart, self.means[:, None], self.sds[:, None], SHIFT)
         rows = max(1, BLOCK // len(self.means))
-        blocks = zip(centre[:, None].split(rows), half_width[:, None].split(rows), strict=True)
+        cells = (centre[:, None], half_width[:, None])
+        blocks = zip(*(torch.split(part, rows) for part in cells), strict=True)
         return torch.cat([law.log_mass(*block) for block in blocks])

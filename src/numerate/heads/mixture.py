@@ -33,7 +33,7 @@ class Gaussians(Law):
         weights = self.log_weights.exp()
         heavy = (weights > NEGLIGIBLE).flatten(0, -2).any(0)  # [K]
         masses = log_upper_mass(edge[..., None], self.means[heavy], self.sds[heavy]).exp()
-        return (masses * weights[..., heavy]).sum(-1)
+        return torch.einsum("...k,...k->...", masses, weights[..., heavy])
 
     def log_most(self, low: Tensor, high: Tensor, half_width: Tensor) -> Tensor:
         """The sum, over components, of the mass of the best place between."""
@@ -91,13 +91,12 @@ class FixedMixtureHead(NumberLineHead):
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
         hidden = context.hidden
         with torch.autocast(hidden.device.type, enabled=False):
-            log_weights = self.log_weights(hidden)
-            masses = self.log_masses(numerals.table).index_select(0, numerals.rows)  # [N, K]
-            value = torch.logsumexp(log_weights + masses, dim=1)
-            if self.truncate:
-                upper = self._log_upper(numerals.precisions)
-                value = value - torch.logsumexp(log_weights + upper, dim=1)
+            value = self._log_value(self.log_weights(hidden), numerals)
         return value + self.precision.log_prob(hidden, numerals.decimals)
+
+    def _log_value(self, log_weights: Tensor, numerals: NumeralBatch) -> Tensor:
+        masses = self.log_masses(numerals.table).index_select(0, numerals.rows)  # [N, K]
+        return torch.logsumexp(log_weights + masses, dim=1)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         hidden, device = context.hidden, context.hidden.device
@@ -107,19 +106,6 @@ class FixedMixtureHead(NumberLineHead):
             value = _log_matmul(self.log_weights(hidden), self.log_masses(candidates))  # [N, C]
         factors = self.log_factors(hidden, int(candidates.precisions.max()))
         return value + factors[:, candidates.on_device("precisions")]
-
-    def log_factors(self, hidden: Tensor, largest: int) -> Tensor:
-        factors = super().log_factors(hidden, largest)
-        if self.truncate:
-            with torch.autocast(hidden.device.type, enabled=False):
-                upper = self._log_upper(torch.arange(largest + 1, device=hidden.device))
-                factors = factors - _log_matmul(self.log_weights(hidden), upper)
-        return factors
-
-    def _log_upper(self, precisions: Tensor) -> Tensor:
-        """log mass of all non-negative numerals of each precision: [N, K]."""
-        half_widths = 0.5 * 10.0 ** -precisions.double()
-        return log_upper_mass(-half_widths[:, None], self.means, self.sds)
 
 
 class MixtureHead(FixedMixtureHead):
@@ -149,6 +135,26 @@ class MixtureHead(FixedMixtureHead):
 
     def masses_by_component(self, centre: Tensor, half_width: Tensor) -> Tensor:
         return log_interval_mass(centre[:, None], half_width[:, None], self.means, self.sds)
+
+    def _log_value(self, log_weights: Tensor, numerals: NumeralBatch) -> Tensor:
+        value = super()._log_value(log_weights, numerals)
+        if self.truncate:
+            upper = self._log_upper(numerals.precisions)
+            value = value - torch.logsumexp(log_weights + upper, dim=1)
+        return value
+
+    def log_factors(self, hidden: Tensor, largest: int) -> Tensor:
+        factors = super().log_factors(hidden, largest)
+        if self.truncate:
+            with torch.autocast(hidden.device.type, enabled=False):
+                upper = self._log_upper(torch.arange(largest + 1, device=hidden.device))
+                factors = factors - _log_matmul(self.log_weights(hidden), upper)
+        return factors
+
+    def _log_upper(self, precisions: Tensor) -> Tensor:
+        """log mass of all non-negative numerals of each precision: [N, K]."""
+        half_widths = 0.5 * 10.0 ** -precisions.double()
+        return log_upper_mass(-half_widths[:, None], self.means, self.sds)
 
 
 def _log_matmul(log_weights: Tensor, log_masses: Tensor) -> Tensor:

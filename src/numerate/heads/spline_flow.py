@@ -1,13 +1,15 @@
 """A normalising flow: a rising curve takes the logarithm of a number to a logistic variable.
 
-The curve is a spline of rational quadratics (Durkan et al., 2019) with straight ends. In a piece
-of slope `s` on the whole, `δ` and `δ'` at its ends, it rises between ξ₁ and ξ₂, parts of its width, by
+The curve is a spline of rational quadratics (Durkan et al., 2019) with straight ends. A piece of
+slope `s` on the whole, `δ` and `δ'` at its ends, rises between ξ₁ and ξ₂, parts of its width, by
 
     length · s² · [δ' ξ₁ξ₂ + δ (1-ξ₁)(1-ξ₂) + s (ξ₁(1-ξ₂) + ξ₂(1-ξ₁))] / (D(ξ₁) D(ξ₂))
     D(ξ) = s + (δ + δ' - 2s) ξ(1-ξ)
 
 in which no term is negative: the rise over a cell is exact however narrow the cell is. With z the
-curve at the ends of the cell and σ the logistic function, its mass is `σ(z₂) σ(-z₁) (1 - exp(z₁-z₂))`.
+curve at the ends of the cell and σ the logistic function, its mass is
+
+    σ(z₂) · σ(-z₁) · (1 - exp(z₁ - z₂))
 """
 
 import math

@@ -44,6 +44,7 @@ class NetworkRecord:
     kind: str = "lstm"
     layers: int = 1
     heads: int = 1
+    inputs: str = "digits"
 
 
 @dataclass(frozen=True, slots=True)
