@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from numerate.analysis.inspected_run import Run
-from numerate.heads.number_line import NumberLineHead
+from numerate.heads.number_line_head import NumberLineHead
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import COLOURS, INK, look, new_figure, wrapped

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from numerate.heads.base import TrainingNumerals
-from numerate.heads.number_line import Law, NumberLineHead
+from numerate.heads.number_line_head import Law, NumberLineHead
 from numerate.heads.precision import PrecisionLSTM
 from numerate.numeral import MAX_DIGITS
 

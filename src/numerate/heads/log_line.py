@@ -20,7 +20,7 @@ from torch import Tensor
 from numerate.heads.base import TrainingNumerals
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture_fit import Floats
-from numerate.heads.number_line import Law
+from numerate.heads.number_line_head import Law
 
 FARTHEST_DRAWN = 100.0  # no numeral is so large
 LEAST_DEVIATION = 0.1  # of all logarithms, where a head starts

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from numerate.heads.base import HeadOptions, TrainingNumerals
 from numerate.heads.log_line import LogGaussians, logarithms
 from numerate.heads.mixture_fit import fit_mixture
-from numerate.heads.number_line import NumberLineHead
+from numerate.heads.number_line_head import NumberLineHead
 from numerate.heads.precision import PrecisionLSTM
 
 LEAST_SD = 1e-3  # a thousandth of a number

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from numerate.heads.base import Config, Context, HeadOptions, TrainingNumerals
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture_fit import Components, fit_granularities
-from numerate.heads.number_line import Law, NumberLineHead
+from numerate.heads.number_line_head import Law, NumberLineHead
 from numerate.heads.number_line_search import NEGLIGIBLE
 from numerate.heads.precision import PrecisionLSTM
 from numerate.numeral_table import NumeralBatch, NumeralTable

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from numerate.heads.base import Config, HeadOptions, TrainingNumerals
 from numerate.heads.log_line import LogLine, log_moments
-from numerate.heads.number_line import NumberLineHead
+from numerate.heads.number_line_head import NumberLineHead
 from numerate.heads.precision import PrecisionLSTM
 
 PIECES = 8

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from numerate.heads.base import Context, HeadOptions, TrainingNumerals
-from numerate.heads.number_line import NumberLineHead
+from numerate.heads.number_line_head import NumberLineHead
 from numerate.heads.number_line_search import FINEST, NumberLine
 from numerate.heads.registry import head_class
 from numerate.model.numeral_distribution import draw_named
