@@ -122,9 +122,19 @@ def test_checkpoints_from_before_there_was_a_choice_are_resumed(
     path = tmp_path / "run" / "checkpoint.safetensors"
     tensors, metadata = load_tensors(path, "numerate checkpoint 1")
     identity = json.loads(metadata["identity"])
+    progress = metadata["progress"]
+
+    def say() -> None:
+        about = {"identity": json.dumps(identity), "progress": progress}
+        save_tensors(path, "numerate checkpoint 1", tensors, about)
+
+    assert identity["network"].pop("inputs") == "digits"
+    say()
+    with pytest.raises(RunError, match=r"another run: network\.inputs was 'digits', got 'fourier'"):
+        fourier = NetworkConfig(inputs="fourier")
+        quick(dataset, tmp_path / "run", model="mog", backbone=fourier, resume=True)
     assert (identity.pop("network")["kind"], identity.pop("sight")) == ("lstm", "none")
-    about = {"identity": json.dumps(identity), "progress": metadata["progress"]}
-    save_tensors(path, "numerate checkpoint 1", tensors, about)
+    say()
     with pytest.raises(RunError, match="another run: network was None, got"):
         quick(dataset, tmp_path / "run", model="mog", resume=True)
     done = quick(dataset, tmp_path / "run", model="mog", backbone=None, resume=True)

@@ -5,13 +5,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from numerate.heads.base import Context, HeadOptions, TrainingNumerals
 from numerate.heads.number_line_head import NumberLineHead
 from numerate.heads.number_line_search import FINEST, NumberLine
 from numerate.heads.registry import head_class
 from numerate.model.numeral_distribution import draw_named
-from numerate.numeral_table import NumeralTable
+from numerate.numeral_table import PADDED_STEPS, NumeralTable
 
 SIZE = 5
 ALL = ["bins", "dexp", "flow", "learned-bins", "log-mog", "log-normal", "regression"]
@@ -132,3 +133,21 @@ def test_mixed_precision_leaves_the_number_line_in_float64(name: str) -> None:
         mixed = head.log_prob(Context(state), table.all())
     assert mixed.dtype == torch.float64
     torch.testing.assert_close(mixed - mixed[0], plain - plain[0], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [*ALL, "fone", "mog"])
+def test_no_value_decides_a_shape(name: str) -> None:
+    """A step is recorded on a GPU: nothing in it may wait for a value. Here tensors have none."""
+    head = head_class(name).fit(TrainingNumerals.of(TRAINING), SIZE, HeadOptions())
+    table = NumeralTable(["0", "12.5", "7"])
+    rows = torch.arange(3)
+    # What is kept of a table is made before anything is recorded.
+    head.log_prob(Context(torch.zeros(3, SIZE)), table.padded_batch(rows, PADDED_STEPS[0]))
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        hidden = torch.zeros(3, SIZE, requires_grad=True)
+        log_probs = head.log_prob(
+            Context(hidden), table.padded_batch(torch.zeros_like(rows), PADDED_STEPS[0])
+        )
+        log_probs.sum().backward()
+    assert log_probs.shape == (3,)
+    assert hidden.grad is not None

@@ -58,7 +58,4 @@ class ModelConfig:
     def record(self) -> dict[str, Any]:
         """As JSON has it."""
         options = {**asdict(self.options), "members": list(self.options.members)}
-        network = asdict(self.network)
-        if network["inputs"] == NetworkConfig().inputs:  # which older runs do not say
-            del network["inputs"]
-        return {**asdict(self), "options": options, "network": network}
+        return {**asdict(self), "options": options}
