@@ -95,7 +95,13 @@ class RunConfig:
         if self.backbone is not None or network is None:
             return {}
         heads = None if network.kind == "lstm" else network.heads
-        return {"backbone": network.kind, "layers": network.layers, "heads": heads}
+        inputs = None if network.inputs == NetworkRecord().inputs else network.inputs
+        return {
+            "backbone": network.kind,
+            "layers": network.layers,
+            "heads": heads,
+            "inputs": inputs,
+        }
 
 
 @dataclass(frozen=True, slots=True)
