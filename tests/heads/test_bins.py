@@ -15,7 +15,7 @@ NUMERALS = TrainingNumerals.of(["0", "7", "12", "12", "340"])
 
 
 def test_numerals_of_a_bin_are_alike() -> None:
-    head = BinsHead.fit(NUMERALS, SIZE, HeadOptions())
+    head = BinsHead.fit(NUMERALS, SIZE, HeadOptions()).requires_grad_(False)
     chances = head.law(torch.zeros(1, SIZE)).log_chances[0].exp()
     inside = NumeralTable([str(n) for n in range(11, 100)])
     masses = head.law(torch.zeros(1, SIZE)).log_mass(*inside.intervals()).exp()
@@ -48,7 +48,8 @@ def test_a_learned_density_is_a_histogram() -> None:
 
 
 def test_narrow_cells_keep_their_digits() -> None:
-    law = LearnedBinsHead.fit(NUMERALS, SIZE, HeadOptions()).law(torch.zeros(1, SIZE))
+    head = LearnedBinsHead.fit(NUMERALS, SIZE, HeadOptions()).requires_grad_(False)
+    law = head.law(torch.zeros(1, SIZE))
     for text in ["1." + "0" * 31, "1.1" + "0" * 30, "1" + "0" * 31, "9" * 32]:
         table = NumeralTable([text])
         value, half = (float(part) for part in table.intervals())
