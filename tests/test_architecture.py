@@ -112,7 +112,9 @@ def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
 
 NAMED = {
     "cli/learning.py": {"combination"},  # what is trained unless told
+    "comparing/ways.py": {"flow"},  # an operation
     "documents/tex/tex_quantities.py": {"lm"},  # lumen
+    "sight/operations.py": {"flow"},
     "training/run.py": {"combination"},
     "model/opening.py": {"lm"},  # what a pretrained model as it comes is called
     "reproduce/suites.py": {"combination", "grounded", "lm"},  # what is compared with what

@@ -27,6 +27,7 @@ CALLS = {
     "compare": "compare {0} --source good.txt",
     "rule": "rule {0}",
     "fill": "fill {0} good.txt",
+    "calibrate": "calibrate {0}",
     "check-benchmark": "check-benchmark {d} --model {0}",
     "models": "models {0}",
     "serve": "serve {0} --port 0",

@@ -53,6 +53,10 @@ class DigitStrings:
         return self.table.on_device("values").index_select(0, self.rows)
 
     @property
+    def half_widths(self) -> Tensor:  # float64 [N]
+        return self.table.on_device("half_widths").index_select(0, self.rows)
+
+    @property
     def precisions(self) -> Tensor:  # [N]
         return self.table.on_device("precisions").index_select(0, self.rows)
 
@@ -134,10 +138,15 @@ class NumeralTable:
         """
         return np.array([_key(text) for text in self.texts], dtype=np.int64)
 
+    @cached_property
+    def half_widths(self) -> np.ndarray:
+        """Half the distance to the next numeral of the same precision: float64 [T]."""
+        found: np.ndarray = 0.5 * 10.0 ** -self.precisions.astype(np.float64)
+        return found
+
     def intervals(self) -> tuple[Tensor, Tensor]:
-        """Values and half the distance to the next numeral of the same precision: float64 [T]."""
-        half_widths = 0.5 * 10.0 ** -self.precisions.astype(np.float64)
-        return self.on_device("values"), torch.from_numpy(half_widths).to(self.device)
+        """What each numeral stands for, a value ± half a unit: float64 [T]."""
+        return self.on_device("values"), self.on_device("half_widths")
 
     def constant(
         self, owner: nn.Module, version: object, compute: Callable[["NumeralTable"], Tensor]

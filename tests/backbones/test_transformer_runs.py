@@ -69,7 +69,7 @@ def test_words_and_numerals_in_one_softmax_can_have_one(dataset: Path, tmp_path:
 
 def test_it_is_stored_and_shown(result: RunResult, lm: NumeralLM, tmp_path: Path) -> None:
     config = json.loads((result.folder / "config.json").read_text())
-    assert config["network"] == {"kind": "transformer", "layers": 2, "heads": 2}
+    assert config["network"] == {"kind": "transformer", "layers": 2, "heads": 2, "inputs": "digits"}
     assert lm.config.network == NETWORK
     lm.save_pretrained(tmp_path / "shared")
     card = (tmp_path / "shared" / "README.md").read_text()
@@ -81,9 +81,14 @@ def test_it_is_stored_and_shown(result: RunResult, lm: NumeralLM, tmp_path: Path
 def test_a_run_that_says_nothing_of_it_has_the_papers(dataset: Path, tmp_path: Path) -> None:
     """Runs of earlier versions of ours."""
     run = RunFolder(quick(dataset, tmp_path / "run", 1, model="mog", backbone=None).folder)
-    assert run.config().network_options == {"backbone": "lstm", "layers": 1, "heads": None}
+    assert run.config().network_options == {
+        "backbone": "lstm",
+        "layers": 1,
+        "heads": None,
+        "inputs": None,
+    }
     config = json.loads((run.path / "config.json").read_text())
-    assert config.pop("network") == {"kind": "lstm", "layers": 1, "heads": 1}
+    assert config.pop("network") == {"kind": "lstm", "layers": 1, "heads": 1, "inputs": "digits"}
     expected = open_stored(run.path).config
     (run.path / "config.json").write_text(json.dumps(config))
     assert open_stored(run.path).config == expected
@@ -122,9 +127,19 @@ def test_checkpoints_from_before_there_was_a_choice_are_resumed(
     path = tmp_path / "run" / "checkpoint.safetensors"
     tensors, metadata = load_tensors(path, "numerate checkpoint 1")
     identity = json.loads(metadata["identity"])
+    progress = metadata["progress"]
+
+    def say() -> None:
+        about = {"identity": json.dumps(identity), "progress": progress}
+        save_tensors(path, "numerate checkpoint 1", tensors, about)
+
+    assert identity["network"].pop("inputs") == "digits"
+    say()
+    fourier = NetworkConfig(inputs="fourier")
+    with pytest.raises(RunError, match=r"another run: network\.inputs was 'digits', got 'fourier'"):
+        quick(dataset, tmp_path / "run", model="mog", backbone=fourier, resume=True)
     assert (identity.pop("network")["kind"], identity.pop("sight")) == ("lstm", "none")
-    about = {"identity": json.dumps(identity), "progress": metadata["progress"]}
-    save_tensors(path, "numerate checkpoint 1", tensors, about)
+    say()
     with pytest.raises(RunError, match="another run: network was None, got"):
         quick(dataset, tmp_path / "run", model="mog", resume=True)
     done = quick(dataset, tmp_path / "run", model="mog", backbone=None, resume=True)

@@ -13,16 +13,23 @@ import torch
 import numerate.heads
 from numerate.errors import NumerateError
 from numerate.heads.base import Context, NextNumeral, NumeralHead
+from numerate.heads.bins import BinsHead, LearnedBinsHead
 from numerate.heads.combination import CombinationHead
+from numerate.heads.dexp import DExpHead
 from numerate.heads.digit_rnn import DigitRNNHead
+from numerate.heads.fone import FoNEHead
+from numerate.heads.log_mixture import LogMixtureHead
+from numerate.heads.log_normal import LogNormalHead
 from numerate.heads.mixture import MixtureHead
 from numerate.heads.mixture_fit import Components
+from numerate.heads.regression import RegressionHead
 from numerate.heads.softmax import (
     DigitSoftmaxHead,
     FlatDigitSoftmaxHead,
     FlatSoftmaxHead,
     SoftmaxHead,
 )
+from numerate.heads.spline_flow import FlowHead
 from numerate.numeral_table import NumeralBatch, NumeralTable
 from numerate.testing import check_head
 
@@ -32,6 +39,12 @@ IDS = {text: index for index, text in enumerate(NUMERALS, 1)}
 COMPONENTS = Components(
     means=np.array([40.0, 2.0, 900.0, 0.5, 30.0]),
     sds=np.array([500.0, 1.5, 400.0, 0.001, 12.0]),
+    weights=np.array([1.0, 0.5, 0.5, 0.5, 0.5]),
+    size_of=np.array([1, 2, 2, 2, 2]),
+)
+LOG_COMPONENTS = Components(
+    means=np.array([3.0, 0.7, 6.0, -4.6, 3.4]),
+    sds=np.array([4.0, 0.5, 0.8, 0.001, 0.3]),
     weights=np.array([1.0, 0.5, 0.5, 0.5, 0.5]),
     size_of=np.array([1, 2, 2, 2, 2]),
 )
@@ -46,6 +59,14 @@ HEADS: dict[str, Callable[[], NumeralHead]] = {
     "d-rnn": lambda: DigitRNNHead(SIZE),
     "mog": lambda: MixtureHead(SIZE, COMPONENTS),
     "truncated mog": lambda: MixtureHead(SIZE, COMPONENTS, truncate=True),
+    "log-normal": lambda: LogNormalHead(SIZE),
+    "log-mog": lambda: LogMixtureHead(SIZE, LOG_COMPONENTS),
+    "regression": lambda: RegressionHead(SIZE),
+    "flow": lambda: FlowHead(SIZE, 2.0, 1.0),
+    "dexp": lambda: DExpHead(SIZE),
+    "bins": lambda: BinsHead(SIZE),
+    "learned-bins": lambda: LearnedBinsHead(SIZE),
+    "fone": lambda: FoNEHead(SIZE),
     "combination": lambda: CombinationHead(
         SIZE,
         {

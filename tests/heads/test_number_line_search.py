@@ -8,8 +8,20 @@ import torch
 from scipy import stats
 
 from numerate.errors import NumerateError
-from numerate.heads.number_line_search import FINEST, NumberLine
+from numerate.heads.mixture import Gaussians
+from numerate.heads.number_line_search import FINEST, MOST_RANGES, NumberLine
 from numerate.model.numeral_distribution import draw_named
+
+
+def gaussian_line(
+    log_weights: torch.Tensor,
+    means: torch.Tensor,
+    sds: torch.Tensor,
+    log_precisions: torch.Tensor,
+    most: int = MOST_RANGES,
+) -> NumberLine:
+    law = Gaussians(log_weights[None].double(), means, sds)
+    return NumberLine(law, log_precisions, most=most)
 
 
 def line(seed: int, *, spread: float, finest: int) -> tuple[NumberLine, np.ndarray]:
@@ -21,7 +33,7 @@ def line(seed: int, *, spread: float, finest: int) -> tuple[NumberLine, np.ndarr
     precisions = np.full(FINEST + 1, -np.inf)
     precisions[: finest + 1] = np.log(generator.dirichlet(np.ones(finest + 1)))
     parts = [torch.from_numpy(part) for part in (np.log(weights), means, sds, precisions)]
-    return NumberLine(*parts), np.array([weights, means, sds])
+    return gaussian_line(*parts), np.array([weights, means, sds])
 
 
 def chances(texts: list[str], parts: np.ndarray, log_precisions: np.ndarray) -> np.ndarray:
@@ -63,7 +75,7 @@ def test_very_wide_components_are_searched_too() -> None:
     precisions = torch.full((FINEST + 1,), -np.inf, dtype=torch.float64)
     precisions[0] = 0.0
     means, sds = torch.tensor([3e6, 7.0]).double(), torch.tensor([1e6, 0.1]).double()
-    found = NumberLine(torch.tensor([0.7, 0.3]).log(), means, sds, precisions)
+    found = gaussian_line(torch.tensor([0.7, 0.3]).log(), means, sds, precisions)
     stream = found.stream()
     best = [next(stream) for _ in range(4)]
     assert best[0][0] == "7"
@@ -105,7 +117,7 @@ def test_a_search_ends() -> None:
     broad = torch.tensor([1e20], dtype=torch.float64)
     precisions = torch.full((FINEST + 1,), -np.inf, dtype=torch.float64)
     precisions[:2] = np.log(0.5)
-    line = NumberLine(torch.zeros(1), broad, broad, precisions, most=1000)
+    line = gaussian_line(torch.zeros(1), broad, broad, precisions, most=1000)
     found = list(line.stream())
     assert 0 < len(found) < 1000
     assert [cost for _, cost in found] == sorted((cost for _, cost in found), reverse=True)
@@ -115,4 +127,4 @@ def test_a_mixture_of_no_numbers_is_refused() -> None:
     means = torch.tensor([np.nan], dtype=torch.float64)
     precisions = torch.zeros(FINEST + 1, dtype=torch.float64)
     with pytest.raises(NumerateError, match="not numbers"):
-        next(NumberLine(torch.zeros(1), means, means, precisions).stream())
+        next(gaussian_line(torch.zeros(1), means, means, precisions).stream())

@@ -599,7 +599,7 @@ def test_an_unknown_model_name_gets_a_did_you_mean(name: str, meant: str) -> Non
 
 
 def test_a_name_like_no_model_gets_the_list() -> None:
-    with pytest.raises(NumerateError, match="expected one of combination, ") as caught:
+    with pytest.raises(NumerateError, match="expected one of bins, combination, ") as caught:
         ModelConfig("xyzzy")
     assert "did you mean" not in str(caught.value)
 

@@ -90,12 +90,16 @@ def test_layouts_are_few(corpora: dict[str, Corpus]) -> None:
         assert corpus.layout(batch).length > corpus.lengths[batch].max()
 
 
+RIVALS = ["bins", "dexp", "flow", "fone", "learned-bins", "log-mog", "log-normal", "regression"]
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize(
     ("name", "network"),
     [
-        *((name, NetworkConfig()) for name in paper_heads()),
+        *((name, NetworkConfig()) for name in (*paper_heads(), *RIVALS)),
         ("combination", NetworkConfig("lstm", layers=2)),
+        ("combination", NetworkConfig("lstm", inputs="fourier")),
         ("combination", NetworkConfig("transformer", layers=2, heads=2)),
     ],
 )

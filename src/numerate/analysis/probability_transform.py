@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from numerate.analysis.inspected_run import Run
-from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
-from numerate.heads.mixture import MixtureHead
+from numerate.heads.number_line_head import NumberLineHead
 from numerate.numeral_table import NumeralTable
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import COLOURS, INK, look, new_figure, wrapped
@@ -27,13 +26,14 @@ BLOCK = 2048  # numerals at a time
 def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
     """Histograms of the randomised transform on the dev split, one per head on the number line.
 
-    As a member of a combination the mixture answers only for its part: each numeral weighs as
-    much as the probability that the mixture wrote it, given the numeral.
+    As a member of a combination a head answers only for its part: each numeral weighs as
+    much as the probability that this head wrote it, given the numeral.
     """
     found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for run in runs:
         dev = run.shared.dev
-        for label, head in run.heads_of(MixtureHead).items():
+        heads = run.heads_of(NumberLineHead)  # type: ignore[type-abstract]
+        for label, head in heads.items():
             transformed = randomised_transform(
                 head, run.dev_states, dev.table, dev.rows, np.random.default_rng(seed)
             )
@@ -78,7 +78,7 @@ def calibration(runs: Sequence[Run], *, seed: int = 1) -> Exhibit:
 
 
 def randomised_transform(
-    head: MixtureHead,
+    head: NumberLineHead,
     hidden: Tensor,
     table: NumeralTable,
     rows: np.ndarray,
@@ -92,23 +92,16 @@ def randomised_transform(
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
             chosen = torch.from_numpy(rows[part]).to(values.device)
-            centre, epsilon = values[chosen, None], half_widths[chosen, None]  # [n, 1]
-            weights = head.log_weights(hidden[part])  # [n, K]
-            above = log_upper_mass(centre + epsilon, head.means, head.sds)
-            inside = log_interval_mass(centre, epsilon, head.means, head.sds)
-            over, within = (
-                torch.logsumexp(weights + mass, dim=1).exp().cpu().numpy()
-                for mass in (above, inside)
-            )
-            total = np.ones(len(chosen))
-            if head.truncate:
-                whole = log_upper_mass(-epsilon, head.means, head.sds)
-                total = torch.logsumexp(weights + whole, dim=1).exp().cpu().numpy()
-            result[part] = 1 - (over + (1 - share[part]) * within) / total
+            centre, epsilon = values[chosen], half_widths[chosen]  # [n]
+            law = head.law(hidden[part])
+            total = law.above(-epsilon) if head.truncate else torch.ones_like(epsilon)
+            over = (law.above(centre + epsilon) / total).cpu().numpy()
+            within = (law.log_mass(centre, epsilon).exp() / total).cpu().numpy()
+            result[part] = 1 - (over + (1 - share[part]) * within)
     return np.clip(result, 0.0, 1.0)
 
 
-def _responsibility(run: Run, head: MixtureHead) -> np.ndarray:
+def _responsibility(run: Run, head: NumberLineHead) -> np.ndarray:
     """The probability that this head wrote each dev numeral, given the numeral: [N]."""
     dev = run.shared.dev
     if head is run.model.head:

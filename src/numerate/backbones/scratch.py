@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from numerate.backbones.contract import AFTER, Backbone, Reading, exactly
-from numerate.backbones.embedding import InputEmbedding
+from numerate.backbones.embedding import INPUTS
 from numerate.backbones.sight_encoder import SightEncoder
 from numerate.backbones.texts import Texts
 from numerate.backbones.words import FlatWords, GatedWords, Words
 from numerate.batching import Batch, Corpus, bucketed_batches
-from numerate.heads.base import Context, DigitTable, NumeralHead
-from numerate.numeral_table import SYMBOLS, NumeralTable
+from numerate.heads.base import Context, NumeralHead
+from numerate.numeral_table import NumeralTable
 from numerate.sight.collate import SeenNumbers
 from numerate.sight.view import ReadSight, Sight
 from numerate.vocabulary import Vocabulary
@@ -41,11 +41,12 @@ class ScratchBackbone(Backbone):
         sees: bool = False,
         layers: int = 1,
         heads: int = 1,
+        inputs: str = "digits",
     ) -> None:
         """`flat`: words and numerals share one softmax; `sees`: there are numbers in view."""
         super().__init__()
         self.vocabulary = vocabulary
-        self.embedding = InputEmbedding(size, vocabulary, with_magnitude=sees)
+        self.embedding = INPUTS[inputs](size, vocabulary, with_magnitude=sees)
         self.dropout = nn.Dropout(dropout)
         self._add_network(size, layers, heads)
         kind: type[Words] = FlatWords if flat else GatedWords
@@ -193,15 +194,13 @@ class ScratchBackbone(Backbone):
         self, words: np.ndarray, numerals: np.ndarray, head: NumeralHead
     ) -> None:
         """Start the token embeddings, of input and output, from pretrained vectors."""
+        self.embedding.start_from_vectors(words, numerals)
         with torch.no_grad():
-            self.embedding.words[:-1] = torch.from_numpy(words)
-            self.embedding.numerals[:] = torch.from_numpy(numerals)
             self.words.weight[:] = torch.from_numpy(words)
         head.start_from_vectors(dict(zip(self.vocabulary.numerals, numerals, strict=True)))
 
     def digit_tables(self) -> dict[str, Any]:
-        weight = self.embedding.encoder.symbols.weight
-        return {"read at the input": DigitTable((*SYMBOLS, "end"), weight)}
+        return self.embedding.digit_tables()
 
 
 class _SeenSoFar:

@@ -85,6 +85,15 @@ def train(
         int | None,
         typer.Option(help="Of a transformer's attention.", show_default=usual("heads")),
     ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            help="How a network from scratch reads numerals: by their digits, as the paper does, "
+            "or by Fourier features.",
+            metavar="digits|fourier",
+            show_default="digits",
+        ),
+    ] = None,
     hidden: StateSize = None,
     dropout: Dropout = None,
     vocabulary: VocabularySize = 1000,
@@ -147,6 +156,7 @@ def train(
         backbone=backbone,
         layers=of_it.layers if layers is None else layers,
         heads=of_it.heads if heads is None else heads,
+        inputs=inputs,
         finetune=finetune,
         ensemble_size=ensemble_size,
         members=_listed(members),

@@ -9,8 +9,8 @@ PANELS = {
     "Reading": "input_format keep text field split_names decimal documents tables follow_links "
     "strict",
     "Data": "table source dataset split limit oov_set verify",
-    "Model": "suite model members models backbone layers heads hidden dropout vocabulary vectors "
-    "sight truncate plain_mixture",
+    "Model": "suite model members models backbone layers heads inputs hidden dropout vocabulary "
+    "vectors sight truncate plain_mixture",
     "Training": "epochs batch_size learning_rate halve_after patience clip seed seeds "
     "mixed_precision resume",
     "Pretrained models": "finetune ensemble_size cache trust_remote_code",

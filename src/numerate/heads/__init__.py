@@ -8,7 +8,7 @@ Examples:
     >>> import torch
     >>> from numerate import heads
     >>> heads.head_names()
-    ('combination', 'compute', ...)
+    ('bins', 'combination', ...)
     >>> numerals = heads.TrainingNumerals.of(["54", "55", "61.5", "60"])
     >>> head = heads.head_class("mog").fit(numerals, 8, heads.HeadOptions())
     >>> context = heads.Context(torch.zeros(2, 8))

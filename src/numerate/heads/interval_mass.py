@@ -75,9 +75,14 @@ def _log_block_mass(centre: Tensor, half_width: Tensor, mean: Tensor, sd: Tensor
     w = (half_width / sd).clamp_(max=FARTHEST)
     zw = z * w
     log_width = math.log(2.0) + half_width.log() - sd.log()  # as w itself may underflow
-    wide = _log_wide_mass(a, z + w, zw)
-    narrow = _log_narrow_mass(z, w, zw, log_width)
-    return torch.where((w < NARROW_W) & (zw < NARROW_ZW), narrow, wide)
+    is_narrow = (w < NARROW_W) & (zw < NARROW_ZW)
+    # What is not used is cut to what has a finite gradient: of 1 ± 1.
+    wide = _log_wide_mass(
+        torch.where(is_narrow, 0.0, a),
+        torch.where(is_narrow, 2.0, z + w),
+        torch.where(is_narrow, 1.0, zw),
+    )
+    return torch.where(is_narrow, _log_narrow_mass(z, w, zw, log_width), wide)
 
 
 def _log_narrow_mass(z: Tensor, w: Tensor, zw: Tensor, log_width: Tensor) -> Tensor:

@@ -1,62 +1,115 @@
 """Magnitude: a mixture of Gaussians on the number line, rounded to the precision written."""
 
-from typing import Self
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from numerate.heads.base import (
-    Config,
-    Context,
-    HeadOptions,
-    NextNumeral,
-    NumeralHead,
-    TrainingNumerals,
-)
+from numerate.heads.base import Config, Context, HeadOptions, TrainingNumerals
 from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.heads.mixture_fit import Components, fit_granularities
-from numerate.heads.number_line_search import FINEST, NumberLine
-from numerate.heads.recurrent import new_lstm, run_lstm
+from numerate.heads.number_line_head import Law, NumberLineHead
+from numerate.heads.number_line_search import NEGLIGIBLE
+from numerate.heads.precision import PrecisionLSTM
 from numerate.numeral_table import NumeralBatch, NumeralTable
-from numerate.packing import Packing
 
 
-class PrecisionLSTM(nn.Module):
-    """p(r): after each decimal, one more or the end."""
+@dataclass(frozen=True, eq=False)
+class Gaussians(Law):
+    """A mixture whose components are the same at all places."""
 
-    def __init__(self, size: int) -> None:
+    log_weights: Tensor  # [..., K]
+    means: Tensor  # [K]
+    sds: Tensor  # [K]
+
+    def log_mass(self, centre: Tensor, half_width: Tensor) -> Tensor:
+        return self._log_sum(centre[..., None], half_width[..., None])
+
+    def above(self, edge: Tensor) -> Tensor:
+        weights = self.log_weights.exp()
+        heavy = (weights > NEGLIGIBLE).flatten(0, -2).any(0)  # [K]
+        masses = log_upper_mass(edge[..., None], self.means[heavy], self.sds[heavy]).exp()
+        return torch.einsum("...k,...k->...", masses, weights[..., heavy])
+
+    def log_most(self, low: Tensor, high: Tensor, half_width: Tensor) -> Tensor:
+        """The sum, over components, of the mass of the best place between."""
+        best = torch.maximum(torch.minimum(self.means, high[..., None]), low[..., None])
+        return self._log_sum(best, half_width[..., None])
+
+    def _log_sum(self, centre: Tensor, half_width: Tensor) -> Tensor:
+        masses = log_interval_mass(centre, half_width, self.means, self.sds)
+        return torch.logsumexp(self.log_weights + masses, -1)
+
+    def draw(self, count: int, generator: np.random.Generator) -> np.ndarray:
+        weights = self.log_weights[0].exp().numpy()
+        means, sds = self.means.numpy(), self.sds.numpy()
+        chosen = generator.choice(len(weights), count, p=weights / weights.sum())
+        return generator.normal(means[chosen], sds[chosen])
+
+
+class FixedMixtureHead(NumberLineHead):
+    """Means and spreads are fitted beforehand and stay fixed; weights follow the context."""
+
+    def __init__(self, size: int, components: Components) -> None:
         super().__init__()
-        self.inputs = nn.Parameter(torch.randn(2, size).div_(size**0.5))  # start, decimal
-        self.lstm = new_lstm(size)
-        self.end = nn.Parameter(torch.zeros(size))
+        self.register_buffer("means", torch.as_tensor(components.means, dtype=torch.float64))
+        self.register_buffer("sds", torch.as_tensor(components.sds, dtype=torch.float64))
+        self.register_buffer("granularity", torch.as_tensor(components.size_of))
+        self.means: Tensor
+        self.sds: Tensor
+        self.granularity: Tensor
+        self.weights = nn.Parameter(torch.zeros(len(components), size))  # Bᵀ
+        self.precision = PrecisionLSTM(size)
 
-    def log_prob(self, hidden: Tensor, packing: Packing) -> Tensor:  # [N]
-        count, total = packing.sizes[0], sum(packing.sizes)
-        inputs = torch.cat(
-            [self.inputs[:1].expand(count, -1), self.inputs[1:].expand(total - count, -1)]
+    @abstractmethod
+    def masses_by_component(self, centre: Tensor, half_width: Tensor) -> Tensor:
+        """log mass of each cell [T] under each component: [T, K] float64."""
+
+    def config(self) -> Config:
+        return {"components": len(self.means)}
+
+    @classmethod
+    def from_config(cls, size: int, config: Config) -> Self:
+        """With room for components that are read from the weights."""
+        others: dict[str, Any] = {k: v for k, v in config.items() if k != "components"}
+        return cls(size, Components.empty(config["components"]), **others)
+
+    def log_weights(self, hidden: Tensor) -> Tensor:  # [..., K] float64
+        return F.log_softmax((hidden.to(self.weights.dtype) @ self.weights.T).double(), dim=-1)
+
+    def log_masses(self, numerals: NumeralTable) -> Tensor:
+        """log mass of each numeral's cell under each component: [T, K] float64."""
+        version = (self.means._version, self.sds._version)
+        return numerals.constant(
+            self, version, lambda table: self.masses_by_component(*table.intervals())
         )
-        scores = run_lstm(self.lstm, inputs, packing, hidden) @ self.end  # [S]
-        # The last element of a numeral is its end; every other is one more decimal.
-        signs = 2 * packing.last - 1
-        return packing.sum(F.logsigmoid(signs * scores))
 
-    def log_prob_table(self, hidden: Tensor, largest: int) -> Tensor:  # [N, largest + 1]
-        count = hidden.shape[0]
-        inputs = torch.cat([self.inputs[:1], self.inputs[1:].expand(largest, -1)])
-        inputs = inputs[:, None].expand(-1, count, -1)  # [steps, N, D]
-        start = hidden[None].contiguous()
-        outputs, _ = self.lstm(inputs, (start, torch.zeros_like(start)))
-        scores = (outputs @ self.end).T  # [N, steps]
-        more = F.pad(F.logsigmoid(-scores).cumsum(1)[:, :-1], (1, 0))
-        return more + F.logsigmoid(scores)
+    def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
+        hidden = context.hidden
+        with torch.autocast(hidden.device.type, enabled=False):
+            value = self._log_value(self.log_weights(hidden), numerals)
+        return value + self.precision.log_prob(hidden, numerals.decimals)
+
+    def _log_value(self, log_weights: Tensor, numerals: NumeralBatch) -> Tensor:
+        masses = self.log_masses(numerals.table).index_select(0, numerals.rows)  # [N, K]
+        return torch.logsumexp(log_weights + masses, dim=1)
+
+    def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
+        hidden, device = context.hidden, context.hidden.device
+        candidates.to(device)
+        with torch.autocast(device.type, enabled=False):
+            # One matrix product for all candidates; each is scaled by its own largest mass.
+            value = _log_matmul(self.log_weights(hidden), self.log_masses(candidates))  # [N, C]
+        factors = self.log_factors(hidden, int(candidates.precisions.max()))
+        return value + factors[:, candidates.on_device("precisions")]
 
 
-class MixtureHead(NumeralHead):
-    """mog. Means and spreads are fitted beforehand and stay fixed; weights follow the context.
-
-    Everything on the number line is float64, whatever the precision of the network.
-    """
+class MixtureHead(FixedMixtureHead):
+    """mog. Truncated or not: numerals are not negative, Gaussians do not know."""
 
     summary = (
         "First word or numeral, then a number of decimals and a place on the number line, from a "
@@ -67,84 +120,41 @@ class MixtureHead(NumeralHead):
     usual_member = True
 
     def __init__(self, size: int, components: Components, *, truncate: bool = False) -> None:
-        super().__init__()
+        super().__init__(size, components)
         self.truncate = truncate
-        self.register_buffer("means", torch.as_tensor(components.means, dtype=torch.float64))
-        self.register_buffer("sds", torch.as_tensor(components.sds, dtype=torch.float64))
-        self.register_buffer("granularity", torch.as_tensor(components.size_of))
-        self.means: Tensor
-        self.sds: Tensor
-        self.granularity: Tensor
-        self.weights = nn.Parameter(torch.zeros(len(components), size))  # Bᵀ
-        self.precision = PrecisionLSTM(size)
 
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
         return cls(size, fit_granularities(*data.numbers()), truncate=options.truncate)
 
     def config(self) -> Config:
-        return {"components": len(self.means), "truncate": self.truncate}
+        return {**super().config(), "truncate": self.truncate}
 
-    @classmethod
-    def from_config(cls, size: int, config: Config) -> Self:
-        """With room for components that are read from the weights."""
-        return cls(size, Components.empty(config["components"]), truncate=config["truncate"])
+    def law(self, hidden: Tensor) -> Gaussians:
+        return Gaussians(self.log_weights(hidden), self.means, self.sds)
 
-    def log_weights(self, hidden: Tensor) -> Tensor:  # [N, K] float64
-        return F.log_softmax((hidden.to(self.weights.dtype) @ self.weights.T).double(), dim=1)
+    def masses_by_component(self, centre: Tensor, half_width: Tensor) -> Tensor:
+        return log_interval_mass(centre[:, None], half_width[:, None], self.means, self.sds)
 
-    def log_masses(self, numerals: NumeralTable) -> Tensor:
-        """log mass of each numeral's interval under each component: [T, K] float64."""
-
-        def compute(table: NumeralTable) -> Tensor:
-            values, half_widths = table.intervals()
-            return log_interval_mass(values[:, None], half_widths[:, None], self.means, self.sds)
-
-        version = (self.means._version, self.sds._version)
-        return numerals.constant(self, version, compute)
-
-    def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
-        hidden = context.hidden
-        with torch.autocast(hidden.device.type, enabled=False):
-            log_weights = self.log_weights(hidden)
-            masses = self.log_masses(numerals.table).index_select(0, numerals.rows)  # [N, K]
-            value = torch.logsumexp(log_weights + masses, dim=1)
-            if self.truncate:
-                upper = self._log_upper(numerals.precisions)
-                value = value - torch.logsumexp(log_weights + upper, dim=1)
-        precision = self.precision.log_prob(hidden, numerals.decimals)
-        return value + precision  # float64: float32 would overflow far out on the line
-
-    def _log_upper(self, precisions: Tensor) -> Tensor:
-        """log mass of all non-negative numerals of each precision: [N, K]."""
-        half_widths = 0.5 * 10.0 ** -precisions.double()
-        return log_upper_mass(-half_widths[:, None], self.means, self.sds)
-
-    def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
-        hidden, device = context.hidden, context.hidden.device
-        candidates.to(device)
-        precisions = torch.from_numpy(candidates.precisions).to(device)
-        with torch.autocast(device.type, enabled=False):
-            # One matrix product for all candidates; each is scaled by its own largest mass.
-            value = _log_matmul(self.log_weights(hidden), self.log_masses(candidates))  # [N, C]
-        return value + self.log_factors(hidden, int(candidates.precisions.max()))[:, precisions]
-
-    def next_numeral(self, context: Context) -> NextNumeral:
-        with torch.no_grad():
-            weights = self.log_weights(context.hidden)[0].cpu()
-            factors = self.log_factors(context.hidden, FINEST)[0].cpu()
-        return NumberLine(weights, self.means.cpu(), self.sds.cpu(), factors)
+    def _log_value(self, log_weights: Tensor, numerals: NumeralBatch) -> Tensor:
+        value = super()._log_value(log_weights, numerals)
+        if self.truncate:
+            upper = self._log_upper(numerals.precisions)
+            value = value - torch.logsumexp(log_weights + upper, dim=1)
+        return value
 
     def log_factors(self, hidden: Tensor, largest: int) -> Tensor:
-        """What the mass of a numeral's interval is multiplied by, for each precision up to
-        `largest`: its probability, over the mass of all non-negative numerals if truncated.
-        """
-        factors = self.precision.log_prob_table(hidden, largest)  # [N, largest + 1]
+        factors = super().log_factors(hidden, largest)
         if self.truncate:
             with torch.autocast(hidden.device.type, enabled=False):
                 upper = self._log_upper(torch.arange(largest + 1, device=hidden.device))
                 factors = factors - _log_matmul(self.log_weights(hidden), upper)
         return factors
+
+    def _log_upper(self, precisions: Tensor) -> Tensor:
+        """log mass of all non-negative numerals of each precision: [N, K]."""
+        half_widths = 0.5 * 10.0 ** -precisions.double()
+        return log_upper_mass(-half_widths[:, None], self.means, self.sds)
 
 
 def _log_matmul(log_weights: Tensor, log_masses: Tensor) -> Tensor:

@@ -71,10 +71,14 @@ class Components:
 
 
 def fit_granularities(
-    values: Floats, counts: NDArray[np.int64], sizes: Sequence[int] = GRANULARITIES
+    values: Floats,
+    counts: NDArray[np.int64],
+    sizes: Sequence[int] = GRANULARITIES,
+    *,
+    floor: float = VARIANCE_FLOOR,
 ) -> Components:
     """Fit one mixture of each size to the same numbers; arguments as for `fit_mixture`."""
-    mixtures = [fit_mixture(values, counts, size) for size in sizes]
+    mixtures = [fit_mixture(values, counts, size, floor=floor) for size in sizes]
     return Components(
         means=np.concatenate([mixture.means for mixture in mixtures]),
         sds=np.concatenate([mixture.sds for mixture in mixtures]),
@@ -90,13 +94,15 @@ def fit_mixture(
     *,
     tolerance: float = 1e-3,
     max_iterations: int = 100,
+    floor: float = VARIANCE_FLOOR,
 ) -> Mixture:
     """Fit a mixture to numbers given as distinct `values`, ascending, and their `counts`.
 
     EM starts from `percentile_start` and stops when the mean log-likelihood per number changes by
-    less than `tolerance`. There may be fewer values than components: some then coincide.
+    less than `tolerance`; `floor` is added to every variance. There may be fewer values than
+    components: some then coincide.
     """
-    start = percentile_start(values, counts, components)
+    start = percentile_start(values, counts, components, floor)
     weights, means, variances = start.weights, start.means, start.variances
     total = counts.sum()
     squares = _squared_deviations(values, means)  # [K, N]
@@ -116,13 +122,18 @@ def fit_mixture(
         weights = sizes / sizes.sum()
         means = shares @ values / sizes
         _squared_deviations(values, means, out=squares)
-        variances = np.einsum("kn,kn->k", shares, squares) / sizes + VARIANCE_FLOOR
+        variances = np.einsum("kn,kn->k", shares, squares) / sizes + floor
         iterations += 1
         converged = abs(lower_bound - previous) < tolerance
     return Mixture(weights, means, variances, lower_bound, iterations, converged)
 
 
-def percentile_start(values: Floats, counts: NDArray[np.int64], components: int) -> Mixture:
+def percentile_start(
+    values: Floats,
+    counts: NDArray[np.int64],
+    components: int,
+    floor: float = VARIANCE_FLOOR,
+) -> Mixture:
     """Where EM starts: the numbers, in ascending order, cut into K groups of equal size.
 
     Component j of K has the weight 1/K and the mean at the (j + ½)/K quantile, which is the least
@@ -141,7 +152,7 @@ def percentile_start(values: Floats, counts: NDArray[np.int64], components: int)
     filled = np.clip(cumulative, borders[:-1, None], borders[1:, None])  # [K, N]
     shares = np.diff(filled, axis=1, prepend=borders[:-1, None])
     spread = np.einsum("kn,kn->k", shares, _squared_deviations(values, means))
-    variances = spread * components / total + VARIANCE_FLOOR
+    variances = spread * components / total + floor
     return Mixture(np.full(components, 1 / components), means, variances)
 
 

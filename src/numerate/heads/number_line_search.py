@@ -1,27 +1,43 @@
-"""Numerals as cells of the number line, for a mixture of Gaussians and chances of precisions.
+"""Numerals as cells of the number line, for a law of numbers and chances of precisions.
 
-Cells of one precision are searched best first through nested decimal ranges. No cell of a range
-is more probable than the sum, over components, of the mass of the best place in the range; so
-when a cell beats the bound of every range that has not been divided, it beats all their cells.
+Cells of one precision are searched best first through nested decimal ranges. A law knows a mass
+that no cell of a range exceeds; so when a cell beats that of every range that has not been divided,
+it beats all their cells.
 """
 
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.heads.interval_mass import log_interval_mass, log_upper_mass
 from numerate.numeral import MAX_DIGITS
 from numerate.perplexity import proper
 
 RANGES_AT_ONCE = 16
 MOST_RANGES = 2**16  # looked at in one search
 FINEST = MAX_DIGITS - 1  # decimals: one digit stands before the point
-_NEGLIGIBLE = 1e-9  # components and precisions of less probability are left out of sums
+NEGLIGIBLE = 1e-9  # what has less probability is left out of sums
+
+
+class Line(Protocol):
+    """A law of numbers in one place; all arguments are [P] or [X]."""
+
+    def log_most(self, low: Tensor, high: Tensor, half_width: Tensor) -> Tensor:
+        """log of a mass that no cell from `low` to `high` exceeds; of one cell, its own."""
+        ...
+
+    def above(self, edge: Tensor) -> Tensor:
+        """Probability of all numbers above an edge."""
+        ...
+
+    def draw(self, count: int, generator: np.random.Generator) -> np.ndarray:
+        """So many numbers."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,25 +67,16 @@ class _Range:
 
 
 class NumberLine:
-    """A `NextNumeral` of a mixture: weights [K] of components [K], log p of each precision."""
+    """A `NextNumeral` of a law of numbers and log p of each precision."""
 
-    def __init__(
-        self,
-        log_weights: Tensor,
-        means: Tensor,
-        sds: Tensor,
-        log_precisions: Tensor,
-        *,
-        most: int = MOST_RANGES,
-    ) -> None:
+    def __init__(self, law: Line, log_precisions: Tensor, *, most: int = MOST_RANGES) -> None:
         self._most = most
-        self._log_weights, self._means, self._sds = log_weights.double(), means, sds
+        self._law = law
         self._log_precisions = log_precisions.double().numpy()  # [FINEST + 1]
         chances = np.exp(self._log_precisions)
-        self._usual = np.flatnonzero(chances > _NEGLIGIBLE)
+        self._usual = np.flatnonzero(chances > NEGLIGIBLE)
         self._chances = chances[self._usual]
-        half_widths = torch.from_numpy(0.5 * 10.0 ** -self._usual.astype(float))
-        self._heavy = self._log_weights.exp() > _NEGLIGIBLE  # [K]
+        half_widths = 0.5 * 10.0 ** -self._usual.astype(float)
         self._upper = self._above(-half_widths)  # [R] mass of all non-negative numerals
         self.total = float(self._chances @ self._upper)
         self.unresolved = 0.0
@@ -106,10 +113,8 @@ class NumberLine:
         ends = torch.tensor(
             [[float(part.low), float(part.high - 1)] for part in parts], dtype=torch.float64
         )
-        low, high = (ends * scale[:, None]).T[:, :, None]  # [P, 1] each
-        best = torch.maximum(torch.minimum(self._means, high), low)  # [P, K]
-        masses = log_interval_mass(best, 0.5 * scale[:, None], self._means, self._sds)
-        log_mass = proper(torch.logsumexp(self._log_weights + masses, 1).numpy())
+        low, high = (ends * scale[:, None]).T  # [P] each
+        log_mass = proper(self._law.log_most(low, high, 0.5 * scale).numpy())
         precisions = self._log_precisions[[part.precision for part in parts]]
         costs: list[float] = (-log_mass - precisions).tolist()
         return costs
@@ -120,23 +125,17 @@ class NumberLine:
             # The last cell that is not above; the slack is for numbers like 0.29, a bit below.
             scaled = numbers * 10.0**precision
             last = np.floor(scaled * (1 + 1e-14))
-            beyond = self._above(torch.from_numpy((last + 0.5) / 10.0**precision))
+            beyond = self._above((last + 0.5) / 10.0**precision)
             result += chance * np.where(last >= 0, np.maximum(upper - beyond, 0.0), 0.0)
         return result
 
-    def _above(self, edges: Tensor) -> np.ndarray:
-        """Mass of the mixture above each edge: [X]."""
-        means, sds = self._means[self._heavy], self._sds[self._heavy]
-        masses = log_upper_mass(edges[:, None], means, sds).exp()  # [X, K]
-        above: np.ndarray = (masses @ self._log_weights[self._heavy].exp()).numpy()
-        return above
+    def _above(self, edges: np.ndarray) -> np.ndarray:
+        found: np.ndarray = self._law.above(torch.from_numpy(edges)).numpy()
+        return found
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
-        weights = self._log_weights.exp().numpy()
-        means, sds = self._means.numpy(), self._sds.numpy()
         precisions = generator.choice(self._usual, count, p=self._chances / self._chances.sum())
-        chosen = generator.choice(len(weights), count, p=weights / weights.sum())
-        cells = np.rint(generator.normal(means[chosen], sds[chosen]) * 10.0**precisions)
+        cells = np.rint(self._law.draw(count, generator) * 10.0**precisions)
         return [
             _Range(int(precision), int(cell), int(cell) + 1).text()
             for precision, cell in zip(precisions, cells, strict=True)

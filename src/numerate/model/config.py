@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from numerate.backbones.embedding import INPUTS
 from numerate.backbones.lstm import LSTMBackbone
 from numerate.backbones.scratch import ScratchBackbone
 from numerate.backbones.transformer import TransformerBackbone
@@ -25,9 +26,11 @@ class NetworkConfig:
     kind: str = "lstm"
     layers: int = 1
     heads: int = 1  # of attention
+    inputs: str = "digits"  # how it reads numerals: `backbones/embedding.py`
 
     def __post_init__(self) -> None:
         check_choice("network", self.kind, NETWORKS)
+        check_choice("inputs", self.inputs, INPUTS)
         if not 1 <= self.layers <= MOST_LAYERS:
             raise RunError(f"layers: got {self.layers}, expected 1 to {MOST_LAYERS}")
         if self.heads < 1:

@@ -159,6 +159,7 @@ def from_scratch(config: ModelConfig, vocabulary: Vocabulary, head: NumeralHead)
         sees=config.sight != "none",
         layers=network.layers,
         heads=network.heads,
+        inputs=network.inputs,
     )
     return NumeralLM(config, vocabulary, backbone, head)
 

@@ -44,6 +44,7 @@ class NetworkRecord:
     kind: str = "lstm"
     layers: int = 1
     heads: int = 1
+    inputs: str = "digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,13 @@ class RunConfig:
         if self.backbone is not None or network is None:
             return {}
         heads = None if network.kind == "lstm" else network.heads
-        return {"backbone": network.kind, "layers": network.layers, "heads": heads}
+        inputs = None if network.inputs == NetworkRecord().inputs else network.inputs
+        return {
+            "backbone": network.kind,
+            "layers": network.layers,
+            "heads": heads,
+            "inputs": inputs,
+        }
 
 
 @dataclass(frozen=True, slots=True)

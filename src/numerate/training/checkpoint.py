@@ -21,7 +21,8 @@ from numerate.tensor_file import load_tensors, save_tensors
 
 _FORMAT = "numerate checkpoint 1"
 # What could not be chosen when earlier versions wrote checkpoints, and how it was then.
-_USUAL = {"network": asdict(NetworkRecord()), "sight": "none"}
+_NETWORK = asdict(NetworkRecord())
+_USUAL = {"network": _NETWORK, "sight": "none"}
 
 
 @dataclass(slots=True)
@@ -68,6 +69,8 @@ def load_checkpoint(
     progress = parse_record(metadata["progress"], Progress, RunError, path)
     if wrong := misfit(progress["history"], [Epoch]):
         raise RunError(f"{path}: history{wrong}")
+    if network := stored.get("network"):
+        stored["network"] = {**_NETWORK, **network}
     asked = {k: v for k, v in identity.items() if k in stored or v != _USUAL.get(k)}
     if changed := difference(stored, asked):
         raise RunError(f"{path}: checkpoint of another run: {changed}")

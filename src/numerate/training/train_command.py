@@ -27,6 +27,7 @@ def train_with_progress(
     backbone: str = "lstm",
     layers: int | None = None,
     heads: int | None = None,
+    inputs: str | None = None,
     finetune: str = "none",
     cache: Path | None = None,
     trust_remote_code: bool = False,
@@ -34,18 +35,18 @@ def train_with_progress(
     **choices: Any,
 ) -> RunResult:
     path = parse_reference(backbone)
-    asked = {"layers": layers, "heads": heads}
-    sizes = {name: number for name, number in asked.items() if number is not None}
+    asked: dict[str, Any] = {"layers": layers, "heads": heads, "inputs": inputs}
+    chosen = {name: value for name, value in asked.items() if value is not None}
     if path is None:
         wrong = f"got backbone {backbone}, expected a pretrained one, hf:PATH"
         if finetune != "none":
             raise NumerateError(f"finetune {finetune}: {wrong}")
         if ensemble_size != 1:
             raise NumerateError(f"ensemble size {ensemble_size}: {wrong}")
-        choices["backbone"] = NetworkConfig(backbone, **sizes)
-    elif sizes:
-        name, number = next(iter(sizes.items()))
-        raise NumerateError(f"{name}: got {number}, but a pretrained backbone has its own")
+        choices["backbone"] = NetworkConfig(backbone, **chosen)
+    elif chosen:
+        name, value = next(iter(chosen.items()))
+        raise NumerateError(f"{name}: got {value}, but a pretrained backbone has its own")
     with PassProgress() as progress, TerminalReporter(model) as terminal:
         if path is not None:
             choices["backbone"] = BackboneChoice(path, finetune, cache, trust_remote_code, progress)

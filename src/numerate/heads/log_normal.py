@@ -1,0 +1,52 @@
+"""A mixture of log-normals, all of whose parameters follow the context."""
+
+from typing import ClassVar, Self
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from numerate.heads.base import HeadOptions, TrainingNumerals
+from numerate.heads.log_line import LogGaussians, logarithms
+from numerate.heads.mixture_fit import fit_mixture
+from numerate.heads.number_line_head import NumberLineHead
+from numerate.heads.precision import PrecisionLSTM
+
+LEAST_SD = 1e-3  # a thousandth of a number
+LEAST_START = 0.05  # before anything is learnt
+
+
+class LogNormalHead(NumberLineHead):
+    """log-normal. Weights, means and spreads are linear in the state."""
+
+    summary = (
+        "First word or numeral, then a number of decimals and a place on the number line, from a "
+        "mixture of log-normals that moves with the context: any numeral can be written."
+    )
+    style = ("orange", "--")
+    parts: ClassVar[int] = 16
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(size, 3 * self.parts)
+        nn.init.zeros_(self.linear.weight)
+        self.precision = PrecisionLSTM(size)
+
+    @classmethod
+    def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
+        """Starts, in every context, as the mixture that all training numbers are fitted by."""
+        head = cls(size)
+        logs, counts = logarithms(data)
+        if len(logs):
+            found = fit_mixture(logs, counts, cls.parts)
+            spreads = np.log(np.expm1(np.maximum(found.sds, LEAST_START)))
+            start = np.concatenate([np.log(found.weights), found.means, spreads])
+            with torch.no_grad():
+                head.linear.bias.copy_(torch.from_numpy(start))
+        return head
+
+    def law(self, hidden: Tensor) -> LogGaussians:
+        found = self.linear(hidden.to(self.linear.weight.dtype)).double()
+        scores, means, spreads = found.chunk(3, dim=-1)
+        return LogGaussians(F.log_softmax(scores, -1), means, F.softplus(spreads) + LEAST_SD)
