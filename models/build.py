@@ -38,7 +38,7 @@ KINDS = ("digit replaced", "digits swapped", "factor 10", "another number in sig
 @dataclass(frozen=True)
 class Recipe:
     """How a model is trained: options of `train` and `train-detector`; and with how many
-    paragraphs evidence is joined, on the dev split, and measured, on the test split."""
+    paragraphs evidence is joined, on the dev split, and its recall measured, on the test split."""
 
     summary: str
     rank: int
@@ -164,7 +164,7 @@ def measured(
         work / name for name in ("joining.json", "evaluated.json", "benchmark.json")
     )
     if not evaluated.is_file():
-        options = ["--dataset", dataset, "--limit", paragraphs, "--confidence", "0.95"]
+        options = ["--dataset", dataset, "--metrics", "perplexity", "--confidence", "0.95"]
         options += ["--format", "json", *device]
         evaluated.write_text(numerate("evaluate", runs["train"], *options))
     if not found.is_file():
@@ -173,9 +173,10 @@ def measured(
         options += device
         written = ["--write-joining", joining]
         found.write_text(numerate("check-benchmark", dataset, *models, *written, *options))
-    benchmark = json.loads(found.read_text())
-    on = f"{benchmark['paragraphs']:,} paragraphs of the test split of both corpora"
-    return joining, [perplexity(json.loads(evaluated.read_text()), on), *recalls(benchmark, on)]
+    benchmark, split = json.loads(found.read_text()), "test split of both corpora"
+    on = f"{benchmark['paragraphs']:,} paragraphs of the {split}"
+    all_of_it = perplexity(json.loads(evaluated.read_text()), split)
+    return joining, [all_of_it, *recalls(benchmark, on)]
 
 
 def perplexity(record: Any, on: str) -> Figure:

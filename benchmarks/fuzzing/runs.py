@@ -42,7 +42,7 @@ class Runs:
         for model in MODELS:
             run = setting.workspace / model
             train(self._dataset, run, model=model, options=OPTIONS, **SIZES)  # type: ignore[arg-type]
-            evaluate(run, everything=True, device="cpu").save()
+            evaluate(run, metrics="all", device="cpu").save()
             _ = load(run, say=_silent).checker.calibration
             self._runs.append(run)
 

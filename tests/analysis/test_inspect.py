@@ -67,7 +67,7 @@ def quickly_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 def report(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of all seven models, two of them evaluated, with a context of the user's."""
     for model in ("mog", "softmax"):
-        evaluate(folders[model], everything=model == "mog", device="cpu").save()
+        evaluate(folders[model], metrics="all" if model == "mog" else "paper", device="cpu").save()
     out = tmp_path_factory.mktemp("report") / "out"
     done = numerate("inspect", *map(str, folders.values()), "--out", str(out), "--context", CONTEXT)
     assert done.exit_code == 0, done.stderr

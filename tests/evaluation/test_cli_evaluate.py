@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from safetensors.torch import load_file
 from tests.datasets import replace_rows
 
 from numerate.cli import main
@@ -184,6 +185,51 @@ def test_json_on_standard_output_is_what_is_written(
     }
 
 
+def test_several_models_stand_in_one_table_with_their_cost(
+    numerate: Numerate, runs: dict[str, Path]
+) -> None:
+    done = numerate("evaluate", *runs.values(), "--metrics", "all", "--format", "json")
+    record = read(done.out)
+    for name, run in runs.items():
+        cost = record["cost"][str(run)]
+        stored = sum(weight.numel() for weight in load_file(run / "model.safetensors").values())
+        fitted = {"softmax": 0, "combination": 3 * 255}[name]  # Gaussians that nobody trains
+        assert cost["parameters"] == stored - fitted
+        assert cost["tokens_per_second"] > 0
+    markdown = numerate("evaluate", *runs.values(), "--metrics", "all", "--format", "markdown").out
+    last = markdown.strip().split("**All models")[-1]
+    header, _, *rows = (line for line in last.splitlines() if line.startswith("|"))
+    names = ["parameters", "words APP", "numerals APP", "CRPS", "in 50 %", "in 90 %", "tokens/s"]
+    assert [cell.strip() for cell in header.split("|")[2:-1]] == names
+    for row, (name, run) in zip(rows, runs.items(), strict=True):
+        figures = read((run / "metrics.json").read_text())
+        model, parameters, words, numerals, crps, *covered, _ = (
+            cell.strip(" *").replace(",", "") for cell in row.split("|")[1:-1]
+        )
+        assert (model, int(parameters)) == (name, record["cost"][str(run)]["parameters"])
+        expected = [figures["perplexity"][of]["app"] for of in ("words", "numerals")]
+        expected += [figures["beyond"]["crps"]]
+        expected += [figures["central"]["calibrated"][f"coverage_{level}"] for level in (50, 90)]
+        found = [float(cell) for cell in (words, numerals, crps, *covered)]
+        assert found == pytest.approx(expected, rel=1e-3)
+
+
+def test_perplexity_alone_is_the_same_and_replaces_nothing(
+    numerate: Numerate, runs: dict[str, Path]
+) -> None:
+    run = runs["combination"]
+    alone = numerate("evaluate", run, "--metrics", "perplexity", "--format", "json")
+    assert not (run / "metrics.json").exists()
+    assert "RMSE" not in numerate("evaluate", run, "--metrics", "perplexity").out
+    whole = read(numerate("evaluate", run, "--format", "json").out)["runs"][str(run)]
+    found = read(alone.out)["runs"][str(run)]
+    assert found["perplexity"] == whole["perplexity"]
+    assert found["oracle"] == whole["oracle"]
+    assert "number_line" not in found
+    numerate("evaluate", run, "--metrics", "perplexity")
+    assert read((run / "metrics.json").read_text()) == whole
+
+
 def test_csv_on_standard_output_has_the_figures_of_json(
     numerate: Numerate, runs: dict[str, Path]
 ) -> None:
@@ -213,14 +259,14 @@ def test_markdown_and_latex_have_all_tables(numerate: Numerate, runs: dict[str, 
     choices = ("--metrics", "all", "--compare", "--confidence", "0.95")
     markdown = numerate("evaluate", *runs.values(), *choices, "--format", "markdown").out
     blocks = re.split(r"\n\n(?=\*\*)", markdown.strip())
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     for block in blocks:
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) == 1
         assert re.fullmatch(r"\|---\|(---:\|)+", lines[1])
     latex = numerate("evaluate", *runs.values(), *choices, "--format", "latex").out
     begun = re.findall(r"\\begin\{(\w+)\}", latex)
-    assert begun == ["table", "tabular"] * 7
+    assert begun == ["table", "tabular"] * 8
     assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", latex))
     assert latex.count("{") == latex.count("}")
 

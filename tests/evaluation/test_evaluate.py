@@ -68,7 +68,7 @@ def runs(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
 
 @pytest.fixture(scope="module")
 def evaluations(runs: dict[str, Path]) -> dict[str, Evaluation]:
-    return {name: evaluate(run, everything=True, device="cpu") for name, run in runs.items()}
+    return {name: evaluate(run, metrics="all", device="cpu") for name, run in runs.items()}
 
 
 def paragraphs(dataset: Path, split: str) -> list[list[str]]:
@@ -320,7 +320,7 @@ def test_figures_do_not_depend_on_the_size_of_batches(
 ) -> None:
     monkeypatch.setattr(scratch, "BATCH_SIZE", paragraphs_at_once)
     monkeypatch.setattr(numeral_lm, "TABLE_ROWS", rows)
-    found = evaluate(runs[model], everything=True, device="cpu")
+    found = evaluate(runs[model], metrics="all", device="cpu")
     expected = leaves(evaluations[model].figures)
     assert leaves(found.figures) == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(found.adjusted, evaluations[model].adjusted, rtol=1e-5)
@@ -337,7 +337,7 @@ def test_figures_and_intervals_do_not_depend_on_the_order_of_documents(
         order = np.random.default_rng(3).permutation(len(table))
         assert order.tolist() != sorted(order)
         replace_rows(shuffled, split, table.take(pa.array(order)))
-    choices: dict[str, Any] = {"everything": True, "confidence": 0.9, "device": "cpu"}
+    choices: dict[str, Any] = {"metrics": "all", "confidence": 0.9, "device": "cpu"}
     expected = evaluate(runs[model], **choices)
     found = evaluate(runs[model], shuffled, **choices)
     assert found.targets.rows.tolist() != expected.targets.rows.tolist()
@@ -351,7 +351,7 @@ def test_figures_and_intervals_do_not_depend_on_the_order_of_documents(
 def test_figures_do_not_depend_on_the_device(
     runs: dict[str, Path], evaluations: dict[str, Evaluation], model: str
 ) -> None:
-    found = evaluate(runs[model], everything=True, device="cuda")
+    found = evaluate(runs[model], metrics="all", device="cuda")
     expected = leaves(evaluations[model].figures)
     assert leaves(found.figures) == pytest.approx(expected, rel=1e-4)
 
@@ -453,8 +453,8 @@ def test_baselines_are_constants_from_the_training_numbers(
 
 @pytest.mark.parametrize("model", ["h-softmax+rnn", "combination"])
 def test_every_figure_lies_in_its_interval(runs: dict[str, Path], model: str) -> None:
-    wide = evaluate(runs[model], everything=True, confidence=0.95, device="cpu")
-    narrow = evaluate(runs[model], everything=True, confidence=0.5, device="cpu")
+    wide = evaluate(runs[model], metrics="all", confidence=0.95, device="cpu")
+    narrow = evaluate(runs[model], metrics="all", confidence=0.5, device="cpu")
     figures = leaves(wide.figures)
     for count in ("number_line.zeros", "beyond.log10_zeros"):
         del figures[count]
@@ -472,7 +472,7 @@ def test_every_figure_lies_in_its_interval(runs: dict[str, Path], model: str) ->
 def test_intervals_leave_the_figures_alone(
     runs: dict[str, Path], evaluations: dict[str, Evaluation]
 ) -> None:
-    found = evaluate(runs["mog"], everything=True, confidence=0.95, device="cpu")
+    found = evaluate(runs["mog"], metrics="all", confidence=0.95, device="cpu")
     assert leaves(found.figures) == leaves(evaluations["mog"].figures)
     assert evaluations["mog"].intervals == {}
 

@@ -183,7 +183,7 @@ def test_evaluation_measures_what_is_shown(run: Path, dataset: Path) -> None:
     line = CandidateLine.of(lm.candidates, lm.log_prob_table(lm.read(test).context, lm.candidates))
     truth, intervals = test.table.values[test.rows], lm.intervals
     assert intervals is not None
-    found = evaluate(run, everything=True)
+    found = evaluate(run, metrics="all")
     found.save()
     for level in (0.5, 0.9):
         low, high = intervals.bounds(line, level)
@@ -195,7 +195,7 @@ def test_evaluation_measures_what_is_shown(run: Path, dataset: Path) -> None:
         assert figures[f"median_width_{name}"] == pytest.approx(np.median(high - low))
         assert figures[f"mean_width_{name}"] == pytest.approx((high - low).mean())
     assert "central" in json.loads((run / METRICS).read_text())
-    assert "calibrated" not in evaluate(run, split="dev", everything=True).figures["central"]
+    assert "calibrated" not in evaluate(run, split="dev", metrics="all").figures["central"]
     (run / CALIBRATION).unlink()
-    fitted = evaluate(run, everything=True).figures["central"]["calibrated"]
+    fitted = evaluate(run, metrics="all").figures["central"]["calibrated"]
     assert fitted["coverage_90"] == pytest.approx(figures["coverage_90"], abs=0.05)

@@ -133,9 +133,9 @@ def test_the_number_line_is_that_of_the_tables(
     model = {"hf": f"hf:{tiny_models['single']}", "run": run, "member": f"{run}:lm"}[which]
     settings = Settings(cache=tmp_path)
 
-    def figures(*, everything: bool = False, limit: int | None = None) -> dict[str, float]:
+    def figures(*, metrics: str = "paper", limit: int | None = None) -> dict[str, float]:
         found = evaluate(
-            model, cardiac, everything=everything, limit=limit, device="cpu", settings=settings
+            model, cardiac, metrics=metrics, limit=limit, device="cpu", settings=settings
         )
         line: dict[str, float] = found.figures["number_line"]
         return line
@@ -150,7 +150,7 @@ def test_the_number_line_is_that_of_the_tables(
     with monkeypatch.context() as patch:
         patch.setattr(Ranking, "best", refuse)
         assert figures() == searched
-        assert figures(everything=True) == searched
+        assert figures(metrics="all") == searched
         for path in tmp_path.rglob("*-best*.npy"):
             path.unlink()
         assert figures() == searched

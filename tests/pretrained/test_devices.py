@@ -89,7 +89,7 @@ def test_figures_are_the_same(reference: str, dataset: Path, tmp_path: Path) -> 
         evaluate(
             reference,
             dataset,
-            everything=True,
+            metrics="all",
             device=device,
             limit=3,
             settings=Settings(cache=tmp_path / device),

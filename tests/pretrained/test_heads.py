@@ -380,7 +380,7 @@ def test_evaluation_puts_all_in_the_same_tables(
 ) -> None:
     settings = Settings(cache=cache, vocabulary=100)
     reference = f"hf:{tiny_models['single']}"
-    options = {"device": "cpu", "limit": 1, "settings": settings, "everything": True}
+    options = {"device": "cpu", "limit": 1, "settings": settings, "metrics": "all"}
     bare = evaluate(reference, cardiac, **options)
     ours = evaluate(runs["combination"], cardiac, **options)
     closed = evaluate(runs["h-softmax"], cardiac, **options)

@@ -131,7 +131,7 @@ def test_a_model_as_it_comes_reads_tables(
             reports,
             device="cpu",
             limit=2,
-            everything=True,
+            metrics="all",
             settings=Settings(cache, 100, sight=level),
         )
         figures[level] = found.figures["perplexity"]["numerals"]["pp"]

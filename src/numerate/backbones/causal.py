@@ -4,7 +4,7 @@ Words keep the language model's own distribution, and so does the class gate: on
 is, given that one comes, is the head's.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -190,6 +190,15 @@ class CausalBackbone(Backbone):
             sight = self._read_sight(corpus.sight, states, read, corpus.sight.numeral_places)
         context = Context(self._hidden_of(joined.states), sight, digits)
         return Reading(corpus, log_probs, context, digits)
+
+    def pretrained_parameters(self) -> Iterable[nn.Parameter]:
+        found: Iterable[nn.Parameter] = self.lm.backbone.model.parameters()
+        return found
+
+    def reads_anew(self, corpus: Corpus) -> bool:
+        if not isinstance(corpus.split, Split) or self.store is None:
+            return True
+        return not self.store.split(corpus.name).done[corpus.sources].any()
 
     def _prefixes(
         self, columns: SightColumns | None, paragraphs: Sequence[Paragraph]

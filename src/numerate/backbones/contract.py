@@ -1,7 +1,7 @@
 """What a backbone is asked: a model of text, to which only which numeral comes is left open."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,6 +84,14 @@ class Backbone(nn.Module, ABC):
     @abstractmethod
     def contexts(self, batch: Any) -> Context:
         """Before the numerals of a training batch: [N]."""
+
+    def pretrained_parameters(self) -> Iterable[nn.Parameter]:
+        """Of a model that it reads with, trained further or not."""
+        return ()
+
+    def reads_anew(self, corpus: Corpus) -> bool:
+        """Whether none of it is remembered from before."""
+        return True
 
     @abstractmethod
     def read(self, corpus: Corpus, head: NumeralHead, *, going_on: bool = False) -> Reading:

@@ -1,6 +1,7 @@
 """A run to figures: both tables of the paper, and what goes beyond them."""
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import numerate
-from numerate.backbones.contract import Targets
+from numerate.backbones.contract import Reading, Targets
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import SPLITS, Dataset, Split, some_paragraphs
-from numerate.errors import DatasetError, RunError
+from numerate.errors import DatasetError, RunError, check_choice
 from numerate.evaluation.central_intervals import (
     CentralIntervals,
     fitted_intervals,
@@ -20,11 +21,13 @@ from numerate.evaluation.central_intervals import (
 )
 from numerate.evaluation.figures import (
     Figures,
+    Measured,
     by_numeral,
     central_intervals,
     figures_and_intervals,
     number_line,
     perplexities,
+    put,
     token_classes,
 )
 from numerate.evaluation.number_line import number_line_errors
@@ -42,6 +45,7 @@ from numerate.runs.folder import METRICS, RunFolder
 from numerate.sight.columns import sees_tables
 
 OOV_SETS = ("all", "train")
+CHOICES = ("perplexity", "paper", "all")  # of metrics; each has those before it
 ABOVE_ORACLE: FigurePath = ("oracle", "nats_above", "numerals")  # of the one that sees as much
 
 
@@ -66,6 +70,8 @@ class Evaluation:
     documents: np.ndarray = field(repr=False)  # [T]
     by_numeral: dict[str, dict[str, np.ndarray]] = field(repr=False)  # [N] mean or median of what
     observed: dict[FigurePath, Observed] = field(default_factory=dict, repr=False)  # by document
+    parameters: int = 0  # of model and backbone; 0: not known, of what was evaluated before
+    tokens_per_second: float = math.nan  # read and scored; nan of what was cached
 
     @property
     def best_possible(self) -> Figures | None:
@@ -96,6 +102,8 @@ class Evaluation:
     def save(self) -> None:
         """Write `metrics.json` into the run, if there is one; a part never replaces a whole."""
         if not self.folder.is_dir():  # a member of a run, or a pretrained model
+            return
+        if "number_line" not in self.figures:
             return
         run = RunFolder(self.folder)
         try:
@@ -131,7 +139,7 @@ def evaluate(
     *,
     split: str = "test",
     oov_set: str = "all",
-    everything: bool = False,
+    metrics: str = "paper",
     confidence: float | None = None,
     device: str | None = None,
     limit: int | None = None,
@@ -143,9 +151,10 @@ def evaluate(
     language model; `settings` are for these. `limit` takes so many paragraphs only, always the
     same.
 
-    `everything` adds the figures beyond the paper; `confidence` gives every figure an interval
-    by resampling documents. `oov_set` says whose types count as unknown: those of all splits,
-    or of the training split alone.
+    `metrics` are `"perplexity"` alone, which is quick, `"paper"`, or `"all"`, with the figures
+    beyond the paper; `confidence` gives every figure an interval by resampling documents.
+    `oov_set` says whose types count as unknown: those of all splits, or of the training split
+    alone.
 
     Examples:
         >>> import numerate
@@ -156,6 +165,7 @@ def evaluate(
     """
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
+    check_choice("metrics", metrics, CHOICES)
     subject = open_model(run, device=device, settings=settings)
     model = subject.model
     opened = subject.on(dataset, split)
@@ -178,41 +188,31 @@ def evaluate(
     # Ranks of ids, not order of appearance: the bootstrap draws documents by number.
     _, ranks = np.unique(np.array(ids, dtype=object), return_inverse=True)
     documents = ranks[targets.paragraphs]
+    is_new = model.backbone.reads_anew(corpus)
+    began = time.perf_counter()
     reading = model.read(corpus)
     log_probs = model.log_probs(reading)
+    seconds = time.perf_counter() - began
     adjusted = proper(log_probs) + model.charges(targets, oov)
-    candidates = candidate_numerals(corpora["train"]).to(model.device)
-    best = None if everything else model.best(reading, candidates)
-    central = None
-    if everything:
-        central = _central(subject, opened, corpora, candidates, oov[1], split, len(corpus.rows))
-    if best is not None:
-        predictions = predict_best(best, corpus.table, targets.rows, candidates)
-    else:
-        asked = candidates if central is None else central.asked
-        tables = model.tables(reading.context, asked)
-        predictions = rank_tables(
-            tables if central is None else central.heed(tables, _shares(model, asked, oov[1])),
-            corpus.table,
-            targets.rows,
-            candidates,
-            oov[1],
-            open_vocabulary=model.open_vocabulary,
-            distribution=everything,
-        )
     truth = corpus.table.values[targets.rows]
-    measured = [
-        *perplexities(log_probs, adjusted, targets, documents),
-        *number_line(truth, predictions, documents[targets.is_numeral], everything),
-        *central_intervals(truth, central.ends if central else {}, documents[targets.is_numeral]),
-    ]
+    line = OnLine([], {}, {})
+    if metrics != "perplexity":
+        line = _on_line(
+            subject,
+            opened,
+            corpora,
+            reading,
+            documents[targets.is_numeral],
+            oov_numerals=oov[1],
+            split=split,
+            everything=metrics == "all",
+        )
+    measured = [*perplexities(log_probs, adjusted, targets, documents), *line.measured]
     figures, intervals = figures_and_intervals(measured, confidence)
     if without := without_improbable(adjusted, targets.is_numeral):
         figures["perplexity"]["without_improbable"] = without
-    figures["number_line"]["zeros"] = float((truth == 0).sum())
-    if everything:
-        no_logarithm = (truth == 0) | (predictions.values == 0)
-        figures["beyond"]["log10_zeros"] = float(no_logarithm.sum())
+    for path, count in line.zeros.items():
+        put(figures, path, float(count))
 
     observed = {one.path: one.observed() for one in measured}
     known = {False: opened.has_oracle, True: opened.has_oracle_with_tables}
@@ -246,9 +246,68 @@ def evaluate(
         adjusted=adjusted,
         targets=targets,
         documents=documents,
-        by_numeral=by_numeral(truth, predictions, everything),
+        by_numeral=line.by_numeral,
         observed=observed,
+        parameters=model.parameter_count,
+        tokens_per_second=len(adjusted) / seconds if is_new else math.nan,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OnLine:
+    """What is measured on the number line."""
+
+    measured: list[Measured]
+    zeros: dict[FigurePath, int]  # that an error is not of
+    by_numeral: dict[str, dict[str, np.ndarray]]
+
+
+def _on_line(
+    subject: Opened,
+    dataset: Dataset,
+    corpora: dict[str, Corpus],
+    reading: Reading,
+    documents: np.ndarray,  # [N]
+    *,
+    oov_numerals: int,
+    split: str,
+    everything: bool,
+) -> OnLine:
+    """Of the likeliest candidates; of `everything`, also of whole distributions over them."""
+    model, corpus = subject.model, reading.corpus
+    candidates = candidate_numerals(corpora["train"]).to(model.device)
+    best = None if everything else model.best(reading, candidates)
+    central = None
+    if everything:
+        central = _central(
+            subject, dataset, corpora, candidates, oov_numerals, split, len(corpus.rows)
+        )
+    if best is not None:
+        predictions = predict_best(best, corpus.table, corpus.rows, candidates)
+    else:
+        asked = candidates if central is None else central.asked
+        tables = model.tables(reading.context, asked)
+        predictions = rank_tables(
+            tables
+            if central is None
+            else central.heed(tables, _shares(model, asked, oov_numerals)),
+            corpus.table,
+            corpus.rows,
+            candidates,
+            oov_numerals,
+            open_vocabulary=model.open_vocabulary,
+            distribution=everything,
+        )
+    truth = corpus.table.values[corpus.rows]
+    zeros: dict[FigurePath, int] = {("number_line", "zeros"): int((truth == 0).sum())}
+    if everything:
+        no_logarithm = (truth == 0) | (predictions.values == 0)
+        zeros["beyond", "log10_zeros"] = int(no_logarithm.sum())
+    measured = [
+        *number_line(truth, predictions, documents, everything),
+        *central_intervals(truth, central.ends if central else {}, documents),
+    ]
+    return OnLine(measured, zeros, by_numeral(truth, predictions, everything))
 
 
 def _central(

@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.comparison import compare
-from numerate.evaluation.evaluate import Evaluation, evaluate
-from numerate.evaluation.result_tables import as_csv, as_json, comparison_tables, result_tables
+from numerate.evaluation.evaluate import CHOICES, Evaluation, evaluate
+from numerate.evaluation.result_tables import (
+    as_csv,
+    as_json,
+    comparison_tables,
+    models_table,
+    result_tables,
+)
 from numerate.model.opening import Settings, split_reference
 from numerate.model.stored import StoredModel
 from numerate.notices import say
@@ -37,8 +43,7 @@ def evaluate_runs(
 ) -> None:
     if format not in FORMATS:
         raise NumerateError(f"format: got {format!r}, expected one of {', '.join(FORMATS)}")
-    if metrics not in {"paper", "all"}:
-        raise NumerateError(f"metrics: got {metrics!r}, expected paper or all")
+    check_choice("metrics", metrics, CHOICES)
     if confidence is not None and not 0 < confidence < 1:
         raise NumerateError(f"confidence: got {confidence}, expected between 0 and 1")
     if compared and len(runs) != 2:
@@ -60,7 +65,7 @@ def evaluate_runs(
                 dataset,
                 split=split,
                 oov_set=oov_set,
-                everything=metrics == "all",
+                metrics=metrics,
                 confidence=confidence,
                 device=device,
                 limit=limit,
@@ -88,7 +93,10 @@ def _print(
         groups: dict[str, list[Evaluation]] = {}
         for evaluation in evaluations:
             groups.setdefault(evaluation.dataset, []).append(evaluation)
-        tables = [table for group in groups.values() for table in result_tables(group)]
+        tables = []
+        for group in groups.values():
+            tables += result_tables(group)
+            tables += [models_table(group)] if len(group) > 1 else []
         if results is not None:
             tables += comparison_tables(evaluations[0], evaluations[1], results)
         if format == "table":

@@ -70,16 +70,63 @@ def result_tables(evaluations: Sequence[Evaluation]) -> list[ResultTable]:
     known = [
         part for part in _PARTS if any(part in evaluation.figures for evaluation in evaluations)
     ]
-    tables = [
-        _perplexity_table(evaluations),
-        _number_line_table(evaluations),
-        *(_part_table(evaluations, part) for part in known),
-    ]
+    tables = [_perplexity_table(evaluations)]
+    if all("number_line" in evaluation.figures for evaluation in evaluations):
+        tables.append(_number_line_table(evaluations))
+    tables += [_part_table(evaluations, part) for part in known]
     if any("central" in evaluation.figures for evaluation in evaluations):
         tables.append(_central_table(evaluations))
     said = tuple(_seeds_notes(evaluations))
     tables = [replace(table, notes=(*table.notes, *said)) for table in tables]
     return resting_on(tables, evaluations[0].split, evaluations[0].limit)
+
+
+def models_table(evaluations: Sequence[Evaluation]) -> ResultTable:
+    """All models in one table, with what they cost."""
+    central = next(
+        (found for one in evaluations if (found := one.figures.get("central"))), dict[str, Any]()
+    )
+    kind = CALIBRATED if CALIBRATED in central else OWN
+    columns: dict[FigurePath, str] = {
+        ("perplexity", "words", "app"): "words\nAPP",
+        ("perplexity", "numerals", "app"): "numerals\nAPP",
+        ("beyond", "crps"): "CRPS",
+        ("central", kind, "coverage_50"): "in 50 %",
+        ("central", kind, "coverage_90"): "in 90 %",
+    }
+    columns = {
+        path: name
+        for path, name in columns.items()
+        if any(path[0] in evaluation.figures for evaluation in evaluations)
+    }
+    rows, figures = [], []
+    for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
+        found = [_figure(evaluation.figures, path) for path in columns]
+        cells = [format_figure(one) for one in found]
+        speed = format_figure(evaluation.tokens_per_second, digits=3)
+        rows.append([label, f"{evaluation.parameters:,}", *cells, speed])
+        figures.append([math.nan, *found, math.nan])
+    title = "All models: parameters, adjusted perplexity, tokens read and scored a second"
+    if central:
+        covered = "" if kind == OWN else "calibrated "
+        title += f"; CRPS, and how often {covered}intervals contain the truth"
+    notes: tuple[str, ...] = ()
+    if any(math.isnan(one.tokens_per_second) for one in evaluations):
+        notes = ("No speed is known of what was read before and cached.",)
+    goals = [math.nan, *map(goal_of, columns), math.nan]
+    best = best_cells(rows, figures, goals)
+    heads = ["model", "parameters", *columns.values(), "tokens/s"]
+    (table,) = resting_on(
+        [ResultTable(title, heads, rows, notes, best)], evaluations[0].split, evaluations[0].limit
+    )
+    return table
+
+
+def _figure(figures: Any, path: FigurePath) -> float:
+    """nan where a model has none."""
+    for name in path:
+        figures = figures.get(name, {})
+    return math.nan if figures == {} else float(figures)
 
 
 def _best(
@@ -347,6 +394,13 @@ def as_json(evaluations: Sequence[Evaluation], compared: dict[str, PairedResult]
     record: dict[str, Any] = {
         "runs": {str(evaluation.folder): evaluation.record() for evaluation in evaluations}
     }
+    if len(evaluations) > 1 and all(one.parameters for one in evaluations):
+        record["cost"] = {
+            str(one.folder): strict(
+                {"parameters": one.parameters, "tokens_per_second": one.tokens_per_second}
+            )
+            for one in evaluations
+        }
     if compared is not None:
         record["comparison"] = strict({name: asdict(result) for name, result in compared.items()})
     return json.dumps(record, indent=2, ensure_ascii=False)

@@ -149,6 +149,12 @@ class NumeralLM(nn.Module):
         """Where it computes."""
         return self.backbone.device
 
+    @property
+    def parameter_count(self) -> int:
+        """With those of a pretrained model that it stands on."""
+        weights = (*self.parameters(), *self.backbone.pretrained_parameters())
+        return sum({id(weight): weight.numel() for weight in weights}.values())
+
     # Training
 
     def log_prob(self, batch: Any) -> Tensor:

@@ -40,7 +40,7 @@ def evaluate_task(plan: Plan, task: Task) -> None:
     result = evaluate(
         folder if row.is_trained else row.backbone,
         plan.dataset,
-        everything=plan.everything,
+        metrics=_metrics(plan),
         confidence=plan.confidence,
         device=plan.device,
         settings=Settings(plan.cache, plan.vocabulary, plan.trust_remote_code, sight=sight),
@@ -52,6 +52,10 @@ def evaluate_task(plan: Plan, task: Task) -> None:
     write_record(folder / METRICS, {**result.record(), "evaluated": basis})
 
 
+def _metrics(plan: Plan) -> str:
+    return "all" if plan.everything else "paper"
+
+
 def _basis(plan: Plan, task: Task) -> dict[str, Any]:
     """What the figures of a run depend on beyond its dataset."""
     if task.row.is_trained:
@@ -61,7 +65,7 @@ def _basis(plan: Plan, task: Task) -> dict[str, Any]:
     return {
         "weights": weights,
         "confidence": plan.confidence,
-        "metrics": "all" if plan.everything else "paper",
+        "metrics": _metrics(plan),
     }
 
 
