@@ -174,7 +174,7 @@ def test_every_reader_refuses_in_one_line(
     known = load(whole)
     calibration = known.checker.calibration
     monkeypatch.setattr(Reference, "of", lambda *_: known.reference)
-    monkeypatch.setattr(loading, "calibrate", lambda *_: calibration)
+    monkeypatch.setattr(loading, "calibrate", lambda *_, **__: calibration)
     for what, change in [*changes_of_records(whole), *changes_of_files(whole)]:
         name = what.replace(":", " ").split()[0]
         change(run)

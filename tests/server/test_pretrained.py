@@ -16,6 +16,7 @@ def test_a_pretrained_model_is_served_as_a_run_is(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     numerate.prepare("cardiac", tmp_path / "data", documents=100)
     model = numerate.load(f"hf:{save(tmp_path / 'tiny', 'single')}", tmp_path / "data")
+    model.checker.glance(TEXT, model.checker.usual_alarms)  # calibrated, as `serve` does it first
     with serving(model, name=model.name) as client:
         about = client.get("/v1/model").json()
         assert (about["name"], about["strategy"], about["members"]) == ("tiny", "tiny", [])
