@@ -25,8 +25,14 @@ from numerate.model.opening import Settings, open_model
 from numerate.numeral_table import NumeralTable
 from numerate.plausibility.passages import read_passages
 from numerate.plausibility.source import ModelSource
+from numerate.pretrained import language_model
 from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.language_model import PretrainedLM, prefixes_of
+from numerate.pretrained.language_model import (
+    Layouts,
+    PretrainedLM,
+    prefixes_of,
+    read_paragraphs,
+)
 from numerate.pretrained.store import Store
 from numerate.sight.table_numbers import columns_of_texts
 from numerate.training.options import TrainingOptions
@@ -284,6 +290,31 @@ def test_a_step_is_the_same_in_parts_where_memory_is_short(
     for name in ("train_loss", "dev_loss"):
         losses = [[record[name] for record in run.history] for run in (whole, parts)]
         np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)
+
+
+def test_what_is_asked_for_again_at_once_is_laid_out_once(
+    lm: PretrainedLM, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = Dataset.open(reports).split("train")
+    paragraphs = read_paragraphs(split)
+    monkeypatch.setattr(language_model, "CACHED_NODES", len(paragraphs[0].text) // 2)  # few
+    layouts = Layouts(lm, paragraphs)
+    done: list[int] = []
+    lay_out = lm.lay_out
+
+    def listening(some: Any, prefixes: Any = None) -> Any:
+        done.extend(paragraphs.index(one) for one in some)
+        return lay_out(some, prefixes)
+
+    monkeypatch.setattr(lm, "lay_out", listening)
+    step = layouts.of([0, 3, 2, 1])
+    assert layouts.of([2, 3]) == [step[2], step[1]]
+    assert sorted(done) == [0, 1, 2, 3]
+    assert [one.paragraph for one in layouts.of([4, 3])] == [paragraphs[4], paragraphs[3]]
+    assert layouts.of([3]) == [step[1]]
+    assert sorted(done) == [0, 1, 2, 3, 4]
+    layouts.of([1, 2])
+    assert len(done) > 5, "not all of them are kept"
 
 
 def test_what_is_left_out_is_told_once(lm: PretrainedLM, reports: Path, capsys) -> None:

@@ -273,7 +273,8 @@ class PretrainedLM:
 class Layouts:
     """The paragraphs of a split, each laid out when it is first asked for.
 
-    They stay so as far as there is room; the others are laid out again where they come again.
+    They stay so as far as there is room; of the others, those that were asked for last. What comes
+    again later is laid out again.
     """
 
     def __init__(
@@ -283,21 +284,23 @@ class Layouts:
         self._paragraphs = paragraphs
         self._prefixes = prefixes
         self._cached: dict[int, LaidOut] = {}
+        self._last: dict[int, LaidOut] = {}
         self._room = CACHED_NODES
 
     def of(self, which: Sequence[int]) -> list[LaidOut]:
-        missing = [index for index in which if index not in self._cached]
-        before = None
-        if self._prefixes is not None:
-            before = [self._prefixes[index] for index in missing]
-        new = self._lm.lay_out([self._paragraphs[index] for index in missing], before)
-        found = dict(zip(missing, new, strict=True))
-        for index, laid_out in found.items():
-            size = sum(len(plan.tokens) for plan in laid_out.windows)
-            if size <= self._room:
-                self._cached[index] = laid_out
-                self._room -= size
-        return [self._cached.get(index) or found[index] for index in which]
+        missing = [i for i in which if i not in self._cached and i not in self._last]
+        if missing:
+            before = None
+            if self._prefixes is not None:
+                before = [self._prefixes[index] for index in missing]
+            new = self._lm.lay_out([self._paragraphs[index] for index in missing], before)
+            self._last = {i: self._last[i] for i in which if i in self._last}
+            for index, laid_out in zip(missing, new, strict=True):
+                size = sum(len(plan.tokens) for plan in laid_out.windows)
+                place = self._cached if size <= self._room else self._last
+                place[index] = laid_out
+                self._room -= size if place is self._cached else 0
+        return [self._cached.get(index) or self._last[index] for index in which]
 
 
 def _split(scores: Scores, plans: Sequence[Plan], prefixes: ReadPrefixes) -> list[ParagraphScores]:
