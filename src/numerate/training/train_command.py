@@ -28,6 +28,7 @@ def train_with_progress(
     layers: int | None = None,
     heads: int | None = None,
     finetune: str = "none",
+    number_token_loss: float = 0.0,
     cache: Path | None = None,
     trust_remote_code: bool = False,
     ensemble_size: int = 1,
@@ -40,6 +41,8 @@ def train_with_progress(
         wrong = f"got backbone {backbone}, expected a pretrained one, hf:PATH"
         if finetune != "none":
             raise NumerateError(f"finetune {finetune}: {wrong}")
+        if number_token_loss:
+            raise NumerateError(f"number token loss {number_token_loss}: {wrong}")
         if ensemble_size != 1:
             raise NumerateError(f"ensemble size {ensemble_size}: {wrong}")
         choices["backbone"] = NetworkConfig(backbone, **sizes)
@@ -48,7 +51,9 @@ def train_with_progress(
         raise NumerateError(f"{name}: got {number}, but a pretrained backbone has its own")
     with PassProgress() as progress, TerminalReporter(model) as terminal:
         if path is not None:
-            choices["backbone"] = BackboneChoice(path, finetune, cache, trust_remote_code, progress)
+            choices["backbone"] = BackboneChoice(
+                path, finetune, cache, trust_remote_code, progress, number_token_loss
+            )
             choices["ensemble_size"] = ensemble_size
         reporters: list[Reporter] = []
         if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
