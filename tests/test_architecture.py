@@ -50,7 +50,7 @@ LAYERS: list[set[str]] = [
     {"backbones"},
     {"model"},
     {"training", "evaluation"},
-    {"detector"},
+    {"detector", "harness"},
     {"analysis", "plausibility"},
     {"proofreading", "shipped.pack"},
     {"comparing"},

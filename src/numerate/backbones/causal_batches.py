@@ -17,7 +17,7 @@ from numerate.packing import move, move_together
 from numerate.pretrained.language_model import Layouts, PretrainedLM
 from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.prefix import Prefix
-from numerate.pretrained.scorer import ReadPrefixes, Scores, in_batches, kept_tokens
+from numerate.pretrained.scorer import DigitLoss, ReadPrefixes, Scores, in_batches, kept_tokens
 from numerate.pretrained.store import SplitStore
 from numerate.pretrained.written_tables import Prefixes
 from numerate.sight.collate import CorpusSight, SeenNumbers
@@ -60,6 +60,7 @@ class StateBatch(PretrainedBatch):
     digits: BatchDigits
     numerals: NumeralBatch | None
     seen: "ReadNumbers | None" = None  # the numbers in view, for who sees any
+    beside: Tensor | None = None  # what is lost beside probability
 
     @property
     def word_count(self) -> int:
@@ -94,6 +95,7 @@ class PlanBatch(PretrainedBatch):
     sizes: tuple[tuple[int, int, Prefix | None], ...] = ()
     """Of each paragraph: so many numbers of tables and of its own in view, and where the former
     are written."""
+    digit_loss: DigitLoss | None = None
 
     @property
     def numeral_count(self) -> int:
@@ -105,7 +107,7 @@ class PlanBatch(PretrainedBatch):
 
     def read(self, lm: PretrainedLM) -> StateBatch:
         prefixes = lm.scorer.read_prefixes(plan.prefix for plan in self.plans)
-        scores = lm.scorer.score(self.plans, prefixes)
+        scores = lm.scorer.score(self.plans, prefixes, digit_loss=self.digit_loss)
         return StateBatch(
             scores.targets[~self.is_numeral],
             scores.gates[self.order],
@@ -113,6 +115,7 @@ class PlanBatch(PretrainedBatch):
             BatchDigits(lm, scores.numerals[self.order], None),
             self.numerals,
             None if self.seen is None else self._read_numbers(self.seen, scores, prefixes),
+            scores.beside,
         )
 
     def _read_numbers(
@@ -184,8 +187,10 @@ class TextCorpus(Corpus):
         paragraphs: list[Paragraph],
         lm: PretrainedLM,
         prefixes: Prefixes | None = None,
+        digit_loss: DigitLoss | None = None,
     ) -> None:
         super().__init__(split, corpus.vocabulary, corpus.table, columns_of(corpus))
+        self.digit_loss = digit_loss
         self.layouts = Layouts(lm, paragraphs, prefixes)
         self.prefixes = prefixes
         self._model = lm.backbone.model
@@ -223,6 +228,7 @@ class TextCorpus(Corpus):
             self.table.batch(self.rows[numerals][order]) if len(numerals) else None,
             seen,
             tuple(sizes),
+            self.digit_loss if len(numerals) else None,
         )
 
 

@@ -26,24 +26,29 @@ def candidate_numerals(train: Corpus) -> NumeralTable:
     """In-vocabulary numbers and percentile points of the training numbers, in every format.
 
     A format is a number of decimals from 0 to n, n the smallest that covers 90 % of the
-    training numerals; the vocabulary's numerals are also there as they are written. The j-th
-    of the 100 percentile points is the smallest training number that at least (j − ½) % of
-    the training numbers do not exceed.
+    training numerals; the vocabulary's numerals are also there as they are written.
     """
-    rows = train.rows
     decimals = covering_decimals(train)
     vocabulary = train.vocabulary.numerals[1:]
-    order = np.lexsort((rows, train.table.values[rows]))  # not the order of the documents
-    # ⌈(j − ½) % of all⌉ in integers: rounding would take some points one rank too high.
-    ranks = -(-(2 * np.arange(PERCENTILES) + 1) * len(rows) // (2 * PERCENTILES)) - 1
-    percentiles = [train.table.texts[row] for row in rows[order[ranks]]]
     texts = dict.fromkeys(vocabulary)
-    for text in dict.fromkeys([*vocabulary, *percentiles]):
+    for text in dict.fromkeys([*vocabulary, *percentile_numerals(train, PERCENTILES)]):
         for precision in range(decimals + 1):
             written = _write(Decimal(text), precision)
             if count_digits(written) <= MAX_DIGITS:
                 texts[written] = None
     return NumeralTable(list(texts), train.vocabulary.numeral_ids())
+
+
+def percentile_numerals(train: Corpus, count: int) -> list[str]:
+    """So many points of the training numbers, as they are written, each once.
+
+    The j-th of 100 is the smallest number that at least (j − ½) % of them do not exceed.
+    """
+    rows = train.rows
+    order = np.lexsort((rows, train.table.values[rows]))  # not the order of the documents
+    # ⌈(j − ½) % of all⌉ in integers: rounding would take some points one rank too high.
+    ranks = -(-(2 * np.arange(count) + 1) * len(rows) // (2 * count)) - 1
+    return list(dict.fromkeys(train.table.texts[row] for row in rows[order[ranks]]))
 
 
 def covering_decimals(train: Corpus) -> int:

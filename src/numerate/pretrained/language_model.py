@@ -354,14 +354,8 @@ def prefixes_of(
     """What stands before the paragraphs of a split, for who sees so far; nothing: None."""
     if level not in WRITTEN:
         return None
-    sight, tables = split.sight(level), split.tables()
-    assert sight.sources is not None, "a split says what its tables are"
-    used, views = np.unique(sight.views, return_inverse=True)
-    sources: list[Source] = [
-        tables[source] if source >= 0 else paragraphs[-1 - source]
-        for source in sight.sources[used].tolist()
-    ]
-    found = prefixes_in_view(lm, sources, views, sight.view_offsets, paragraphs, rules)
+    texts = (paragraph.text for paragraph in paragraphs)
+    found = Prefixes(lm.table_writer(rules), *sources_in_view(split, level, paragraphs), texts)
     rows, numbers = found.left_out
     if rows or numbers:
         say(
@@ -370,6 +364,20 @@ def prefixes_of(
             "each paragraph's words, later ones too, are read"
         )
     return found
+
+
+def sources_in_view(
+    split: Split, level: str, paragraphs: Sequence[Paragraph]
+) -> tuple[list[Source], list[list[int]]]:
+    """Tables and paragraphs that those of a split have in view, and which of them each has."""
+    sight, tables = split.sight(level), split.tables()
+    assert sight.sources is not None, "a split says what its tables are"
+    used, views = np.unique(sight.views, return_inverse=True)
+    sources: list[Source] = [
+        tables[source] if source >= 0 else paragraphs[-1 - source]
+        for source in sight.sources[used].tolist()
+    ]
+    return sources, _of_each(views, sight.view_offsets)
 
 
 def prefixes_in_view(
@@ -381,9 +389,12 @@ def prefixes_in_view(
     rules: ReadingRules,
 ) -> Prefixes:
     """What stands before paragraphs, of which each has some sources in view."""
-    of_each = [view.tolist() for view in np.split(views, view_offsets[1:-1])]
     texts = (paragraph.text for paragraph in paragraphs)
-    return Prefixes(lm.table_writer(rules), sources, of_each, texts)
+    return Prefixes(lm.table_writer(rules), sources, _of_each(views, view_offsets), texts)
+
+
+def _of_each(views: np.ndarray, view_offsets: np.ndarray) -> list[list[int]]:
+    return [view.tolist() for view in np.split(views, view_offsets[1:-1])]
 
 
 def read_paragraphs(split: Split) -> list[Paragraph]:

@@ -29,6 +29,7 @@ def train_with_progress(
     heads: int | None = None,
     inputs: str | None = None,
     finetune: str = "none",
+    number_token_loss: float = 0.0,
     cache: Path | None = None,
     trust_remote_code: bool = False,
     ensemble_size: int = 1,
@@ -41,6 +42,8 @@ def train_with_progress(
         wrong = f"got backbone {backbone}, expected a pretrained one, hf:PATH"
         if finetune != "none":
             raise NumerateError(f"finetune {finetune}: {wrong}")
+        if number_token_loss:
+            raise NumerateError(f"number token loss {number_token_loss}: {wrong}")
         if ensemble_size != 1:
             raise NumerateError(f"ensemble size {ensemble_size}: {wrong}")
         choices["backbone"] = NetworkConfig(backbone, **chosen)
@@ -49,7 +52,9 @@ def train_with_progress(
         raise NumerateError(f"{name}: got {value}, but a pretrained backbone has its own")
     with PassProgress() as progress, TerminalReporter(model) as terminal:
         if path is not None:
-            choices["backbone"] = BackboneChoice(path, finetune, cache, trust_remote_code, progress)
+            choices["backbone"] = BackboneChoice(
+                path, finetune, cache, trust_remote_code, progress, number_token_loss
+            )
             choices["ensemble_size"] = ensemble_size
         reporters: list[Reporter] = []
         if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
