@@ -16,8 +16,8 @@ import numpy as np
 from numerate.batching import load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling
 from numerate.errors import BackboneError, NumerateError, check_choice
-from numerate.evaluation.distribution import interval_coverage
-from numerate.evaluation.score import LEVELS
+from numerate.evaluation.central_intervals import LEVELS
+from numerate.model.candidate_line import CandidateLine, scaled
 from numerate.model.candidates import percentile_numerals
 from numerate.pretrained.language_model import WRITTEN, read_paragraphs, sources_in_view
 from numerate.pretrained.layout import as_spelled
@@ -126,10 +126,12 @@ class NumeralTask(Task):  # type: ignore[misc]
         found = {PERPLEXITY: self._log_prob(_forms_of(doc), log_probs, doc["listed"])}
         if self._candidates:
             table = [self._log_prob(written_forms(text), log_probs) for text in self._candidates]
-            shares = np.exp(table - np.logaddexp.reduce(table))[None]
-            values, truth = np.array(self._candidates, dtype=float), [float(doc["numeral"])]
+            line = CandidateLine(
+                np.array(self._candidates, dtype=np.float64), scaled(np.array([table]))
+            )
             for level, name in COVERAGE.items():
-                found[name] = float(interval_coverage(shares, values, truth, level)[0])
+                low, high = (line.quantile((1 + sign * level) / 2)[0] for sign in (-1, 1))
+                found[name] = float(low <= float(doc["numeral"]) <= high)
         return found
 
     def aggregation(self) -> dict[str, Any]:

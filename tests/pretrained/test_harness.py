@@ -17,7 +17,6 @@ from numerate import harness
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import BackboneError, NumerateError
-from numerate.evaluation.distribution import interval_coverage
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM, prefixes_of, read_paragraphs
@@ -62,6 +61,17 @@ def evaluated(task: Any, folder: Path) -> tuple[dict[str, Any], list[dict[str, A
     return figures, found["samples"][name]
 
 
+def covers(shares: np.ndarray, values: np.ndarray, truth: float, level: float) -> bool:
+    """Between the first numbers at which the sum has passed either tail."""
+    steps = sorted(zip(values, shares, strict=True))
+    sums = np.cumsum([share for _, share in steps])
+    low, high = (
+        next(value for (value, _), done in zip(steps, sums, strict=True) if done >= q - 1e-12)
+        for q in ((1 - level) / 2, (1 + level) / 2)
+    )
+    return bool(low <= truth <= high)
+
+
 def scored(lm: PretrainedLM, dataset: Path, candidates: Sequence[str]) -> dict[Any, Any]:
     """What we say: by numeral and text before it, log p and whether intervals cover it."""
     table = NumeralTable(list(candidates))
@@ -72,11 +82,8 @@ def scored(lm: PretrainedLM, dataset: Path, candidates: Sequence[str]) -> dict[A
         log_probs = np.concatenate([lm.table(plan, table) for plan in laid_out.windows])
         shares = np.exp(log_probs - np.logaddexp.reduce(log_probs, axis=1, keepdims=True))
         for which, numeral in enumerate(sorted(paragraph.numerals)):
-            truth = [float(paragraph.written[numeral])]
-            covered = [
-                interval_coverage(shares[which : which + 1], table.values, truth, level)[0]
-                for level in (0.5, 0.9)
-            ]
+            truth = float(paragraph.written[numeral])
+            covered = [covers(shares[which], table.values, truth, level) for level in (0.5, 0.9)]
             before = paragraph.text[: paragraph.starts[numeral]].rstrip()
             found[before, paragraph.written[numeral]] = score.targets[numeral], *covered
     return found
