@@ -1,7 +1,6 @@
 """Intervals and tests that count documents and seeds, beside what is known without drawing."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -99,34 +98,49 @@ def test_sizes_that_differ_by_seed_are_heeded() -> None:
     assert (high - low) / 2 == pytest.approx(drawn.std(), rel=0.08)
 
 
-def test_p_values_are_corrected_by_holms_steps() -> None:
+def test_rows_fall_in_steps_by_the_greatest_of_what_is_left() -> None:
+    """Beside plain normal draws: of one seed and many documents, nothing else is drawn."""
     generator = np.random.default_rng(4)
-    common = generator.normal(0, 1, 80)
-    rows = {
-        f"{shift}": OverSeeds(runs(common + shift + generator.normal(0, 0.4, (3, 80))))
-        for shift in (0.0, 0.1, 0.12, 0.14, 0.3, 0.6)
-    }
+    shifts = (0.0, 0.01, 0.02, 0.03, 0.04, 0.6)
+    values = {f"{shift}": shift + generator.normal(0, 0.6, 1000) for shift in shifts}
+    rows = {name: OverSeeds(runs(of), samples=4000) for name, of in values.items()}
     found = against_best(rows, LOW, 0.95)
-    (best,) = [name for name, result in found.items() if result.p_holm == 1 == result.p_value]
-    assert best == "0.0"
-    others = [result for name, result in found.items() if name != best]
-    assert len({result.p_value for result in others}) > 2
-    assert [result.p_holm for result in others] == pytest.approx(
-        stepped_down([result.p_value for result in others]), abs=1e-5
-    )
+    assert found["0.0"].p_holm == 1
+    means = np.array([of.mean() for of in values.values()])
+    error = 0.6 * math.sqrt(2 / 1000)
+    behind = (means[:, None] - means).max(1) / error
+    normal = generator.normal(0, 1, (100_000, len(shifts))) / math.sqrt(2)
+    drawn = normal - normal.min(1, keepdims=True)
+    steps = [float((drawn[:, behind <= row].max(1) >= row).mean()) for row in behind]
+    assert sum(0.01 < step < 0.9 for step in steps) > 2
+    corrected = [found[name].p_holm for name in values]
+    assert corrected[1:] == pytest.approx(steps[1:], abs=0.03)
 
 
-def stepped_down(p_values: Sequence[float]) -> list[float]:
-    """Holm's, as a textbook has it: a hypothesis falls at the level where all before it fall."""
-    levels = np.linspace(0, 1, 200_001)
-    order = np.argsort(p_values)
-    corrected = [1.0] * len(p_values)
-    falling = np.ones_like(levels, dtype=bool)
-    for rank, index in enumerate(order):
-        falling &= p_values[index] <= levels / (len(p_values) - rank)
-        if falling.any():
-            corrected[index] = float(levels[falling.argmax()])
-    return corrected
+def told_apart(*rows: tuple[int, float], worlds: int, documents: int = 60) -> float:
+    """How often any of equal rows, of so many seeds that spread so far, is told from the best."""
+    generator, told = np.random.default_rng(10), 0
+    for _ in range(worlds):
+        common = generator.normal(0, 1, documents)
+        column = {}
+        for name, (seeds, spread) in enumerate(rows):
+            values = common + generator.normal(0, 0.2, (seeds, documents))
+            values += generator.normal(0, spread, (seeds, 1))
+            column[f"{name}"] = OverSeeds(runs(values), 300)
+        told += min(one.p_holm for one in against_best(column, LOW, 0.95).values()) <= 0.05
+    return told / worlds
+
+
+@pytest.mark.parametrize("row", [(1, 0.0), (3, 0.3)])
+def test_that_the_best_is_chosen_from_the_same_data_is_heeded(row: tuple[int, float]) -> None:
+    assert told_apart(*[row] * 7, worlds=400) < 0.075
+
+
+@pytest.mark.parametrize("rows", [((3, 0.3), (3, 0.0)), ((10, 0.03), (3, 0.3))])
+def test_seeds_of_one_row_may_differ_more_than_those_of_another(
+    rows: tuple[tuple[int, float], ...],
+) -> None:
+    assert told_apart(*rows, worlds=400) < 0.1
 
 
 def test_equal_models_are_told_apart_as_seldom_as_they_should_be() -> None:
@@ -188,6 +202,19 @@ def test_what_nothing_can_be_drawn_of_is_not_told_apart() -> None:
     found = against_best(rows, LOW, 0.95)
     assert found["b"].p_holm == 1
     assert all(math.isnan(end) for end in rows["a"].interval(0.95))
+
+
+def test_of_nothing_there_is_no_figure_and_no_comparison() -> None:
+    """As of errors of logarithms, where the best candidate is always 0."""
+    nothing = by_document(np.empty(0), np.empty(0, dtype=int))
+    some = runs(np.random.default_rng(1).normal(0, 1, (2, 30)))
+    rows = {"none": OverSeeds([nothing] * 2), "one": OverSeeds([some[0], nothing])}
+    for row in rows.values():
+        assert all(map(math.isnan, (row.mean, row.spread, *row.interval(0.95))))
+    assert against_best(rows, LOW, 0.95) == {}
+    assert list(against_best(rows | {"some": OverSeeds(some)}, LOW, 0.95)) == ["some"]
+    medians = OverSeeds([by_document(np.empty(0), np.empty(0, dtype=int), is_median=True)])
+    assert math.isnan(medians.mean)
 
 
 def test_identical_models_are_not_told_apart() -> None:

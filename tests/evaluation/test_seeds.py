@@ -57,9 +57,10 @@ def rows() -> list[SeedEvaluation]:
 
 
 def test_figures_are_means_over_seeds_with_their_spread(rows: list[SeedEvaluation]) -> None:
-    figures = [perplexity(run(0.5, seed).observed[APP].estimate) for seed in (1, 2, 3)]
-    bad = rows[2]
-    assert bad.figures["perplexity"]["numerals"]["app"] == pytest.approx(statistics.mean(figures))
+    nats = [run(0.5, seed).observed[APP].estimate for seed in (1, 2, 3)]
+    figures, bad = [perplexity(one) for one in nats], rows[2]
+    shown = bad.figures["perplexity"]["numerals"]["app"]
+    assert shown == pytest.approx(perplexity(statistics.mean(nats)))
     spread = bad.spread["perplexity"]["numerals"]["app"]
     assert spread == pytest.approx(statistics.stdev(figures))
     low, high = bad.intervals["perplexity"]["numerals"]["app"]
@@ -93,7 +94,8 @@ def test_the_best_and_all_that_cannot_be_told_from_it_are_marked_in_every_format
         assert line.split(" & ")[4].startswith(r"\textbf{" if bold else "4")
         assert r"$\pm$" in line
     assert "Mean ±standard deviation over 3 seeds." in markdown
-    assert "p > 0.05, Holm-corrected" in markdown
+    assert "Perplexities are those of mean nats" in markdown
+    assert "documents and seeds, p > 0.05, over the rows of a column in Holm's steps" in markdown
 
 
 def test_csv_and_json_have_spread_and_p(rows: list[SeedEvaluation]) -> None:
@@ -114,9 +116,44 @@ def test_csv_and_json_have_spread_and_p(rows: list[SeedEvaluation]) -> None:
 def test_a_row_that_lacks_a_seed_says_so() -> None:
     rows = together({"whole": [run(0, 1), run(0, 2)], "half": [run(0.5, 1)]}, None)
     (notes,) = {table.notes for table in result_tables(rows)[:1]}
-    assert "Mean ±standard deviation over 2 seeds (half 1)." in notes
+    assert notes[0].startswith("Mean ±standard deviation over 2 seeds (half 1).")
     assert result_tables(rows)[0].rows[1][4].count("±") == 0
     assert not rows[0].intervals
+
+
+def test_what_is_not_compared_is_a_mean_over_seeds_too() -> None:
+    runs = [run(0, seed) for seed in (1, 2, 3)]
+    for seed, one in enumerate(runs):
+        one.figures["number_line"]["zeros"] = 2.0
+        one.figures["beyond"] = {"log10_zeros": float(seed)}
+        one.oracle = {**ORACLE, "nats_above": {"words": seed, "numerals": 0.0, "all": 2 * seed}}
+    runs[1].figures["perplexity"]["without_improbable"] = {"count": 1, "numerals": 2.0, "all": 4.0}
+    runs[2].figures["perplexity"]["without_improbable"] = {"count": 3, "numerals": 8.0, "all": 4.0}
+    (row,) = together({"mog": runs}, None)
+    assert (row.figures["number_line"]["zeros"], row.figures["beyond"]["log10_zeros"]) == (2, 1)
+    assert row.oracle is not None
+    assert row.oracle["nats_above"]["words"] == 1
+    assert row.oracle["nats_above"]["all"] == 2
+    row.counts["numerals"] = 100
+    del row.figures["beyond"]  # all else that its table has
+    (note,) = [one for one in result_tables([replace(row, oracle=None)])[0].notes if "make" in one]
+    assert note.startswith("mog, mean of 2 of 3 seeds: 2 of 100 numerals")
+    assert "without them it is 4.000 on numerals, 4.000 on all" in note
+
+
+def test_a_figure_that_one_seed_lacks_or_has_nothing_for_is_not_told() -> None:
+    first, second = run(0, 1), run(0, 2)
+    del second.observed[MDAE], second.figures["number_line"]["mdae"]
+    (row,) = together({"mog": [first, second]}, 0.95)
+    assert "mdae" not in row.figures["number_line"]
+    assert MDAE not in row.against_best
+    nothing = by_document(np.empty(0), np.empty(0, dtype=int))
+    empty = [
+        replace(one, observed={**one.observed, MDAE: nothing}) for one in (run(0, 1), run(0, 2))
+    ]
+    rows = together({"mog": empty, "other": [run(0.5, 1), run(0.5, 2)]}, 0.95)
+    assert [row.is_among_best(MDAE) for row in rows] == [False, True]
+    assert "| –" in as_markdown(result_tables(rows)[1:2])
 
 
 def test_one_seed_is_compared_by_documents() -> None:
@@ -124,7 +161,7 @@ def test_one_seed_is_compared_by_documents() -> None:
     assert [row.is_among_best(APP) for row in rows] == [True, False]
     notes = result_tables(rows)[0].notes
     assert not any("±" in note for note in notes)
-    assert any("tests that count documents, p > 0.1," in note for note in notes)
+    assert any("with the best that count documents, p > 0.1," in note for note in notes)
 
 
 def test_what_figures_are_made_of_is_kept_as_it_was(tmp_path: Path) -> None:

@@ -355,3 +355,23 @@ def test_the_cores_are_shared_out() -> None:
 def test_the_longest_goes_first() -> None:
     assert makespan([2, 2, 3], 2) == 4
     assert makespan([5], 2) == 5
+
+
+def test_steps_before_all_is_warm_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine the first takes longer than all timing is meant to."""
+    now = 0.0
+    monkeypatch.setattr(estimate.time, "monotonic", lambda: now)
+    watch = estimate.Stopwatch()
+    watch.on_start(TrainingOptions(), 1000, 0)
+    steps = iter((5.0, 3.0, 0.1, 0.1, 0.3, 0.1, 0.1))
+
+    def train() -> None:
+        nonlocal now
+        for seconds in steps:
+            now += seconds
+            watch.on_step(0, 100, None)
+
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    assert list(steps) == [0.1], "half a second was timed"
+    assert watch.seconds_per_token == pytest.approx(0.001)

@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from tests.evaluation.test_tables import evaluation
 from tests.packages import install
 from tests.reproduce.test_reproduce import (  # noqa: F401
     TABLES,
@@ -21,7 +23,10 @@ from tests.reproduce.test_reproduce import (  # noqa: F401
 )
 
 from numerate.analysis.inspect import inspect_runs
+from numerate.corpus.prepare import prepare
 from numerate.errors import FailureError, NumerateError
+from numerate.evaluation.evaluate import Evaluation
+from numerate.evaluation.observed import by_document
 from numerate.heads.registry import head_names, paper_heads
 from numerate.plugins import HEADS
 from numerate.reproduce import results, write
@@ -124,9 +129,51 @@ def test_a_model_as_it_comes_has_one_run_and_trains_never(tmp_path: Path) -> Non
     plan = Plan(tmp_path, tmp_path, suite="pretrained", backbone=backbone, seeds=3)
     bare = [task for task in plan.tasks if not task.row.is_trained]
     assert len(bare) == 2
-    assert all(plan.is_trained(task, "any") for task in bare)
+    assert all(plan.is_trained(task) for task in bare)
     assert plan.workers == 1
     assert replace(plan, processes=4).workers == 4
+
+
+@pytest.mark.parametrize("suite", ["paper", "heads"])
+def test_a_head_beyond_the_suite_sees_as_usual(suite: str, tmp_path: Path) -> None:
+    plan = Plan(tmp_path, tmp_path, suite=suite, models=("mog", "grounded"))
+    mog, grounded = plan.tasks
+    assert "--sight=none" in plan.training_arguments(mog)
+    assert "--sight=tables" in plan.training_arguments(grounded)
+
+
+@pytest.mark.usefixtures("evaluated_here")
+def test_a_model_as_it_comes_is_evaluated_anew_where_anything_is_another(
+    cardiac: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = tmp_path / "other"
+    prepare("cardiac", other, documents=20, processes=1)
+    asked: list[object] = []
+
+    def evaluate(model: str, *given: object, **_: object) -> Evaluation:
+        asked.append(given)
+        values = by_document(np.ones(3), np.arange(3))
+        return replace(evaluation("bare"), observed={("perplexity", "all", "app"): values})
+
+    monkeypatch.setattr(results, "evaluate", evaluate)
+    monkeypatch.setattr(results, "digest", lambda path: "the same")
+    plan = Plan(
+        cardiac,
+        tmp_path / "out",
+        suite="pretrained",
+        backbone=f"hf:{tmp_path}",
+        models=("bare",),
+        everything=False,
+    )
+    plans = [plan, plan, replace(plan, dataset=other), replace(plan, dataset=other, vocabulary=7)]
+    counts = []
+    for one in plans:
+        (task,) = one.tasks
+        assert list(results.evaluate_tasks(one, one.tasks, Board([task.name], 1))) == [task]
+        counts.append(len(asked))
+    assert counts == [1, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def readers(run: Path) -> dict[str, list[Callable[[], object]]]:
         return (found := read_evaluation(run)) and result_tables([found])
 
     def trained() -> object:
-        return plan.is_trained(plan.tasks[0], "0")
+        return plan.is_trained(plan.tasks[0])
 
     return {
         "config.json": [folder.trained, folder.open_dataset, network, trained],

@@ -93,17 +93,33 @@ def bootstrap_mean(
 
 def studentised(rest: Floats, sizes: Floats, samples: int, seed: int = 1) -> Floats:
     """t* of each sample, from what documents [D] have beyond the mean, which sums to 0."""
-    products = np.stack([rest, sizes, rest * rest, rest * sizes, sizes * sizes], axis=1)  # [D, 5]
-    t = [np.empty(0)]
+    away, error = drawn_means(rest[:, None], sizes[:, None], samples, seed)
+    return ratios(away, error)[:, 0]
+
+
+def drawn_means(rest: Floats, sizes: Floats, samples: int, seed: int = 1) -> tuple[Floats, Floats]:
+    """m* − m and se* of several figures of the same documents, both arguments [D, F].
+
+    Both are [samples, F]; of fewer than two documents, [0, F].
+    """
+    products = (rest, sizes, rest * rest, rest * sizes, sizes * sizes)
+    found = [np.empty((2, 0, rest.shape[1]))]
     for counts in _draws(len(rest), samples, seed):
-        total, size, squares, mixed, square_sizes = (counts.astype(np.float64) @ products).T
-        away = total / size  # [s] m* − m
+        drawn = counts.astype(np.float64)
+        total, size, squares, mixed, square_sizes = (drawn @ product for product in products)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            away = np.where(total == 0, 0, total / size)
         spread = squares - 2 * away * mixed + away * away * square_sizes  # around m*
         spread[spread <= _ROUND_OFF * squares] = 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = total / np.sqrt(spread)
-        t.append(np.where(total == 0, 0, found))
-    return np.concatenate(t)
+        found.append(np.stack([away, ratios(np.sqrt(spread), size)]))
+    away, error = np.concatenate(found, axis=1)
+    return away, error
+
+
+def ratios(differences: Floats, errors: Floats) -> Floats:
+    """Differences by their standard errors: infinite without one, but 0 is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(differences == 0, 0, differences / errors)
 
 
 def bootstrap_median(

@@ -1,4 +1,4 @@
-"""How far a figure could move with other documents and with other seeds.
+"""How far a figure could move with other documents and with other seeds, and which row is best.
 
 Documents and seeds are crossed: every seed is tested on every document. An estimate is off by what
 the documents are off, and by what the seeds are off, drawn independently of each other and added.
@@ -6,9 +6,18 @@ the documents are off, and by what the seeds are off, drawn independently of eac
 Documents are resampled, as in `bootstrap.py`, with the mean over seeds in each of them; with one
 seed, intervals are those of there. Seeds are few: resamples of three contain the truth far less
 often than they say. How far their mean is off is drawn from Student's t instead, K − 1 degrees of
-freedom and s / √K wide; between two models, as in a t test with equal variances. What is of both, a
-document's with a seed, is in either part: intervals err on the wide side. A pretrained model as it
-comes has but one run, and only documents count for it.
+freedom and s / √K wide. What is of both, a document's with a seed, is in either part: intervals err
+on the wide side. A pretrained model as it comes has but one run, and only documents count for it.
+
+Two rows differ by t, the difference by its standard error, with a variance of seeds for each row
+(Welch). Samples have t* of all pairs together: documents drawn as above, and for every row σ² as
+its seeds leave it open, then a mean and a variance of K seeds by that σ².
+
+The best is chosen from the same data, so each row is tested as if any could be the best (multiple
+comparisons with the best; Hsu, 1984): it is not, if it is too far behind some other. How far is
+too far follows from the greatest t* of all rows still in question, in Holm's steps: that of the
+row farthest behind first, and of the rest without it (Romano and Wolf, 2005). So of rows that are
+truly best, any is told apart as seldom as the level says.
 """
 
 from collections.abc import Sequence
@@ -21,9 +30,10 @@ from numerate.evaluation.bootstrap import (
     Floats,
     Interval,
     PairedResult,
+    drawn_means,
     drawn_medians,
-    holm,
     interval_of,
+    ratios,
     studentised,
 )
 from numerate.evaluation.observed import Observed
@@ -44,24 +54,36 @@ class OverSeeds:
         object.__setattr__(self, "estimates", np.array([run.estimate for run in self.runs]))
 
     @property
+    def centre(self) -> float:
+        """The mean over seeds, before the function; nan where any has no figure."""
+        return float(self.estimates.mean())
+
+    @property
     def mean(self) -> float:
-        """Over seeds, of the figure itself."""
-        return float(np.mean(self._figures))
+        """The figure: the function of the mean over seeds, as intervals and tests have it."""
+        return self.runs[0].function(self.centre)
 
     @property
     def spread(self) -> float:
-        """The standard deviation over seeds; nan of one."""
-        return float(np.std(self._figures, ddof=1)) if len(self.runs) > 1 else np.nan
+        """The standard deviation of figures over seeds; nan of one."""
+        figures = [self.runs[0].function(value) for value in self.estimates]
+        return float(np.std(figures, ddof=1)) if len(figures) > 1 else np.nan
 
     @property
-    def _figures(self) -> list[float]:
-        return [run.function(value) for run, value in zip(self.runs, self.estimates, strict=True)]
+    def variance(self) -> float:
+        """Of the centre, by other seeds; 0 of one."""
+        count = len(self.runs)
+        return float(self.estimates.var(ddof=1)) / count if count > 1 else 0.0
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """That counts documents and seeds."""
-        first, centre = self.runs[0], float(self.estimates.mean())
-        off = _both_off(self._documents_off(), [self.estimates])
-        found = _around(centre, off, confidence)
+        if np.isnan(self.centre):
+            return np.nan, np.nan
+        first, off = self.runs[0], self._documents_off()
+        if self.variance:
+            t = _generator().standard_t(len(self.runs) - 1, len(off))
+            off = off + np.sqrt(self.variance) * t
+        found = _around(self.centre, off, confidence)
         low, high = max(found.low, first.bounds[0]), min(found.high, first.bounds[1])
         return first.function(low), first.function(high)
 
@@ -102,46 +124,100 @@ def against_best(
 ) -> dict[str, PairedResult]:
     """Each row against the best of them, in documents' pairs: how much farther it is from the goal.
 
-    Before the function: perplexities are compared in nats. p-values count documents and seeds, and
-    are corrected for the number of rows (Holm). The best has p = 1.
+    Before the function: perplexities are compared in nats. The interval and `p_value` are of the
+    row and the best alone, as if it had been chosen before; `p_holm` is of whether the row may be
+    the best of all. The best has p = 1, and a row without the figure is not compared.
     """
-    signs = {name: _sign(float(row.estimates.mean()), goal) for name, row in rows.items()}
-    aim = goal if np.isfinite(goal) else 0.0
-    distances = {
-        name: signs[name] * (float(row.estimates.mean()) - aim) for name, row in rows.items()
-    }
-    best = min(distances, key=distances.__getitem__)
+    rows = {name: row for name, row in rows.items() if not np.isnan(row.centre)}
+    if not rows:
+        return {}
+    centres = np.array([row.centre for row in rows.values()])
+    signs = np.where(centres > goal, 1.0, -1.0)  # whether more of it is worse, or better
+    distances = signs * (centres - (goal if np.isfinite(goal) else 0))
+    best = int(distances.argmin())
+    farther = _beyond_rounding(distances[:, None], distances[None])  # [R, R]
+    errors, drawn = _between(list(rows.values()), signs)
+    t = ratios(farther, errors)
+    corrected = _stepped_down(t, drawn)
     found = {}
-    for name, row in rows.items():
-        if name == best:
-            continue
-        off = _documents_between(row, signs[name], rows[best], signs[best])
-        off = _both_off(off, [row.estimates, rows[best].estimates])
-        difference = distances[name] - distances[best]
-        interval = _around(difference, off, confidence)
-        near = _ROUND_OFF * (abs(distances[name]) + abs(distances[best]))
-        as_far = int((np.abs(off) >= abs(difference) - near).sum())
-        p = (1 + as_far) / (1 + len(off))  # 1 where nothing could be drawn
-        found[name] = PairedResult(difference, interval.low, interval.high, p)
-    return {best: PairedResult(0.0, 0.0, 0.0, 1.0, 1.0), **holm(found)}
+    for index, name in enumerate(rows):
+        pair = index, best
+        off = drawn[:, index, best]
+        ends = _around(farther[pair], off * errors[pair], confidence)
+        p = _share(np.abs(off), abs(t[pair]))
+        found[name] = PairedResult(ends.estimate, ends.low, ends.high, p, corrected[index])
+    return found | {list(rows)[best]: PairedResult(0.0, 0.0, 0.0, 1.0, 1.0)}
 
 
-def _sign(figure: float, goal: float) -> float:
-    """Whether more of it is worse, or better."""
-    return 1.0 if figure > goal else -1.0
+def _stepped_down(t: Floats, drawn: Floats) -> list[float]:
+    """p of whether each row may be the best: of t [R, R] against each other, and t* [S, R, R]."""
+    behind, drawn_behind = t.max(1), drawn.max(2)
+    order, least = np.argsort(-behind), 0.0
+    corrected = [1.0] * len(t)
+    for rank, row in enumerate(order):
+        least = max(least, _share(drawn_behind[:, order[rank:]].max(1), behind[row]))
+        corrected[row] = least
+    return corrected
 
 
-def _documents_between(row: OverSeeds, sign: float, best: OverSeeds, sign_of_best: float) -> Floats:
-    if row.runs[0].is_median:
-        return sign * row._medians_off - sign_of_best * best._medians_off
-    (ours, sizes), (theirs, their_sizes) = row._rest, best._rest
-    count = max(len(ours), len(theirs))
-    ours, sizes, theirs, their_sizes = (
-        np.pad(part, (0, count - len(part))) for part in (ours, sizes, theirs, their_sizes)
+def _share(drawn: Floats, observed: float) -> float:
+    """Of samples as far out, the data as observed among them; 1 where nothing could be drawn."""
+    return (1 + int((drawn >= observed).sum())) / (1 + len(drawn))
+
+
+def _between(rows: Sequence[OverSeeds], signs: Floats) -> tuple[Floats, Floats]:
+    """Of each row less each other: standard errors [R, R], and t* of each sample [S, R, R]."""
+    one, other = np.triu_indices(len(rows), 1)  # [P] pairs
+    if rows[0].runs[0].is_median:
+        medians = np.stack([row._medians_off for row in rows], axis=1) * signs
+        off = medians[:, one] - medians[:, other]
+        of_documents = np.sqrt((off**2).mean(0)) if len(off) else np.zeros(len(one))
+        drawn_errors = np.broadcast_to(of_documents, off.shape)
+    else:
+        rest, sizes = _aligned([row._rest for row in rows])
+        rest = _beyond_rounding((rest * signs)[:, one], (rest * signs)[:, other])
+        sizes = (sizes[:, one] + sizes[:, other]) / 2
+        of_documents = np.sqrt((rest**2).sum(0))
+        off, drawn_errors = drawn_means(rest * sizes.sum(0), sizes, rows[0].samples)
+    of_seeds = np.array([row.variance for row in rows])
+    luck, drawn_variances = _drawn_seeds(rows, len(off))
+    off = off + luck[:, one] - luck[:, other]
+    drawn_errors = np.sqrt(drawn_errors**2 + drawn_variances[:, one] + drawn_variances[:, other])
+    errors, drawn = np.zeros((len(rows),) * 2), np.zeros((len(off), *(len(rows),) * 2))
+    errors[one, other] = np.sqrt(of_documents**2 + of_seeds[one] + of_seeds[other])
+    drawn[:, one, other] = ratios(off, drawn_errors)
+    return errors + errors.T, drawn - drawn.transpose(0, 2, 1)
+
+
+def _drawn_seeds(rows: Sequence[OverSeeds], samples: int) -> tuple[Floats, Floats]:
+    """How far means over other seeds are off, and the variances of these means; both [S, R]."""
+    freedom = np.array([max(1, len(row.runs) - 1) for row in rows])
+    generator, shape = _generator(), (samples, len(rows))
+    variances = np.array([row.variance for row in rows])
+    variances = variances * freedom / generator.chisquare(freedom, shape)  # that may be the true
+    luck = np.sqrt(variances) * generator.standard_normal(shape)
+    return luck, variances * generator.chisquare(freedom, shape) / freedom
+
+
+def _generator() -> np.random.Generator:
+    return np.random.default_rng([1, 2])  # not the stream of the bootstrap
+
+
+def _aligned(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """What documents add in each row, and their sizes, of documents that any has; both [D, R]."""
+    count = max(len(sizes) for _, sizes in parts)
+    rest, sizes = (
+        np.stack([np.pad(part, (0, count - len(part))) for part in of_rows], axis=1)
+        for of_rows in zip(*parts, strict=True)
     )
-    rest = sign * ours - sign_of_best * theirs
-    rest[np.abs(rest) <= _ROUND_OFF * (np.abs(ours) + np.abs(theirs))] = 0
-    return _means_off(rest, (sizes + their_sizes) / 2, row.samples)
+    known = sizes.any(axis=1)
+    return rest[known], sizes[known]
+
+
+def _beyond_rounding(ones: Floats, others: Floats) -> Floats:
+    """Their differences; 0 where these are of rounding alone."""
+    found = ones - others
+    return np.where(np.abs(found) <= _ROUND_OFF * (np.abs(ones) + np.abs(others)), 0, found)
 
 
 def _means_off(rest: Floats, sizes: Floats, samples: int) -> Floats:
@@ -151,21 +227,6 @@ def _means_off(rest: Floats, sizes: Floats, samples: int) -> Floats:
     if not error and len(rest) > 1:  # of equal documents
         return np.zeros(samples)
     return studentised(rest * sizes.sum(), sizes, samples) * error
-
-
-def _both_off(documents_off: Floats, runs: Sequence[Floats]) -> Floats:
-    """What samples of documents are off, and means over seeds, or the difference of two, besides.
-
-    One document says nothing of how documents differ: of none there is no sample.
-    """
-    several = [estimates for estimates in runs if len(estimates) > 1]
-    if not several:
-        return documents_off
-    freedom = sum(len(estimates) - 1 for estimates in several)
-    squares = sum(float(((estimates - estimates.mean()) ** 2).sum()) for estimates in several)
-    width = np.sqrt(squares / freedom * sum(1 / len(estimates) for estimates in several))
-    generator = np.random.default_rng([1, 2])  # not the stream of the bootstrap
-    return np.asarray(documents_off + width * generator.standard_t(freedom, len(documents_off)))
 
 
 def _around(centre: float, off: Floats, confidence: float) -> Interval:

@@ -46,7 +46,9 @@ class Observed:
 
     @property
     def estimate(self) -> float:
-        """The mean, before the function; or the median."""
+        """The mean, before the function; or the median. nan of nothing."""
+        if not self.values.size:
+            return math.nan
         if self.is_median:
             return float(np.median(self.values))
         return float(self.values.sum() / self.sizes.sum())

@@ -158,12 +158,14 @@ def _seeds_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
     if most > 1:
         fewer = [f"{name} {count}" for name, count in seeds.items() if count < most]
         text = f"Mean ±standard deviation over {most} seeds"
-        yield text + (f" ({', '.join(fewer)})." if fewer else ".")
+        text += f" ({', '.join(fewer)})." if fewer else "."
+        yield f"{text} Perplexities are those of mean nats, RMSE that of mean squares."
     level = next(one.level for one in evaluations if isinstance(one, SeedEvaluation))
     counted = "documents and seeds" if most > 1 else "documents"
     yield (
-        "Bold: the best of the models, and all that cannot be told from it (paired tests that "
-        f"count {counted}, p > {1 - level:.2g}, Holm-corrected over the rows of a column)."
+        "Bold: the best of the models, and all that cannot be told from it (multiple comparisons "
+        f"with the best that count {counted}, p > {1 - level:.2g}, over the rows of a column in "
+        "Holm's steps)."
     )
 
 
@@ -214,9 +216,13 @@ def _improbable(evaluations: Sequence[Evaluation]) -> Iterator[str]:
         without = evaluation.figures["perplexity"].get("without_improbable")
         if without is None:
             continue
+        of_seeds = ""
+        if isinstance(evaluation, SeedEvaluation) and evaluation.seeds > 1:
+            of_seeds = f", mean of {without['seeds']} of {evaluation.seeds} seeds"
+        count = f"{without['count']:,.0f} of {evaluation.counts['numerals']:,}"
         yield (
-            f"{label}: {without['count']:,} of {evaluation.counts['numerals']:,} numerals, of a "
-            f"probability below {IMPROBABLE:g} each, make its perplexity; without them it is "
+            f"{label}{of_seeds}: {count} numerals, of a probability below {IMPROBABLE:g} each, "
+            "make its perplexity; without them it is "
             f"{format_figure(without['numerals'])} on numerals, {format_figure(without['all'])} "
             "on all."
         )

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from statistics import fmean, geometric_mean
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
@@ -13,11 +14,16 @@ from numerate.evaluation.figures import Figures, put
 from numerate.evaluation.observed import FigurePath, goal_of
 
 USUAL_LEVEL = 0.95
+_WITHOUT = ("numerals", "all")
 
 
 @dataclass(slots=True)
 class SeedEvaluation(Evaluation):
-    """Of one model, all of its seeds together: figures are means over them."""
+    """Of one model, all of its seeds together: figures are means over them.
+
+    Perplexities are those of mean nats, RMSE that of mean squares: what intervals are around, and
+    tests are of. The spread is of the figures as they are.
+    """
 
     seeds: int = 1
     level: float = USUAL_LEVEL
@@ -46,10 +52,7 @@ def together(
     the best is then said at the usual level.
     """
     level = USUAL_LEVEL if confidence is None else confidence
-    crossed = {
-        name: {path: OverSeeds([run.observed[path] for run in runs]) for path in runs[0].observed}
-        for name, runs in rows.items()
-    }
+    crossed = {name: _crossed(runs) for name, runs in rows.items()}
     found = {}
     for name, runs in rows.items():
         one = found[name] = _as_one(name, runs, level)
@@ -72,15 +75,39 @@ def together(
     return list(found.values())
 
 
+def _crossed(runs: Sequence[Evaluation]) -> dict[FigurePath, OverSeeds]:
+    """The figures that all of a row's runs have."""
+    paths = [path for path in runs[0].observed if all(path in run.observed for run in runs)]
+    return {path: OverSeeds([run.observed[path] for run in runs]) for path in paths}
+
+
 def _as_one(name: str, runs: Sequence[Evaluation], level: float) -> SeedEvaluation:
-    """What all of a row's runs have in common; of what is of one run alone, the first's."""
-    first = runs[0]
-    common = {one.name: getattr(first, one.name) for one in fields(Evaluation)}
+    """What all of a row's runs have in common, and means of what differs."""
+    common = {one.name: getattr(runs[0], one.name) for one in fields(Evaluation)}
     common |= {"name": name, "folder": Path("runs") / name, "intervals": {}, "observed": {}}
     for part in ("figures", "oracle", "oracle_with_tables"):
-        common[part] = _copied(common[part])
+        common[part] = _mean([getattr(run, part) for run in runs])
+    if without := _without_improbable(runs):
+        common["figures"]["perplexity"]["without_improbable"] = without
     return SeedEvaluation(**common, seeds=len(runs), level=level)
 
 
-def _copied(value: Any) -> Any:
-    return {name: _copied(one) for name, one in value.items()} if isinstance(value, dict) else value
+def _without_improbable(runs: Sequence[Evaluation]) -> Figures | None:
+    """Of the seeds whose perplexity is that of a few numerals: how many they are, and means."""
+    found = [run.figures["perplexity"].get("without_improbable") for run in runs]
+    found = [one for one in found if one is not None]
+    if not found:
+        return None
+    perplexities = {name: geometric_mean([one[name] for one in found]) for name in _WITHOUT}
+    return {"seeds": len(found), "count": fmean(one["count"] for one in found), **perplexities}
+
+
+def _mean(values: Sequence[Any]) -> Any:
+    """Of each figure that all have."""
+    first = values[0]
+    if first is None:
+        return None
+    if not isinstance(first, dict):
+        return fmean(values)
+    shared = [name for name in first if all(name in one for one in values)]
+    return {name: _mean([one[name] for one in values]) for name in shared}

@@ -87,6 +87,13 @@ class Plan:
             if row.is_trained or seed == self.options.seed
         )
 
+    @cached_property
+    def content_hash(self) -> str:
+        """Of the dataset."""
+        from numerate.corpus.dataset import Dataset
+
+        return str(Dataset.open(self.dataset).manifest["content_hash"])
+
     @property
     def compares(self) -> bool:
         """Whether tables say who cannot be told from the best. The paper's, of one seed, do not."""
@@ -147,7 +154,7 @@ class Plan:
                 arguments.append(f"{option}={value}")
         return arguments
 
-    def is_trained(self, task: Task, content_hash: str) -> bool:
+    def is_trained(self, task: Task) -> bool:
         """Whether the run is there and finished; one of other options or data is refused."""
         from numerate.runs.folder import CONFIG, RunFolder
 
@@ -165,7 +172,7 @@ class Plan:
         if config.backbone is not None:
             found |= {"backbone": config.backbone.path, "finetune": config.backbone.finetune}
         found["dataset"] = config.dataset and config.dataset.content_hash
-        asked = {"dataset": content_hash, **self.settings(task)}
+        asked = {"dataset": self.content_hash, **self.settings(task)}
         if task.row.is_pretrained:
             asked["backbone"] = str(backbone_path(task.row))
         for name, value in asked.items():

@@ -5,6 +5,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from functools import cache
+from statistics import median
 from typing import Any
 
 from numerate.errors import NumerateError
@@ -13,10 +14,10 @@ from numerate.reproduce.pool import each_task
 from numerate.reproduce.suites import Row
 from numerate.training.options import TrainingOptions, usual_of
 
-STEPS, SECONDS = 20, 0.5  # timing ends with whichever comes first
-WARM_UP = 2  # steps that do not count
-DEV_COST, TEST_COST = 0.4, 4.0
-"""Time for a token of the dev split, and to evaluate one of the test split, by that of a step."""
+WARM_UP = 2  # steps that do not count, however long they take: the first are many times as slow
+STEPS, SECONDS = 20, 0.5  # of those after; timing ends with whichever comes first
+DEV_COST, EVALUATION_COST = 0.4, 4.0
+"""Time for a token of the dev split after an epoch, and to evaluate a token, by that of a step."""
 
 MARGIN = 1.2
 """A machine is seldom as quiet for minutes as it was for half a second."""
@@ -76,7 +77,9 @@ def time_task(plan: Plan, task: Task) -> float:
         for name, split in Dataset.open(plan.dataset).manifest["splits"].items()
     }
     tokens: float = plan.options.epochs * (splits["train"] + DEV_COST * splits["dev"])
-    tokens += TEST_COST * splits["test"]
+    tokens += EVALUATION_COST * splits["test"]
+    if plan.everything:  # intervals are calibrated on the dev split
+        tokens += EVALUATION_COST * splits["dev"]
     return MARGIN * (2 * imports + (watch.begun - begin) + tokens * watch.seconds_per_token)
 
 
@@ -107,7 +110,8 @@ class Stopwatch:
         now = time.monotonic()
         self.steps.append((tokens, now - self._last))
         self._last = now
-        if len(self.steps) >= STEPS or now - self.begun > SECONDS:
+        timed = self.steps[WARM_UP:]
+        if len(timed) >= STEPS or sum(seconds for _, seconds in timed) > SECONDS:
             raise KeyboardInterrupt
 
     def on_epoch(self, record: dict[str, Any]) -> None:
@@ -115,6 +119,6 @@ class Stopwatch:
 
     @property
     def seconds_per_token(self) -> float:
-        counted = self.steps[WARM_UP:] or self.steps
-        tokens, seconds = map(sum, zip(*counted, strict=True))
-        return seconds / tokens
+        """Of the median step: now and then one waits for another process."""
+        timed = self.steps[WARM_UP:] or self.steps[-1:]
+        return median(seconds / tokens for tokens, seconds in timed)

@@ -36,14 +36,13 @@ def reproduce(plan: Plan) -> None:
 
 
 def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
-    content = dataset.manifest["content_hash"]
-    waiting = [task for task in plan.tasks if not plan.is_trained(task, content)]
+    waiting = [task for task in plan.tasks if not plan.is_trained(task)]
     order = _longest_first(plan, waiting, board) if waiting else []
     with board:
         Children(plan, board, lock).train(order)
         for task in waiting:
             row = board.rows[task.name]
-            if not row.reason and not plan.is_trained(task, content):
+            if not row.reason and not plan.is_trained(task):
                 row.end("failed", "interrupted")
         trained = [task for task in plan.tasks if not board.rows[task.name].reason]
         found = evaluate_tasks(plan, trained, board)

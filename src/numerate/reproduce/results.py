@@ -57,12 +57,15 @@ def _metrics(plan: Plan) -> str:
 
 
 def _basis(plan: Plan, task: Task) -> dict[str, Any]:
-    """What the figures of a run depend on beyond its dataset."""
+    """What the figures of a run depend on."""
     if task.row.is_trained:
         weights = hashlib.sha256((plan.run(task) / WEIGHTS).read_bytes()).hexdigest()
     else:
         weights = digest(backbone_path(task.row))
     return {
+        "dataset": plan.content_hash,
+        "vocabulary": plan.vocabulary,
+        "sight": task.row.sight,
         "weights": weights,
         "confidence": plan.confidence,
         "metrics": _metrics(plan),

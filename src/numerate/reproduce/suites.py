@@ -51,14 +51,17 @@ def rows_of(suite: str, backbone: str | None = None) -> tuple[Row, ...]:
 
 
 def chosen_rows(names: tuple[str, ...], rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Those of these names; one that is no row of the suite is a head, trained as the paper's."""
+    """Those of these names; one that is no row of the suite is a head, trained as the paper's,
+    with its usual sight."""
     known = {row.name: row for row in rows}
     for name in names:
         if name not in known:
             check_head_name(name)
     if len(set(names)) < len(names):
         raise NumerateError(f"models: got one twice in {', '.join(names)}")
-    return tuple(known.get(name, Row(name, name)) for name in names)
+    return tuple(
+        known.get(name) or Row(name, name, sight=head_class(name).usual_sight) for name in names
+    )
 
 
 def _paper(_: str) -> tuple[Row, ...]:
