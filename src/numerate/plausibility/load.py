@@ -186,15 +186,15 @@ class _Loading:
         what = f"{some}the dev split of {dataset.folder}"
         self.say(f"calibrating {self.opened.reference} on {what}, once")
         with PassProgress() as progress, _telling(model.backbone, progress):
+            read = dev.take(chosen)
             if isinstance(model.backbone, CausalBackbone):
-                model.read(dev.take(chosen))
-            readings = read_corpus(model, dev.take(chosen))
+                model.read(read)
             return calibrate(
                 model,
-                readings,
+                read_corpus(model, read),
                 [documents[index] for index in chosen],
                 whole=limit is None,
-                every=-(-len(dev.rows) // MOST_PLACES),
+                every=max(1, -(-len(read.rows) // MOST_PLACES)),
             )
 
     def _cached(

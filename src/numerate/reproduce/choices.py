@@ -139,6 +139,7 @@ class Plan:
             "sight": row.sight,
             "members": row.members,
             "finetune": row.finetune,
+            "number_token_loss": row.number_token_loss,
         }
 
     def training_arguments(self, task: Task) -> list[str]:
@@ -166,11 +167,13 @@ class Plan:
         config = RunFolder(folder).config()
         finished = config.state == "finished"
         found = {**asdict(config), **asdict(config.options), **config.training}
-        found |= {**config.network_options, "finetune": "none"}
+        found |= {**config.network_options, "finetune": "none", "number_token_loss": 0.0}
         if config.truncate is not None:  # as runs of an earlier version say it
             found["truncate"] = config.truncate
         if config.backbone is not None:
-            found |= {"backbone": config.backbone.path, "finetune": config.backbone.finetune}
+            of_it = asdict(config.backbone)
+            found |= {name: of_it[name] for name in ("finetune", "number_token_loss")}
+            found["backbone"] = config.backbone.path
         found["dataset"] = config.dataset and config.dataset.content_hash
         asked = {"dataset": self.content_hash, **self.settings(task)}
         if task.row.is_pretrained:

@@ -60,7 +60,7 @@ def time_task(plan: Plan, task: Task) -> float:
 
     watch, begin = Stopwatch(), time.monotonic()
     settings, usual = plan.settings(task), usual_of(task.row.backbone)
-    del settings["finetune"]  # of pretrained models, which are not timed
+    del settings["finetune"], settings["number_token_loss"]  # of pretrained models, not timed
     network = NetworkConfig(task.row.backbone, usual.layers or 1, usual.heads or 1)
     options = {name: settings.pop(name) for name in TrainingOptions.__dataclass_fields__}
     with tempfile.TemporaryDirectory() as folder:
