@@ -75,7 +75,8 @@ def save_observed(run: Path, observed: dict[FigurePath, Observed], basis: dict[s
         name = ".".join(path)
         about[name] = [one.function.__name__, *map(str, one.bounds), one.is_median]
         for part in ("values", "sizes", "documents"):
-            tensors[f"{name}/{part}"] = torch.from_numpy(np.ascontiguousarray(getattr(one, part)))
+            # Copied: figures may share arrays, which the file does not have.
+            tensors[f"{name}/{part}"] = torch.from_numpy(np.array(getattr(one, part)))
     record = {"figures": json.dumps(about), "basis": json.dumps(basis, sort_keys=True)}
     save_tensors(run / OBSERVED, _FORMAT, tensors, record)
 
