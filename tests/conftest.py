@@ -60,6 +60,12 @@ def no_model_unless_named(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
 
 @pytest.fixture(autouse=True)
+def few_documents_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dev splits of tests are small: intervals are calibrated on them all the same."""
+    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", 6)
+
+
+@pytest.fixture(autouse=True)
 def usual_loudness() -> Iterator[None]:
     """What a command was told in one test is forgotten in the next."""
     yield
