@@ -51,18 +51,20 @@ def no_rule_fails() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def few_documents_suffice() -> Iterator[None]:
+    """Dev splits of tests are small: intervals are calibrated on them all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("numerate.model.conformal.DOCUMENTS", 1)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_model_unless_named(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """`check` asks the model that comes with the package where none is named; what tests say of
     the rules must not depend on it. Those that are about it are marked `installed`."""
     if "installed" not in request.keywords:
         monkeypatch.setattr("numerate.proofreading.asked_models.usable", list)
-
-
-@pytest.fixture(autouse=True)
-def few_documents_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dev splits of tests are small: intervals are calibrated on them all the same."""
-    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", 6)
 
 
 @pytest.fixture(autouse=True)

@@ -23,8 +23,8 @@ VALUES = np.linspace(1, 1000, 700)
 
 
 @pytest.fixture(autouse=True)
-def few_documents_suffice() -> None:
-    """Here they do not."""
+def few_documents_do_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", DOCUMENTS)
 
 
 def normal(centres: np.ndarray, sds: np.ndarray) -> CandidateLine:

@@ -226,7 +226,6 @@ def test_without_numerals_to_calibrate_on_a_model_predicts_and_serves(
     assert (answer.domain, answer.numerals) == (None, [])
     assert answer.findings  # the rules need no model
     monkeypatch.undo()
-    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", 6)
     assert lm.predict(TEXT).is_calibrated()
 
 
