@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 import numerate
-from numerate.batching import load_corpora
+from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.evaluation.bootstrap import bootstrap_mean
 from numerate.model.candidate_line import CandidateLine
-from numerate.model.conformal import ConformalIntervals, Placed
+from numerate.model.conformal import ConformalIntervals
+from numerate.model.known_places import fit_intervals
 from numerate.model.numeral_lm import NumeralLM
 
 LEVELS = (0.5, 0.9)
@@ -33,20 +34,25 @@ class Places(NamedTuple):
     documents: np.ndarray
 
 
-def places(model: NumeralLM, dataset: Dataset, split: str) -> list[Places]:
+def some(model: NumeralLM, dataset: Dataset, split: str) -> tuple[Corpus, np.ndarray]:
+    """Paragraphs of a split, and of which document each is."""
     corpus = load_corpora(dataset, model.vocabulary, model.config.sight)[split]
     ids = np.array(dataset.split(split).read(["document"])["document"].to_pylist(), dtype=str)
     chosen = some_paragraphs(len(corpus), PARAGRAPHS)
     seen = [] if model.run is None else model.run.trained_documents()
     chosen = chosen[~np.isin(ids[chosen], seen)]
+    return corpus.take(chosen), ids[chosen]
+
+
+def places(model: NumeralLM, corpus: Corpus, documents: np.ndarray) -> list[Places]:
     found = []
-    for begin in range(0, len(chosen), AT_ONCE):
-        some = corpus.take(chosen[begin : begin + AT_ONCE])
-        table = model.log_prob_table(model.read(some).context, model.candidates)
-        targets = model.targets(some)
-        documents = ids[some.sources[targets.paragraphs[targets.is_numeral]]]
+    for begin in range(0, len(corpus), AT_ONCE):
+        part = corpus.take(np.arange(begin, min(begin + AT_ONCE, len(corpus))))
+        table = model.log_prob_table(model.read(part).context, model.candidates)
+        targets = model.targets(part)
+        of_places = documents[begin + targets.paragraphs[targets.is_numeral]]
         line = CandidateLine.of(model.candidates, table)
-        found.append(Places(line, some.table.values[some.rows], documents))
+        found.append(Places(line, part.table.values[part.rows], of_places))
     return found
 
 
@@ -71,15 +77,13 @@ def show(label: str, parts: list[Places], intervals: ConformalIntervals | None) 
 def main() -> None:
     run, *names = sys.argv[1:]
     model = numerate.load(run)
-    fitted = {}
-    for name in names:
-        parts = places(model, Dataset.open(name), "dev")
-        placed = Placed.together([Placed.of(part.line, part.truth) for part in parts])
-        documents = np.concatenate([part.documents for part in parts])
-        fitted[Path(name).name] = ConformalIntervals.fit(placed, documents)
+    fitted = {
+        Path(name).name: fit_intervals(model, *some(model, Dataset.open(name), "dev"))
+        for name in names
+    }
     print("measured on, calibrated on", "in 50 %", "width", "in 90 %", "width", sep="\t")
     for name in names:
-        parts = places(model, Dataset.open(name), "test")
+        parts = places(model, *some(model, Dataset.open(name), "test"))
         show(f"{Path(name).name}, own", parts, None)
         for other, intervals in fitted.items():
             show(f"{Path(name).name}, {other}", parts, intervals)

@@ -51,6 +51,14 @@ def no_rule_fails() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def few_documents_suffice() -> Iterator[None]:
+    """Dev splits of tests are small: intervals are calibrated on them all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("numerate.model.conformal.DOCUMENTS", 1)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_model_unless_named(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """`check` asks the model that comes with the package where none is named; what tests say of

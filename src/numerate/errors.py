@@ -86,5 +86,9 @@ class RunError(NumerateError):
     """A run directory or checkpoint is missing, broken, or does not fit what is asked of it."""
 
 
+class CalibrationError(NumerateError):
+    """There is nothing to calibrate a model on: it predicts, but cannot tell what is odd."""
+
+
 class DomainWarning(UserWarning):
     """A text is unlike what the model was trained on: what it finds there is uncalibrated."""

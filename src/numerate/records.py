@@ -66,6 +66,17 @@ def write_record(path: Path, record: Mapping[str, Any], indent: int | None = 2) 
     write_file(path, (json.dumps(record, indent=indent, ensure_ascii=False) + "\n").encode())
 
 
+def kept(path: Path, identity: dict[str, Any]) -> dict[str, Any] | None:
+    """The record in a file that `cached` wrote, if it is of this identity; raises RunError over a
+    spoilt one."""
+    try:
+        stored = read_record(path, {"identity": dict, "record": dict}, RunError)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    found: dict[str, Any] = stored["record"]
+    return found if stored["identity"] == identity else None
+
+
 def cached(
     path: Path,
     identity: dict[str, Any],
@@ -82,13 +93,11 @@ def cached(
     out each time.
     """
     try:
-        stored = read_record(path, {"identity": dict, "record": dict}, RunError)
-        if stored["identity"] != identity:
+        stored = kept(path, identity)
+        if stored is None and path.exists():
             say(f"{path}: of other weights or data, made anew")
-        elif not anew:
-            return read(stored["record"])
-    except (FileNotFoundError, NotADirectoryError):
-        pass
+        elif stored is not None and not anew:
+            return read(stored)
     except NumerateError as error:
         say(f"{path}: spoilt, made anew ({str(error).removeprefix(f'{path}: ')})")
     record = json.loads(json.dumps(find_out()))  # the same as next time

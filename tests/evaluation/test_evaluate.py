@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -93,6 +94,8 @@ class Loops:
     truth: list[str]
     candidates: list[str]
     scores: np.ndarray  # [numerals, candidates] log p of the candidate, given a numeral
+    grid: list[str]  # the candidates, and frequent numerals: what intervals end at
+    grid_scores: np.ndarray
 
     @classmethod
     def over(cls, run: Path, dataset: Path) -> "Loops":
@@ -122,15 +125,21 @@ class Loops:
                     truth.append(token)
                     states.append(hidden[step])
         candidates = candidate_numerals(corpora["train"]).texts
+        train = paragraphs(dataset, "train")
+        counts = Counter(token for tokens in train for token in tokens if is_numeral(token))
+        frequent = sorted(counts, key=lambda text: (-counts[text], text))[:500]
+        grid = list(dict.fromkeys([*candidates, *frequent]))
+        assert len(grid) > len(candidates)
         scores = []
-        for text in candidates:
+        for text in grid:
             of_candidate = score_one(model, torch.stack(states), text)
             if text not in known and "numerals" in closed:
                 of_candidate = [value - math.log(oov["numerals"]) for value in of_candidate]
             scores.append(of_candidate)
         for figures in (costs, adjusted):
             figures["all"] = figures["words"] + figures["numerals"]
-        return cls(costs, adjusted, truth, candidates, np.array(scores).T)
+        both = np.array(scores).T
+        return cls(costs, adjusted, truth, candidates, both[:, : len(candidates)], grid, both)
 
     def predicted(self) -> list[str]:
         best = []
@@ -215,12 +224,15 @@ def test_figures_beyond_the_paper_are_those_of_single_candidates(
     values = np.array([float(text) for text in loops[model].candidates])
     distances = np.abs(values[:, None] - values)
     scores, inside, widths = [], {0.5: 0, 0.9: 0}, {0.5: [], 0.9: []}
-    for (true, _), row in zip(pairs, loops[model].scores, strict=True):
+    grid = np.array([float(text) for text in loops[model].grid])
+    rows = zip(pairs, loops[model].scores, loops[model].grid_scores, strict=True)
+    for (true, _), row, on_grid in rows:
         p = np.exp(row) / math.fsum(np.exp(row))
         scores.append(p @ np.abs(values - float(true)) - p @ distances @ p / 2)
+        p = np.exp(on_grid) / math.fsum(np.exp(on_grid))
         for level in inside:
             low, high = (
-                min(x for x in values if p[values <= x].sum() >= q - 1e-9)
+                min(x for x in grid if p[grid <= x].sum() >= q - 1e-9)
                 for q in ((1 - level) / 2, (1 + level) / 2)
             )
             inside[level] += low <= float(true) <= high

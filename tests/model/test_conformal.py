@@ -22,6 +22,11 @@ LEVELS = (0.5, 0.9)
 VALUES = np.linspace(1, 1000, 700)
 
 
+@pytest.fixture(autouse=True)
+def few_documents_do_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", DOCUMENTS)
+
+
 def normal(centres: np.ndarray, sds: np.ndarray) -> CandidateLine:
     """What a model believes that knows nothing but bells."""
     weights = stats.norm.pdf(VALUES, centres[:, None], sds[:, None])
@@ -194,6 +199,27 @@ def test_few_documents_make_one_group() -> None:
     assert len(same.low) == 1  # all are of one spread
 
 
+def test_every_group_has_enough_documents() -> None:
+    """Half of the places are of one document, and all are spread widely: borders between them,
+    among as many places, would make groups of that document alone."""
+    generator = np.random.default_rng(9)
+    document = np.concatenate([np.zeros(500, dtype=int), np.arange(1, 101).repeat(5)])
+    spread = np.where(document == 0, generator.uniform(2, 3, 1000), generator.random(1000))
+    shares = generator.random(1000)
+    found = ConformalIntervals.fit(Placed(shares, shares, spread), document)
+    group = np.searchsorted(found.spreads, spread, side="right")
+    counts = [len(np.unique(document[group == one])) for one in range(len(found.low))]
+    assert len(counts) > 1
+    assert min(counts) >= DOCUMENTS
+
+
+@pytest.mark.parametrize(("count", "promises"), [(1, False), (19, False), (20, True)])
+def test_a_few_documents_promise_too_little(count: int, promises: bool) -> None:
+    line, truth, document = world(np.random.default_rng(10), count)
+    said = f"got {count} documents with numerals in the dev split, expected at least 20"
+    assert fit(line, truth, document).shortage == (None if promises else said)
+
+
 def test_the_spread_is_that_of_the_own_interval() -> None:
     line = CandidateLine(np.array([0.0, 1.0, 10.0, 100.0]), np.array([[0.2, 0.3, 0.3, 0.2]]))
     assert predicted_spread(line)[0] == pytest.approx(5)  # from 0, as good as 0.001, to 100
@@ -203,6 +229,8 @@ def test_what_is_stored_is_what_was_fitted() -> None:
     line, truth, document = world(np.random.default_rng(6), 120)
     intervals = fit(line, truth, document)
     again = ConformalIntervals.read(intervals.record())
+    assert again is not None
+    assert ConformalIntervals.read(intervals.record() | {"version": 1}) is None
     assert again.documents == 120
     assert again.low.shape == (len(again.spreads) + 1, TAILS)
     for level in LEVELS:

@@ -23,6 +23,7 @@ from numerate.corpus.tokenizer import tokenize
 from numerate.errors import BackboneError, NumerateError
 from numerate.model.candidates import plain_candidates
 from numerate.model.gap import after_numeral, apart_from_numeral, before_numeral
+from numerate.model.known_places import KnownPlaces
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import is_numeral
 from numerate.numeral_table import NumeralTable
@@ -369,13 +370,36 @@ def test_calibration_caches_no_tables_of_a_few_numerals(
 
     monkeypatch.setattr(SplitStore, "table", recorded)
     lm = numerate.load(reference, dataset, cache=tmp_path)
-    assert not lm.predict("5 of").is_calibrated  # who asks for an interval does not wait for that
+    assert not lm.predict("5 of").is_calibrated()  # who asks for an interval does not wait for that
     assert len(lm.checker.calibration.strangeness)
     assert asked
     assert all(texts == lm.candidates.texts for texts in asked)
     again = numerate.load(reference, dataset, cache=tmp_path).predict("5 of")
     low, high = again.interval(0.9, calibrated=True)
     assert {low, high} <= {*lm.candidates.values.tolist()}
+    (stored,) = tmp_path.glob("*/*/calibration.json")
+    stored.write_text(stored.read_text().replace('"version": 4', '"version": 3', 1))
+    asked.clear()
+    assert not numerate.load(reference, dataset, cache=tmp_path).predict("5 of").is_calibrated()
+    assert not asked  # nor for one that is of something else
+
+
+def test_what_is_read_says_how_many_numerals_are_taken(
+    reference: str, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the dev split, of which a slow model reads a part."""
+    monkeypatch.setattr("numerate.plausibility.load.PARAGRAPHS", 3)
+    told: list[int] = []
+    makes = KnownPlaces.__init__
+
+    def recorded(places: KnownPlaces, model: NumeralLM, numerals: int) -> None:
+        told.append(numerals)
+        makes(places, model, numerals)
+
+    monkeypatch.setattr(KnownPlaces, "__init__", recorded)
+    lm = numerate.load(reference, dataset, cache=tmp_path)
+    assert told == []
+    assert [len(lm.checker.calibration.strangeness)] == told
 
 
 def test_what_training_has_read_is_not_read_again(

@@ -18,6 +18,7 @@ from numerate.plausibility.assess import (
     LEVEL,
     LOG_OTHER,
     Strangeness,
+    _ranges,
     _reasons,
     first_sight,
     log_odds,
@@ -155,15 +156,17 @@ def test_significant_digits(text: str, digits: int) -> None:
 
 def test_reasons() -> None:
     one = Grid(TABLE, np.log(np.repeat(CHANCES[:1], 3, axis=0)))
-    assert _reasons(one, Written.of(["900000", "10.000", "11"])) == [
-        "magnitude",
-        "precision",
-        "digits",
-    ]
+    written = Written.of(["900000", "10.000", "11"])
+    assert _reasons(one, written, _ranges(one, None)) == ["magnitude", "precision", "digits"]
     # Near enough on a log scale, but beyond all that is expected.
     narrow = Grid(NumeralTable(["58", "60", "62"]), np.log([[0.3, 0.4, 0.3]]))
-    assert _reasons(narrow, Written.of(["290"])) == ["magnitude"]
-    assert _reasons(narrow, Written.of(["61"])) == ["digits"]
+    own = _ranges(narrow, None)
+    assert _reasons(narrow, Written.of(["290"]), own) == ["magnitude"]
+    assert _reasons(narrow, Written.of(["61"]), own) == ["digits"]
+    # What is shown as plausible is no reason, and what is not is one.
+    shown = np.array([59.0]), np.array([120.0])
+    assert _reasons(narrow, Written.of(["100"]), shown) == ["digits"]
+    assert _reasons(narrow, Written.of(["58"]), shown) == ["magnitude"]
     assert REASONS == ("magnitude", "precision", "digits")
 
 
@@ -210,10 +213,8 @@ def test_the_most_likely_is_searched_where_something_is_flagged(
     assert finding.reason in {"magnitude", "precision"}
     assert finding.likely == lm.predict("The ejection fraction is").top(1)[0][0]
     assert finding.percentile == 1
-    whole = lm.predict("The ejection fraction is")
-    low, high = finding.interval  # from 1,000 draws: to 3 standard deviations of the level
-    assert whole.cdf(low * 0.999) < 0.04
-    assert whole.cdf(high) > 0.96
+    shown = lm.predict("The ejection fraction is").interval(LEVEL, calibrated=True)
+    assert finding.interval == shown
 
 
 def test_what_is_odd_but_not_flagged_is_named(models: dict[str, NumeralLM], dataset: Path) -> None:

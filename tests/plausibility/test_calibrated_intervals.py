@@ -2,27 +2,35 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import numerate
-from numerate.batching import load_corpora
+from numerate.batching import Corpus, load_corpora
 from numerate.cli import app
 from numerate.corpus.dataset import Dataset
 from numerate.documents.document import Table
-from numerate.errors import NumerateError
+from numerate.errors import CalibrationError, NumerateError
+from numerate.evaluation import central_intervals
 from numerate.evaluation.evaluate import evaluate
+from numerate.evaluation.result_tables import result_tables
 from numerate.heads.registry import paper_heads
 from numerate.model.candidate_line import CandidateLine
+from numerate.model.conformal import ConformalIntervals, Placed
+from numerate.model.known_places import fit_intervals
 from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import Loudness, set_loudness
 from numerate.plausibility.assess import LEVEL
 from numerate.plausibility.filling import fill
 from numerate.plausibility.load import calibrate_anew
-from numerate.runs.folder import CALIBRATION, METRICS
+from numerate.runs.folder import CALIBRATION, CONFIG, METRICS, REFERENCE
+from numerate.server.answers import checked
+from numerate.server.messages import CheckRequest
 
 TEXT = "Left ventricular ejection fraction is"
 
@@ -36,10 +44,15 @@ def run(runs: dict[str, Path], tmp_path: Path) -> Path:
 
 
 def forget_intervals(run: Path) -> None:
-    """As if an earlier version had calibrated it."""
-    record = json.loads((run / CALIBRATION).read_text())
-    del record["record"]["intervals"]
-    (run / CALIBRATION).write_text(json.dumps(record))
+    """As if an earlier version had calibrated it, and its dataset had gone."""
+    change(run, CALIBRATION, lambda found: found["record"].pop("intervals"))
+    change(run, CONFIG, lambda found: found["dataset"].update(path="gone", relative="../gone"))
+
+
+def change(run: Path, name: str, how: Callable[[Any], object]) -> None:
+    record = json.loads((run / name).read_text())
+    how(record)
+    (run / name).write_text(json.dumps(record))
 
 
 @pytest.mark.parametrize("name", paper_heads())
@@ -48,7 +61,7 @@ def test_of_any_head_intervals_end_at_numerals_and_grow(
 ) -> None:
     lm = models[name]
     distribution = lm.predict(TEXT)
-    assert distribution.is_calibrated
+    assert distribution.is_calibrated()
     before = (np.inf, -np.inf)
     for level in (0.1, 0.5, 0.9, 0.99):
         low, high = distribution.interval(level, calibrated=True)
@@ -77,7 +90,7 @@ def test_on_the_split_it_was_fitted_to_it_holds_what_it_says(
     line = CandidateLine.of(lm.candidates, lm.log_prob_table(lm.read(dev).context, lm.candidates))
     truth, targets = dev.table.values[dev.rows], lm.targets(dev)
     paragraphs = targets.paragraphs[targets.is_numeral]
-    intervals = lm.intervals
+    intervals = lm.find_intervals()
     assert intervals is not None
     assert intervals.documents == len(dev)  # of one paragraph each
     for level in (0.5, 0.9):
@@ -117,7 +130,7 @@ def test_fill_shows_calibrated_ranges(run: Path) -> None:
     assert cell.likeliest == older.likeliest
 
 
-def test_predict_says_which_interval_it_is(run: Path) -> None:
+def test_predict_says_which_interval_it_is(run: Path, dataset: Path) -> None:
     def predict(*options: str) -> tuple[str, str]:
         done = CliRunner().invoke(app, ["predict", str(run), TEXT, *options])
         assert done.exit_code == 0, done.output
@@ -133,11 +146,11 @@ def test_predict_says_which_interval_it_is(run: Path) -> None:
     out, err = predict()
     assert "(uncalibrated)" in out
     assert err.count("numerate calibrate") == 1
-    done = CliRunner().invoke(app, ["calibrate", str(run)])
+    done = CliRunner().invoke(app, ["calibrate", str(run), "--dataset", str(dataset)])
     assert done.exit_code == 0, done.output
     assert f"{run}: calibrated on 12 documents" in done.stderr.replace("\n", "")
     assert (
-        predict("--format", "json")[0]
+        predict("--format", "json", "--dataset", str(dataset))[0]
         == json.dumps(
             record
             | {"interval": list(distribution.interval(0.9, calibrated=True)), "calibrated": True},
@@ -153,7 +166,7 @@ def test_what_is_not_known_is_said_once(run: Path, capsys: pytest.CaptureFixture
     lm = numerate.load(run)
     for _ in range(2):
         distribution = lm.predict(TEXT)
-        assert not distribution.is_calibrated
+        assert not distribution.is_calibrated()
         with pytest.raises(NumerateError, match="not known how to calibrate it"):
             distribution.interval(0.9, calibrated=True)
     said = " ".join(capsys.readouterr().err.split())
@@ -161,12 +174,87 @@ def test_what_is_not_known_is_said_once(run: Path, capsys: pytest.CaptureFixture
     assert f"numerate calibrate {run}" in said
 
 
+def test_intervals_of_another_version_are_fitted_anew(run: Path) -> None:
+    stored = json.loads((run / CALIBRATION).read_text())
+    assert stored["identity"].keys() == {"version", "dataset", "weights"}
+
+    def spoil(found: Any) -> None:
+        found["record"]["intervals"] |= {"version": 1, "low": "of another kind"}
+
+    change(run, CALIBRATION, spoil)
+    assert numerate.load(run).predict(TEXT).is_calibrated()
+    assert json.loads((run / CALIBRATION).read_text()) == stored
+
+
+def test_a_few_documents_calibrate_nothing(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", 20)
+    done = CliRunner().invoke(app, ["calibrate", str(run)])
+    said = "got 12 documents with numerals in the dev split, expected at least 20"
+    assert done.exit_code == 0, done.output
+    assert " ".join(done.stderr.split()).count(said) == 1
+    set_loudness(Loudness.USUAL)
+    lm = numerate.load(run)
+    assert not lm.predict(TEXT).is_calibrated()
+    assert lm.checker.assess(f"{TEXT} 55 %.", 0.5)  # alarms are calibrated all the same
+    assert " ".join(capsys.readouterr().err.split()).count(said) == 1
+    found = evaluate(run, metrics="all")
+    assert found.figures["central"].keys() == {"own"}
+    assert found.calibrated_on == f"not calibrated: {said}"
+
+
+def test_without_numerals_to_calibrate_on_a_model_predicts_and_serves(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And where there are some later, they are found: failures are not remembered."""
+
+    def without_numerals(*asked: Any) -> dict[str, Corpus]:
+        return {"dev": load_corpora(*asked)["dev"].take(np.arange(0))}
+
+    (run / CALIBRATION).unlink()
+    set_loudness(Loudness.USUAL)
+    lm = numerate.load(run)
+    monkeypatch.setattr("numerate.plausibility.load.load_corpora", without_numerals)
+    for _ in range(2):
+        assert not lm.predict(TEXT).is_calibrated()
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("intervals are not calibrated: calibration: got no numeral in the dev") == 1
+    with pytest.raises(CalibrationError, match=r"got no numeral in the dev split of .*, expected"):
+        lm.check(f"{TEXT} 55 %.")
+    answer = checked(lm, CheckRequest(text=f"{TEXT} 55 %. Of 10 patients, 9 (50%) came."))
+    assert (answer.domain, answer.numerals) == (None, [])
+    assert answer.findings  # the rules need no model
+    monkeypatch.undo()
+    assert lm.predict(TEXT).is_calibrated()
+
+
+@pytest.mark.parametrize("most", [7, 10**6])
+def test_of_many_numerals_some_are_taken(
+    models: dict[str, NumeralLM], dataset: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evenly, wherever the texts are cut, and never none."""
+    monkeypatch.setattr("numerate.model.known_places.MOST_PLACES", most)
+    lm, taken = models["mog"], []
+    dev = load_corpora(Dataset.open(dataset), lm.vocabulary)["dev"]
+    of = Placed.of
+    monkeypatch.setattr(Placed, "of", lambda line, truth: taken.extend(truth) or of(line, truth))
+    numbers = dev.table.values[dev.rows].tolist()
+    every = max(1, -(-len(numbers) // most))
+    for at_once in (5, 10**6):
+        monkeypatch.setattr(type(lm.backbone), "texts_at_once", at_once)
+        taken.clear()
+        found = fit_intervals(lm, dev, range(len(dev)))
+        assert taken == numbers[::every]
+        assert found.documents <= min(len(dev), len(taken))
+
+
 def test_with_text_after_the_gap_the_interval_is_the_models_own(
     models: dict[str, NumeralLM],
 ) -> None:
     """No place of the dev split was judged by what follows it."""
     distribution = models["mog"].predict("It is ___ % today.")
-    assert not distribution.is_calibrated
+    assert not distribution.is_calibrated()
     with pytest.raises(NumerateError, match="nothing after the number"):
         distribution.interval(0.9, calibrated=True)
 
@@ -181,7 +269,7 @@ def test_evaluation_measures_what_is_shown(run: Path, dataset: Path) -> None:
     lm = numerate.load(run)
     test = load_corpora(Dataset.open(dataset), lm.vocabulary)["test"]
     line = CandidateLine.of(lm.candidates, lm.log_prob_table(lm.read(test).context, lm.candidates))
-    truth, intervals = test.table.values[test.rows], lm.intervals
+    truth, intervals = test.table.values[test.rows], lm.find_intervals()
     assert intervals is not None
     found = evaluate(run, metrics="all")
     found.save()
@@ -196,6 +284,49 @@ def test_evaluation_measures_what_is_shown(run: Path, dataset: Path) -> None:
         assert figures[f"mean_width_{name}"] == pytest.approx((high - low).mean())
     assert "central" in json.loads((run / METRICS).read_text())
     assert "calibrated" not in evaluate(run, split="dev", metrics="all").figures["central"]
+
+
+@pytest.mark.parametrize("name", ["combination", "h-softmax"])
+def test_figures_do_not_depend_on_what_is_stored(
+    runs: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    """Nothing, all, and a calibration of other data or an earlier version."""
+    run = shutil.copytree(runs[name], tmp_path / "run")
+    for file in (REFERENCE, CALIBRATION):
+        (run / file).unlink(missing_ok=True)
+    bare = evaluate(run, metrics="all")
+    assert not (run / CALIBRATION).exists()
+    assert bare.calibrated_on == "calibrated on 12 documents of the dev split of cardiac"
+    _ = numerate.load(run).checker.calibration
+    stored = evaluate(run, metrics="all")
+    assert stored.calibrated_on == bare.calibrated_on
+    assert stored.figures["central"] == bare.figures["central"]
+    change(run, CALIBRATION, lambda found: found["record"]["intervals"].update(documents=99))
+    assert evaluate(run, metrics="all").calibrated_on.startswith("calibrated on 99 documents")
+    for spoil in (
+        lambda found: found["identity"].update(dataset="of other data"),
+        lambda found: found["record"]["intervals"].update(version=1),
+    ):
+        change(run, CALIBRATION, spoil)
+        assert evaluate(run, metrics="all").calibrated_on == bare.calibrated_on
+        _ = calibrate_anew(run)
+        change(run, CALIBRATION, lambda found: found["record"]["intervals"].update(documents=99))
+
+
+def test_a_part_is_calibrated_on_a_part(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (run / CALIBRATION).unlink()
-    fitted = evaluate(run, metrics="all").figures["central"]["calibrated"]
-    assert fitted["coverage_90"] == pytest.approx(figures["coverage_90"], abs=0.05)
+    read, fit = [], central_intervals.fit_intervals
+
+    def counted(model: NumeralLM, corpus: Corpus, documents: list[object]) -> ConformalIntervals:
+        read.append(len(corpus))
+        return fit(model, corpus, documents)
+
+    monkeypatch.setattr(central_intervals, "fit_intervals", counted)
+    found = evaluate(run, metrics="all", limit=8)
+    assert read == [8]
+    said = "calibrated on 8 documents of 8 paragraphs of the dev split of cardiac"
+    assert found.calibrated_on == said
+    tables = result_tables([found])
+    assert [table.title for table in tables if f"combination: {said}." in table.notes] == [
+        table.title for table in tables if table.title.startswith("Central intervals")
+    ]

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from numerate.model.candidate_line import CandidateLine, Floats
+
 AnyFloats = NDArray[np.floating]
 
 _BLOCK = 2**21  # probabilities held in float64 at a time: 16 MiB for each array made of them
 _SUM_TOLERANCE = 1e-5  # how far from 1 a row may sum: float32 over a few thousand candidates
-_ROUND_OFF = 1e-12  # of a cumulative sum: eight tenths must reach the quantile 0.8
 
 
 def crps(probabilities: AnyFloats, values: ArrayLike, truth: ArrayLike) -> Floats:  # [N]
@@ -50,7 +50,7 @@ def quantiles(probabilities: AnyFloats, values: ArrayLike, q: float) -> Floats: 
     _require_fraction("q", q)
     found = np.empty(len(probabilities))
     for rows, block in _blocks(probabilities, order):
-        found[rows] = _quantile(np.cumsum(block, axis=1), grid, q)
+        found[rows] = CandidateLine(grid, block).quantile(q)
     return found
 
 
@@ -70,17 +70,10 @@ def percentage_medians(probabilities: AnyFloats, values: ArrayLike) -> Floats:  
         np.log(block, out=logs, where=block > 0)
         logs -= sizes
         largest = logs.max(axis=1, keepdims=True)
-        some = largest > -np.inf
-        cdf = np.cumsum(np.exp(logs - np.where(some, largest, 0)), axis=1)
-        found[rows] = np.where(some[:, 0], _quantile(cdf, grid, 0.5), 0.0)
+        some = largest[:, 0] > -np.inf
+        weights = np.exp(logs[some] - largest[some])
+        found[rows][some] = CandidateLine(grid, weights).quantile(0.5)
     return found
-
-
-def _quantile(cdf: Floats, grid: Floats, q: float) -> Floats:
-    """By counting the candidates that fall short; the tolerance lets the last one never do."""
-    short = (cdf < q * cdf[:, -1:] - _ROUND_OFF).sum(axis=1)
-    reached: Floats = grid[short]
-    return reached
 
 
 def _sorted(values: ArrayLike) -> tuple[NDArray[np.intp], Floats]:

@@ -16,8 +16,8 @@ from numerate.corpus.dataset import SPLITS, Dataset, Split, some_paragraphs
 from numerate.errors import DatasetError, RunError, check_choice
 from numerate.evaluation.central_intervals import (
     CentralIntervals,
-    fitted_intervals,
-    stored_intervals,
+    used_intervals,
+    used_reference,
 )
 from numerate.evaluation.figures import (
     Figures,
@@ -34,11 +34,10 @@ from numerate.evaluation.number_line import number_line_errors
 from numerate.evaluation.observed import FigurePath, Observed, by_document
 from numerate.evaluation.score import predict_best, rank_tables
 from numerate.model.candidates import candidate_numerals
-from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import oov_sizes
 from numerate.numeral_table import NumeralTable
-from numerate.perplexity import numeral_shares, perplexity, proper, without_improbable
+from numerate.perplexity import perplexity, proper, without_improbable
 from numerate.ragged import ranges
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
@@ -72,6 +71,7 @@ class Evaluation:
     observed: dict[FigurePath, Observed] = field(default_factory=dict, repr=False)  # by document
     parameters: int = 0  # of model and backbone; 0: not known, of what was evaluated before
     tokens_per_second: float = math.nan  # read and scored; nan of what was cached
+    calibrated_on: str | None = None  # what intervals are, or why they are not; None: not asked
 
     @property
     def best_possible(self) -> Figures | None:
@@ -95,6 +95,7 @@ class Evaluation:
                 "oracle": self.oracle,
                 "oracle_with_tables": self.oracle_with_tables,
                 "counts": self.counts,
+                "calibrated_on": self.calibrated_on,
             }
         )
         return record
@@ -173,7 +174,7 @@ def evaluate(
     corpora = load_corpora(opened, vocabulary, model.config.sight)
     if not len(corpora["train"].rows):
         raise DatasetError(f"{opened.folder}: no numeral in the train split, so no candidates")
-    corpus = corpora[split]
+    corpus, asked = corpora[split], limit
     ids = opened.split(split).read(["document"])["document"].to_pylist()
     if limit is not None:
         whole = len(corpus)
@@ -206,6 +207,7 @@ def evaluate(
             oov_numerals=oov[1],
             split=split,
             everything=metrics == "all",
+            limit=asked,
         )
     measured = [*perplexities(log_probs, adjusted, targets, documents), *line.measured]
     figures, intervals = figures_and_intervals(measured, confidence)
@@ -250,6 +252,7 @@ def evaluate(
         observed=observed,
         parameters=model.parameter_count,
         tokens_per_second=len(adjusted) / seconds if is_new else math.nan,
+        calibrated_on=line.calibrated_on,
     )
 
 
@@ -260,6 +263,7 @@ class OnLine:
     measured: list[Measured]
     zeros: dict[FigurePath, int]  # that an error is not of
     by_numeral: dict[str, dict[str, np.ndarray]]
+    calibrated_on: str | None = None
 
 
 def _on_line(
@@ -272,6 +276,7 @@ def _on_line(
     oov_numerals: int,
     split: str,
     everything: bool,
+    limit: int | None,
 ) -> OnLine:
     """Of the likeliest candidates; of `everything`, also of whole distributions over them."""
     model, corpus = subject.model, reading.corpus
@@ -279,18 +284,13 @@ def _on_line(
     best = None if everything else model.best(reading, candidates)
     central = None
     if everything:
-        central = _central(
-            subject, dataset, corpora, candidates, oov_numerals, split, len(corpus.rows)
-        )
+        central = _central(subject, dataset, corpora, candidates, split, len(corpus.rows), limit)
     if best is not None:
         predictions = predict_best(best, corpus.table, corpus.rows, candidates)
     else:
-        asked = candidates if central is None else central.asked
-        tables = model.tables(reading.context, asked)
+        tables = model.tables(reading.context, candidates if central is None else central.asked)
         predictions = rank_tables(
-            tables
-            if central is None
-            else central.heed(tables, _shares(model, asked, oov_numerals)),
+            tables if central is None else central.heed(tables),
             corpus.table,
             corpus.rows,
             candidates,
@@ -307,7 +307,8 @@ def _on_line(
         *number_line(truth, predictions, documents, everything),
         *central_intervals(truth, central.ends if central else {}, documents),
     ]
-    return OnLine(measured, zeros, by_numeral(truth, predictions, everything))
+    on = None if central is None else central.calibrated_on
+    return OnLine(measured, zeros, by_numeral(truth, predictions, everything), on)
 
 
 def _central(
@@ -315,26 +316,15 @@ def _central(
     dataset: Dataset,
     corpora: dict[str, Corpus],
     candidates: NumeralTable,
-    oov_numerals: int,
     split: str,
     count: int,
+    limit: int | None,
 ) -> CentralIntervals:
-    """Calibrated as the run is used or, where it was never calibrated, on the dev split at hand;
-    not on that split itself."""
-    grid, intervals = candidates.texts, None
-    if split != "dev":
-        stored = stored_intervals(subject)
-        if stored is not None:
-            grid, intervals = stored
-        else:
-            shares = _shares(subject.model, candidates, oov_numerals)
-            intervals = fitted_intervals(subject, dataset, corpora["dev"], candidates, shares)
-    numeral_ids = corpora["train"].vocabulary.numeral_ids()
-    return CentralIntervals(count, candidates, grid, intervals, numeral_ids)
-
-
-def _shares(model: NumeralLM, candidates: NumeralTable, oov_numerals: int) -> np.ndarray:
-    return numeral_shares(candidates.known, oov_numerals, open_vocabulary=model.open_vocabulary)
+    """As people are shown them; calibrated ones not on the split that they are calibrated on."""
+    model = subject.model.use(used_reference(subject, dataset))
+    known = corpora["train"].vocabulary.numeral_ids()
+    fitted = None if split == "dev" else used_intervals(subject, dataset, corpora["dev"], limit)
+    return CentralIntervals(model, count, candidates, known, fitted)
 
 
 def _oracle_log_probs(split: Split, corpus: Corpus, with_tables: bool) -> np.ndarray:

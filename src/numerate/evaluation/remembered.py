@@ -47,6 +47,7 @@ def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
         targets=Targets(nothing, nothing, nothing, nothing),
         documents=nothing,
         by_numeral={},
+        calibrated_on=record.get("calibrated_on"),
     )
 
 

@@ -279,7 +279,18 @@ def _central_table(evaluations: Sequence[Evaluation]) -> ResultTable:
         "own, and those calibrated on the dev split"
     )
     best = _best(shown, rows, figures)
-    return ResultTable(title, ["model", *_CENTRAL.values()], rows, best=best)
+    notes = tuple(_calibration_notes(evaluations))
+    return ResultTable(title, ["model", *_CENTRAL.values()], rows, notes, best)
+
+
+def _calibration_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """Which models were calibrated on what."""
+    found: dict[str, list[str]] = {}
+    for label, evaluation in zip(_labels(evaluations), evaluations, strict=True):
+        if evaluation.calibrated_on is not None:
+            found.setdefault(evaluation.calibrated_on, []).append(label)
+    for on, labels in found.items():
+        yield f"{', '.join(labels)}: {on}."
 
 
 def comparison_tables(

@@ -73,7 +73,7 @@ def _shown(remembering: RememberingModel, expected: NumeralDistribution) -> str:
     best = expected.top(SHOWN)
     if not best:
         return f"{remembering.name} can name no number that is likely here."
-    low, high = expected.interval(LEVEL, calibrated=expected.is_calibrated)
+    low, high = expected.interval(LEVEL, calibrated=expected.is_calibrated())
     largest = max(chance for _, chance in best)
     rows = [
         f"| {numeral} | {100 * chance:.1f} % | {'█' * max(1, round(BAR * chance / largest))} |"

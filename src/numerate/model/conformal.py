@@ -30,14 +30,16 @@ from numerate.errors import NumerateError, RunError
 from numerate.model.candidate_line import CandidateLine, Floats
 from numerate.records import Shape, misfit
 
+VERSION = 2  # of how they are fitted; those of another are fitted anew
 PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
 GROUPS = 5  # of predicted spread, at most
 DOCUMENTS = 20  # that each group needs at least: a tail of 5 % is one of them
 TAILS = 100  # shares that are stored of each tail: 0.5 %, 1 %, … 50 %
-SMALLEST = 1e-3  # numbers below it, zero among them, are as good as equal to it
 SPREAD = 0.9  # the predicted spread is the logarithm of the ratio of this interval's ends
-_DIGITS = 10.0**7  # of a share that are stored
+LEAST_END = 1e-3  # ends below it, zero among them, are taken for it
+_DIGITS = 10.0**7  # of a share that are kept
 INTERVALS_SHAPE: Shape = {
+    "version": int,
     "documents": int,
     "spreads": [float],
     "low": [[float]],
@@ -80,10 +82,7 @@ class ConformalIntervals:
             raise NumerateError("intervals: no numeral to fit them to")
         _, document = np.unique(documents, return_inverse=True)
         count = int(document.max()) + 1
-        groups = max(1, min(GROUPS, count // DOCUMENTS))
-        shares = np.arange(1, groups) / groups
-        spreads = np.unique(np.quantile(placed.spread, shares, method="higher"))
-        spreads = spreads[spreads > placed.spread.min()]  # so that every group has places
+        spreads = _borders(placed.spread, document, max(1, min(GROUPS, count // DOCUMENTS)))
         group = np.searchsorted(spreads, placed.spread, side="right")
         low, high = np.empty((2, len(spreads) + 1, TAILS))
         for index in range(len(low)):
@@ -94,11 +93,16 @@ class ConformalIntervals:
             high[index] = -_tail(-placed.below[chosen], weights)
         # Intervals contain their middle: none is empty, and the wider hold the narrower.
         middle = (low[:, -1:] + high[:, -1:]) / 2
-        return cls(count, spreads, np.minimum(low, middle), np.maximum(high, middle))
+        low, high = np.minimum(low, middle), np.maximum(high, middle)
+        # As they are stored: digits that are left out make intervals no narrower.
+        low, high = np.floor(low * _DIGITS) / _DIGITS, np.ceil(high * _DIGITS) / _DIGITS
+        return cls(count, spreads, low, high)
 
     @classmethod
-    def read(cls, record: dict[str, Any]) -> "ConformalIntervals":
-        """Raises RunError over what are no such intervals."""
+    def read(cls, record: dict[str, Any]) -> "ConformalIntervals | None":
+        """None of those of another version; raises RunError over what are no such intervals."""
+        if record.get("version") != VERSION:
+            return None
         if wrong := misfit(record, INTERVALS_SHAPE):
             raise RunError(f"intervals: {wrong}")
         low, high = (np.array(record[name], dtype=np.float64) for name in ("low", "high"))
@@ -110,13 +114,23 @@ class ConformalIntervals:
         return cls(record["documents"], spreads, low, high)
 
     def record(self) -> dict[str, Any]:
-        """Digits that are left out make intervals no narrower."""
         return {
+            "version": VERSION,
             "documents": self.documents,
             "spreads": self.spreads.tolist(),
-            "low": (np.floor(self.low * _DIGITS) / _DIGITS).tolist(),
-            "high": (np.ceil(self.high * _DIGITS) / _DIGITS).tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
         }
+
+    @property
+    def shortage(self) -> str | None:
+        """Why they promise too little to be shown; None where they do not."""
+        if self.documents >= DOCUMENTS:
+            return None
+        return (
+            f"got {self.documents} documents with numerals in the dev split, expected at least "
+            f"{DOCUMENTS}"
+        )
 
     def bounds(self, line: CandidateLine, level: float) -> tuple[Floats, Floats]:
         """The ends of the interval in each place, both included: [N], [N]."""
@@ -133,9 +147,26 @@ class ConformalIntervals:
 def predicted_spread(line: CandidateLine) -> Floats:
     """log10 of the ratio of the ends of the model's own interval: [N]."""
     ends = (line.quantile((1 + sign * SPREAD) / 2) for sign in (-1, 1))
-    low, high = (np.log10(np.maximum(end, SMALLEST)) for end in ends)
+    low, high = (np.log10(np.maximum(end, LEAST_END)) for end in ends)
     spread: Floats = high - low
     return spread
+
+
+def _borders(spread: Floats, document: np.ndarray, groups: int) -> Floats:
+    """Where the next group begins, of about as many places each; those of too few documents are
+    joined with their neighbours."""
+    found = np.unique(np.quantile(spread, np.arange(1, groups) / groups, method="higher"))
+    kept = [-np.inf]
+    for border in found.tolist():
+        if _documents_from(kept[-1], spread, document, border) >= DOCUMENTS:
+            kept.append(border)
+    while len(kept) > 1 and _documents_from(kept[-1], spread, document) < DOCUMENTS:
+        kept.pop()
+    return np.array(kept[1:])
+
+
+def _documents_from(low: float, spread: Floats, document: np.ndarray, high: float = np.inf) -> int:
+    return len(np.unique(document[(low <= spread) & (spread < high)]))
 
 
 def _tail(scores: Floats, weights: Floats) -> Floats:

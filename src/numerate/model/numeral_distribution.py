@@ -164,9 +164,8 @@ class NumeralDistribution:
         """The quantile, as torch.distributions calls it."""
         return self.quantile(q)
 
-    @property
     def is_calibrated(self) -> bool:
-        """Whether its intervals can be calibrated."""
+        """Whether its intervals can be calibrated; the dev split may be read for it, once."""
         return self._intervals() is not None
 
     def interval(self, level: float = 0.9, *, calibrated: bool = False) -> tuple[float, float]:

@@ -117,6 +117,8 @@ class NumeralLM(nn.Module):
         self.run: RunFolder | None = None  # that it was opened from, if it was
         self._reference: Reference | None = None
         self._checker: Checker | None = None
+        self._intervals: ConformalIntervals | None = None
+        self._told: set[str] = set()  # why there are none
 
     def __repr__(self) -> str:
         of = f" of {', '.join(self.members)}" if self.members else ""
@@ -286,8 +288,8 @@ class NumeralLM(nn.Module):
     def use(self, reference: Reference, checker: Checker | None = None) -> "NumeralLM":
         """With what the use of a model needs beyond its network."""
         self._reference, self._checker = reference, checker
-        for name in ("candidates", "intervals"):
-            self.__dict__.pop(name, None)
+        self._intervals = None
+        self.__dict__.pop("candidates", None)
         return self.eval()
 
     @cached_property
@@ -295,15 +297,17 @@ class NumeralLM(nn.Module):
         """A fixed grid of numerals over the number line, for percentiles and ranges."""
         return NumeralTable(self.reference.candidates).to(self.device)
 
-    @cached_property
-    def intervals(self) -> ConformalIntervals | None:
-        """How intervals on that grid are calibrated; where that is not known, it is said once."""
-        try:
-            found: ConformalIntervals = self.checker.intervals
-            return found
-        except NumerateError as error:
-            say(f"intervals are not calibrated: {error}")
-            return None
+    def find_intervals(self) -> ConformalIntervals | None:
+        """How intervals on that grid are calibrated, found out when first needed; where that cannot
+        be, why is said once, and it is tried again."""
+        if self._intervals is None:
+            try:
+                self._intervals = self.checker.find_intervals()
+            except NumerateError as error:
+                if str(error) not in self._told:
+                    say(f"intervals are not calibrated: {error}")
+                self._told.add(str(error))
+        return self._intervals
 
     def tokens(self, text: str) -> list[Token]:
         """How the model cuts a text, and what it takes for numerals."""
@@ -500,7 +504,7 @@ class NumeralLM(nn.Module):
             return row
 
         numerals = self.next_numeral(context)
-        return self._distribution(context, numerals, score, sources, lambda: self.intervals)
+        return self._distribution(context, numerals, score, sources, self.find_intervals)
 
     def _distribution(
         self,

@@ -113,7 +113,7 @@ def _predict(model: NumeralLM, text: str, tables: Sequence[DocumentTable]) -> Nu
 def _prediction(
     found: NumeralDistribution, top: int, level: float, uncalibrated: bool
 ) -> dict[str, Any]:
-    calibrated = not uncalibrated and found.is_calibrated
+    calibrated = not uncalibrated and found.is_calibrated()
     return {
         "top": [{"numeral": text, "probability": p} for text, p in found.top(top)],
         "median": found.median(),

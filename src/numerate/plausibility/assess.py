@@ -174,20 +174,23 @@ def _expected(
         grid.percentile(written.values).tolist(),
         *(ends.tolist() for ends in ranges),
         likely or grid.likely(),
-        _reasons(grid, written),
+        _reasons(grid, written, ranges),
         strict=True,
     )
     return [Expected(at, (low, high), best, why) for at, low, high, best, why in columns]
 
 
-def _reasons(grid: Grid, written: Written) -> list[str]:
+def _reasons(grid: Grid, written: Written, ranges: tuple[np.ndarray, np.ndarray]) -> list[str]:
     """Magnitude or precision, whichever is odder, if it is odd by itself; else the digits.
 
-    A magnitude is odd far out on the number line, or where hardly anything is near it.
+    A magnitude is odd outside the plausible range, or where hardly anything is near it.
     """
+    low, high = ranges
     percentile = grid.percentile(written.values)
-    tails = 2 * np.minimum(percentile, 1 - percentile)  # below 0.05 outside the plausible range
-    magnitude = np.maximum(grid.magnitude_cost(written.values), -np.log(tails + 1e-12))
+    tails = -np.log(2 * np.minimum(percentile, 1 - percentile) + 1e-12)
+    is_beyond = (written.values < low) | (high < written.values)
+    beyond = np.where(is_beyond, np.maximum(tails, ODD), 0.0)
+    magnitude = np.maximum(grid.magnitude_cost(written.values), beyond)
     precision = grid.precision_cost(written.precisions)
     larger = np.where(magnitude >= precision, "magnitude", "precision")
     reasons: list[str] = np.where(np.maximum(magnitude, precision) < ODD, "digits", larger).tolist()

@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 
-from numerate.backbones.contract import Reading, Targets
-from numerate.errors import NumerateError, RunError
-from numerate.model.candidate_line import CandidateLine
-from numerate.model.conformal import INTERVALS_SHAPE, ConformalIntervals, Placed
+from numerate.errors import CalibrationError, NumerateError, RunError
+from numerate.model.conformal import ConformalIntervals
+from numerate.model.known_places import KnownPlaces
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.perplexity import proper
 from numerate.plausibility.assess import Strangeness, first_sight
@@ -26,10 +24,9 @@ SHAPE: Shape = {
     "strangeness": [float],
     "least": (float, None),
     "domain": DOMAIN_SHAPE,
-    "intervals?": INTERVALS_SHAPE,
+    "intervals?": dict,
 }
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
-MOST_PLACES = 10_000  # about so many numerals that intervals are fitted to
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class Calibration:
     strangeness: np.ndarray  # of the dev split's numerals, ascending
     least: float = -np.inf  # how strange at first sight is what gets a second look
     domain: Domain = field(default_factory=Domain)  # what is usual in such text
-    intervals: ConformalIntervals | None = None  # None: by a version that knew of none
+    intervals: ConformalIntervals | None = None  # None: fitted by another version
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Calibration":
@@ -86,17 +83,18 @@ def calibrate(
     readings: Iterable[TextReading],
     documents: Sequence[object] | None = None,
     *,
+    numerals: int = 0,
     whole: bool = True,
-    every: int = 1,
 ) -> Calibration:
     """From texts whose numerals are right: the dev split, which the model was not trained on.
 
     `documents` says of each text which document it is of; without it, each is one by itself.
-    They are `whole`, or some paragraphs of them. Intervals are fitted to `every` so many numerals.
+    They are `whole`, or some paragraphs of them. Of so many `numerals` in all, intervals are fitted
+    to as many as are needed.
     """
-    known, places = KnownTexts(), _KnownPlaces(model, every)
+    known, places = KnownTexts(), KnownPlaces(model, numerals)
     readings = known.heed(readings, documents if whole else None)
-    readings = places.heed(readings, documents)
+    readings = _heeded(places, readings, documents)
     least = -np.inf
     if model.backbone.second_looks < 1:
         readings = list(readings)
@@ -108,46 +106,20 @@ def calibrate(
     found = [statistic.of(reading) for reading in readings]
     values = np.sort(proper(np.concatenate([np.zeros(0), *found])))
     if not len(values):
-        raise NumerateError("calibration: no numeral in the texts")
+        raise CalibrationError("calibration: no numeral in the texts")
     if len(values) > MOST_POINTS:
         values = values[np.linspace(0, len(values) - 1, MOST_POINTS).round().astype(int)]
     return Calibration(values, least, known.domain(), places.intervals())
 
 
-class _KnownPlaces:
-    """Takes heed of where numbers lie in what was expected, as texts are read together."""
-
-    def __init__(self, model: NumeralLM, every: int) -> None:
-        self._model, self._every = model, every
-        self._seen = 0
-        self._placed: list[Placed] = []
-        self._documents: list[np.ndarray] = []
-
-    def heed(
-        self, readings: Iterable[TextReading], documents: Sequence[object] | None
-    ) -> Iterator[TextReading]:
-        ids: dict[object, int] = {}
-        last = None
-        for index, reading in enumerate(readings):
-            if reading.within is not last:
-                last = reading.within
-                texts = range(index, index + len(last.corpus))
-                names = texts if documents is None else [documents[text] for text in texts]
-                numbers = [ids.setdefault(name, len(ids)) for name in names]
-                self._heed(last, np.array(numbers))
-            yield reading
-
-    def _heed(self, reading: Reading, documents: np.ndarray) -> None:
-        corpus, targets = reading.corpus, Targets.of(reading.corpus)
-        rows = np.arange(-self._seen % self._every, len(corpus.rows), self._every)
-        self._seen += len(corpus.rows)
-        if len(rows):
-            candidates = self._model.candidates
-            context = reading.context[torch.from_numpy(rows).to(self._model.device)]
-            line = CandidateLine.of(candidates, self._model.log_prob_table(context, candidates))
-            self._placed.append(Placed.of(line, corpus.table.values[corpus.rows[rows]]))
-            self._documents.append(documents[targets.paragraphs[targets.is_numeral][rows]])
-
-    def intervals(self) -> ConformalIntervals:
-        documents = np.concatenate([np.zeros(0, dtype=np.intp), *self._documents])
-        return ConformalIntervals.fit(Placed.together(self._placed), documents)
+def _heeded(
+    places: KnownPlaces, readings: Iterable[TextReading], documents: Sequence[object] | None
+) -> Iterator[TextReading]:
+    """The same, once `places` has seen those that were read together."""
+    last = None
+    for index, reading in enumerate(readings):
+        if reading.within is not last:
+            last = reading.within
+            texts = range(index, index + len(last.corpus))
+            places.heed(last, texts if documents is None else [documents[text] for text in texts])
+        yield reading

@@ -51,8 +51,7 @@ class Checker:
         """How odd the numerals of the dev split are; computed when first needed."""
         return self._calibrated()
 
-    @property
-    def intervals(self) -> ConformalIntervals:
+    def find_intervals(self) -> ConformalIntervals:
         """How intervals are calibrated; raises NumerateError where that is not known."""
         if self._intervals is None:
             raise NumerateError("the model was not opened by numerate.load")
@@ -86,7 +85,7 @@ class Checker:
         columns = columns_of(self.model, document, tables)
         in_view = None if columns is None else columns.take(np.array([index]))
         context = self.model.context_after([before], in_view)
-        (expected,) = expect(self.model, context, [token.text], None)
+        (expected,) = expect(self.model, context, [token.text], self.model.find_intervals())
 
         def sources() -> list[Source]:
             some = self.model.sources(context, self.model.tokens(before))
@@ -213,7 +212,7 @@ class Checker:
             readings = [passage.reading for passage in passages]
             numerals = [token.text for reading in readings for token in reading.numerals]
             context = readings[0].within.context
-            expected = iter(expect(self.model, context, numerals, self.calibration.intervals))
+            expected = iter(expect(self.model, context, numerals, self.model.find_intervals()))
             for passage in passages:
                 for index, odds in enumerate(self._plausibility(passage)):
                     usual = next(expected)
@@ -245,7 +244,7 @@ class Checker:
         sign, power = reading.signs_and_powers[index]
         context = reading.context[index : index + 1]
         if expected is None:
-            intervals = self.calibration.intervals
+            intervals = self.model.find_intervals()
             expected = look_closer(self.model, context, token.text, intervals)
         sources: list[Source] = []
         if plausibility <= alarms:

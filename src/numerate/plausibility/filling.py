@@ -95,7 +95,7 @@ def answers(model: NumeralLM, questions: Iterable[Question]) -> Iterator[FilledC
             numeral,
             probability,
             expected.median(),
-            *expected.interval(LEVEL, calibrated=expected.is_calibrated),
+            *expected.interval(LEVEL, calibrated=expected.is_calibrated()),
         )
 
 

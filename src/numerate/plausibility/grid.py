@@ -14,7 +14,7 @@ import numpy as np
 from numerate.model.candidate_line import CandidateLine, scaled
 from numerate.numeral_table import NumeralTable
 
-SMALLEST = 1e-4  # numbers below it, zero among them, are as good as equal to it
+LEAST_MAGNITUDE = 1e-4  # numbers below it, zero among them, are of this magnitude
 _LEAST = 1e-12  # probability: a cost is at most 28 nats
 
 
@@ -80,7 +80,7 @@ class Grid:
 
 
 def _log(values: np.ndarray) -> np.ndarray:
-    logs: np.ndarray = np.log(np.maximum(values, SMALLEST))
+    logs: np.ndarray = np.log(np.maximum(values, LEAST_MAGNITUDE))
     return logs
 
 

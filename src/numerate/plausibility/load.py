@@ -1,44 +1,41 @@
 """From a run, or a pretrained language model, to a model of which one asks about numbers."""
 
-import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from numerate import notices
 from numerate.backbones.causal import CausalBackbone
 from numerate.backbones.contract import Backbone
 from numerate.batching import load_corpora
-from numerate.corpus.dataset import SAMPLE_SEED, Dataset, some_paragraphs
+from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.corpus.tokenizer import tokenize
-from numerate.errors import BackboneError, NumerateError, RunError
+from numerate.errors import BackboneError, CalibrationError, NumerateError, RunError
 from numerate.model.conformal import PARAGRAPHS, ConformalIntervals
+from numerate.model.found_out import (
+    calibration_identity,
+    find_reference,
+    reference_identity,
+)
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
-from numerate.model.reference import FREQUENT, Reference
-from numerate.plausibility.calibration import MOST_PLACES, Calibration, calibrate
+from numerate.model.reference import Reference
+from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.passages import read_corpus
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.store import Progress, default_cache
-from numerate.pretrained.written_tables import WRITING
 from numerate.progress import PassProgress
-from numerate.records import Say, cached, misfit
-from numerate.runs.folder import (
-    REFERENCE,
-    VOCABULARY,
-    WEIGHTS,
-    calibration_file,
-    digest_of_tables,
-)
+from numerate.records import Say, cached, kept, misfit
+from numerate.runs.folder import REFERENCE, calibration_file
 from numerate.shipped.installed import is_shipped
-from numerate.sight.columns import check_level, sees_tables
+from numerate.sight.columns import check_level
 
 START = "start.json"
-FEW_FREQUENT = 50  # training numerals in the grid: each costs a pretrained model some tokens
 SENTENCES = (
     "The house was built in 1924 and has 12 rooms on 3 floors.",
     "She ran 10 km in 48 minutes, which is 12.5 km an hour.",
@@ -46,7 +43,6 @@ SENTENCES = (
     "The temperature fell from 21.5 to 3 degrees within 2 days.",
 )
 """Of no particular kind: they tell which symbol a model expects before a text."""
-T = TypeVar("T")
 
 
 def load(
@@ -123,48 +119,50 @@ class _Loading:
         def find_out() -> dict[str, Any]:
             dataset = self.opened.on(self.given)
             self._refuse_another(dataset)
-            frequent = FEW_FREQUENT if self.reads_slowly else FREQUENT
-            return Reference.of(dataset, self.opened.vocabulary(dataset), frequent).record()
+            return find_reference(self.opened, dataset).record()
 
-        return self._cached(REFERENCE, VOCABULARY, {"version": 2}, find_out, Reference.read)
+        identity = reference_identity(self.opened, self.given)
+        return cached(self._place(REFERENCE), identity, find_out, Reference.read, self.say)
 
     def _calibrated_intervals(self) -> ConformalIntervals:
         """Who asks for an interval does not wait until a slow model has read the dev split."""
         model, reference = self.opened.model, self.opened.reference
-        if self.reads_slowly and not self._place(calibration_file(model.member)).exists():
+        if self.reads_slowly and kept(self._calibration_place, self._identity) is None:
             raise NumerateError(f"{reference}: calibrate it once: numerate calibrate {reference}")
         found: ConformalIntervals | None = model.checker.calibration.intervals
         if found is None:
             raise NumerateError(
                 f"{reference}: calibrated by an earlier version: numerate calibrate {reference}"
             )
+        if found.shortage is not None:
+            raise NumerateError(f"{reference}: {found.shortage}")
         return found
 
     def calibration(self, *, anew: bool = False) -> Calibration:
+        """Intervals of another version are fitted anew, unless that takes long, or cannot be: what
+        is odd is known all the same."""
+
         def find_out() -> dict[str, Any]:
             dataset = self.opened.on(self.given, "dev")
             self._refuse_another(dataset)
             return self._calibrate(dataset).record()
 
-        member = self.opened.model.member
-        identity: dict[str, Any] = {"version": 4}
-        if member is not None:
-            identity |= {"member": member}
-        if self.reads_slowly:
-            identity |= {"paragraphs": PARAGRAPHS, "seed": SAMPLE_SEED}
-        if tables := self._tables():
-            identity |= {"tables": tables}
-            identity |= {"writing": WRITING} if self.opened.lm else {}
-        name = calibration_file(member)
-        return self._cached(name, WEIGHTS, identity, find_out, Calibration.of, anew=anew)
+        find = partial(
+            cached, self._calibration_place, self._identity, find_out, Calibration.of, self.say
+        )
+        found = find(anew=anew)
+        if found.intervals is None and not self.reads_slowly:
+            with suppress(NumerateError):
+                return find(anew=True)
+        return found
 
-    def _tables(self) -> str | None:
-        """The hash of those that a run sees; for models as they come, the cache knows it."""
-        record = self.opened.record
-        if record is None or not sees_tables(self.opened.model.config.sight):
-            return None
-        given = self.given
-        return record.dataset.tables if given is None else digest_of_tables(Dataset.open(given))
+    @cached_property
+    def _identity(self) -> dict[str, Any]:
+        return calibration_identity(self.opened, self.given)
+
+    @property
+    def _calibration_place(self) -> Path:
+        return self._place(calibration_file(self.opened.model.member))
 
     def _refuse_another(self, dataset: Dataset) -> None:
         """What is found out of it is remembered as of the run's own dataset."""
@@ -178,44 +176,25 @@ class _Loading:
         """On the dev split, or on some of it where the model reads slowly. What has been read
         before is cached: not after an interruption, nor after training is it read again."""
         model = self.opened.model
-        dev = load_corpora(dataset, model.vocabulary, model.config.sight)["dev"]
-        documents = dataset.split("dev").read(["document"])["document"].to_pylist()
         limit = PARAGRAPHS if self.reads_slowly else None
-        chosen = some_paragraphs(len(dev), limit)
-        some = f"{len(chosen)} paragraphs of " if limit else ""
+        whole = load_corpora(dataset, model.vocabulary, model.config.sight)["dev"]
+        dev = whole.take(some_paragraphs(len(whole), limit))
+        some = f"{len(dev)} paragraphs of " if limit else ""
         what = f"{some}the dev split of {dataset.folder}"
+        if not len(dev.rows):
+            raise CalibrationError(f"calibration: got no numeral in {what}, expected some")
+        documents = dataset.split("dev").read(["document"])["document"].to_pylist()
         self.say(f"calibrating {self.opened.reference} on {what}, once")
         with PassProgress() as progress, _telling(model.backbone, progress):
-            read = dev.take(chosen)
             if isinstance(model.backbone, CausalBackbone):
-                model.read(read)
+                model.read(dev)
             return calibrate(
                 model,
-                read_corpus(model, read),
-                [documents[index] for index in chosen],
+                read_corpus(model, dev),
+                [documents[index] for index in dev.sources],
+                numerals=len(dev.rows),
                 whole=limit is None,
-                every=max(1, -(-len(read.rows) // MOST_PLACES)),
             )
-
-    def _cached(
-        self,
-        name: str,
-        rests_on: str,
-        identity: dict[str, Any],
-        find_out: Callable[[], dict[str, Any]],
-        read: Callable[[dict[str, Any]], T],
-        *,
-        anew: bool = False,
-    ) -> T:
-        run, record, place = self.opened.run, self.opened.record, self._place(name)
-        if run is None or record is None:
-            return cached(place, identity, find_out, read, self.say, anew=anew)
-        content = record.dataset.content_hash
-        if self.given is not None:
-            content = Dataset.open(self.given).manifest["content_hash"]
-        digest = hashlib.sha256((run.path / rests_on).read_bytes()).hexdigest()
-        of = {"dataset": content, "weights" if rests_on == WEIGHTS else "vocabulary": digest}
-        return cached(place, {**identity, **of}, find_out, read, self.say, anew=anew)
 
     def _place(self, name: str) -> Path:
         """In the folder of the run; of a pretrained model, with what it said of the dataset."""

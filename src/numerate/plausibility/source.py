@@ -50,8 +50,12 @@ class ModelSource:
             trust_remote_code=self.trust_remote_code,
             device=self.device,
         )
-        if found.intervals is not None:
-            say(f"{self.run}: calibrated on {found.intervals.documents:,} documents")
+        intervals = found.intervals
+        assert intervals is not None, "those of this version were fitted"
+        if intervals.shortage is not None:
+            say(f"{self.run}: intervals are not calibrated: {intervals.shortage}")
+        else:
+            say(f"{self.run}: calibrated on {intervals.documents:,} documents")
 
     def example_texts(self, count: int = 5) -> list[str]:
         """Some paragraphs of the dev split, on which a run was not trained; none where its dataset

@@ -241,4 +241,5 @@ class Metrics:
     beyond: Beyond | None = None
     selected: Selected | None = None
     central: dict[str, Central] | None = None
+    calibrated_on: str | None = None
     evaluated: Evaluated | None = None

@@ -9,7 +9,7 @@ from numerate.checking.reading import ReadDocument
 from numerate.checking.where import Where
 from numerate.documents.document import Table
 from numerate.documents.text import read_text
-from numerate.errors import NumerateError
+from numerate.errors import CalibrationError, NumerateError
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import Numeral
@@ -81,14 +81,26 @@ def proofread_text(
     heard = [hear(one, read, asked.alarms or usual_alarms(one)) for one in detectors]
     assessed: Assessments[Any] | None = None
     if model is not None:
-        checker = model.checker
-        look = checker.assess if asked.details else checker.glance
-        rate = checker.usual_alarms if asked.alarms is None else asked.alarms
-        assessed = look(read.document, rate, tables if model.sees_tables else ())
+        assessed = _assessed(model, read, asked, tables)
+    if assessed is not None:
         assessed = assessed.forced() if force_domain else assessed
         heard.append(testimony_of(assessed, read))
     found, _ = suppress(joined(read, heard, codes, joining), codes)
     return found, assessed
+
+
+def _assessed(
+    model: NumeralLM, read: ReadDocument, asked: messages.CheckRequest, tables: Sequence[Table]
+) -> Assessments[Any] | None:
+    """None where the model cannot tell what is odd, as was said when the server began."""
+    checker = model.checker
+    look = checker.assess if asked.details else checker.glance
+    try:
+        rate = checker.usual_alarms if asked.alarms is None else asked.alarms
+        found: Assessments[Any] = look(read.document, rate, tables if model.sees_tables else ())
+    except CalibrationError:
+        return None
+    return found
 
 
 def found_record(proofread: ProofreadDocument, finding: Finding) -> dict[str, Any]:
@@ -154,7 +166,7 @@ def predicted(
             raise NumerateError(f"start and end: no numeral stands from {asked.start}")
         distribution, reason = judged
         written = _written(distribution, numeral, reason)
-    calibrated = asked.calibrated and distribution.is_calibrated
+    calibrated = asked.calibrated and distribution.is_calibrated()
     low, high = distribution.interval(asked.level, calibrated=calibrated)
     shown = [low, high] if written is None else [low, high, written.value]
     return messages.PredictAnswer(
@@ -192,7 +204,7 @@ def _numeral_at(model: NumeralLM, text: str, start: int, end: int) -> Numeral:
 
 def _written(distribution: NumeralDistribution, numeral: Numeral, reason: str) -> messages.Written:
     value = float(numeral.value)
-    usual = distribution.interval(LEVEL, calibrated=distribution.is_calibrated)
+    usual = distribution.interval(LEVEL, calibrated=distribution.is_calibrated())
     return messages.Written(
         numeral=numeral.text,
         value=value,

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from numerate.errors import NumerateError, printable
-from numerate.notices import is_quiet
+from numerate.errors import CalibrationError, NumerateError, printable
+from numerate.notices import is_quiet, say
 from numerate.plausibility.source import ModelSource
 from numerate.server.hosts import is_loopback
 
@@ -185,7 +185,10 @@ def _prepared(
     limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // limits.threads))
     examples = source.example_texts() if access.loopback else []
-    model.checker.glance((examples or [EXAMPLE])[0], model.checker.usual_alarms)
+    try:
+        model.checker.glance((examples or [EXAMPLE])[0], model.checker.usual_alarms)
+    except CalibrationError as error:
+        say(f"{source.run}: predicts, and checks nothing: {error}")
     name = str(model.name) if parse_reference(source.run) else Path(source.run).resolve().name
     return limits, name, examples
 
