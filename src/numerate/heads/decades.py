@@ -9,11 +9,10 @@ from abc import abstractmethod
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from numerate.heads.base import TrainingNumerals
-from numerate.heads.number_line_head import Law, NumberLineHead
-from numerate.heads.precision import PrecisionLSTM
+from numerate.heads.number_line_head import Law, LinearLawHead
 from numerate.numeral import MAX_DIGITS
 
 DECADES = 2 * MAX_DIGITS
@@ -93,17 +92,10 @@ class DecadeLaw(Law):
         return torch.where(is_there, found, -torch.inf)
 
 
-class DecadeHead(NumberLineHead):
+class DecadeHead(LinearLawHead):
     """Zero and the powers of ten have scores that are linear in the state."""
 
     def __init__(self, size: int, scores: int = 1 + DECADES) -> None:
-        super().__init__()
+        super().__init__(size, scores)
         self.register_buffer("powers", torch.tensor(POWERS, dtype=torch.float64), persistent=False)
         self.powers: Tensor
-        self.linear = nn.Linear(size, scores)
-        nn.init.zeros_(self.linear.weight)
-        self.precision = PrecisionLSTM(size)
-
-    def scores(self, hidden: Tensor) -> Tensor:  # [..., scores] float64
-        found: Tensor = self.linear(hidden.to(self.linear.weight.dtype))
-        return found.double()

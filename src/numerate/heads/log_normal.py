@@ -5,19 +5,18 @@ from typing import ClassVar, Self
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from numerate.heads.base import HeadOptions, TrainingNumerals
 from numerate.heads.log_line import LogGaussians, logarithms
 from numerate.heads.mixture_fit import fit_mixture
-from numerate.heads.number_line_head import NumberLineHead
-from numerate.heads.precision import PrecisionLSTM
+from numerate.heads.number_line_head import LinearLawHead
 
 LEAST_SD = 1e-3  # a thousandth of a number
 LEAST_START = 0.05  # before anything is learnt
 
 
-class LogNormalHead(NumberLineHead):
+class LogNormalHead(LinearLawHead):
     """log-normal. Weights, means and spreads are linear in the state."""
 
     summary = (
@@ -28,10 +27,7 @@ class LogNormalHead(NumberLineHead):
     parts: ClassVar[int] = 16
 
     def __init__(self, size: int) -> None:
-        super().__init__()
-        self.linear = nn.Linear(size, 3 * self.parts)
-        nn.init.zeros_(self.linear.weight)
-        self.precision = PrecisionLSTM(size)
+        super().__init__(size, 3 * self.parts)
 
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
@@ -47,6 +43,5 @@ class LogNormalHead(NumberLineHead):
         return head
 
     def law(self, hidden: Tensor) -> LogGaussians:
-        found = self.linear(hidden.to(self.linear.weight.dtype)).double()
-        scores, means, spreads = found.chunk(3, dim=-1)
+        scores, means, spreads = self.scores(hidden).chunk(3, dim=-1)
         return LogGaussians(F.log_softmax(scores, -1), means, F.softplus(spreads) + LEAST_SD)

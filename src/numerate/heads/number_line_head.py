@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from numerate.heads.base import Context, NextNumeral, NumeralHead
 from numerate.heads.number_line_search import FINEST, NumberLine
@@ -109,3 +109,18 @@ class NumberLineHead(NumeralHead):
         its probability, over the mass of all non-negative numerals if truncated.
         """
         return self.precision.log_prob_table(hidden, largest)  # [N, largest + 1]
+
+
+class LinearLawHead(NumberLineHead):
+    """A law of so many `scores`, linear in the state; all are zero at first."""
+
+    def __init__(self, size: int, scores: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(size, scores)
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+        self.precision = PrecisionLSTM(size)
+
+    def scores(self, hidden: Tensor) -> Tensor:  # [..., scores] float64
+        found: Tensor = self.linear(hidden.to(self.linear.weight.dtype))
+        return found.double()

@@ -6,12 +6,11 @@ from typing import Self
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from numerate.heads.base import HeadOptions, TrainingNumerals
 from numerate.heads.log_line import LogLine, log_moments
-from numerate.heads.number_line_head import NumberLineHead
-from numerate.heads.precision import PrecisionLSTM
+from numerate.heads.number_line_head import LinearLawHead
 
 LEAST_SCALE = 1e-3
 
@@ -41,7 +40,7 @@ class LogLaplace(LogLine):
         return torch.where(t < 0, t - math.log(2.0), upper)
 
 
-class RegressionHead(NumberLineHead):
+class RegressionHead(LinearLawHead):
     """regression. The logarithm of a number is Laplace, with a place and a scale of the context."""
 
     summary = (
@@ -51,10 +50,7 @@ class RegressionHead(NumberLineHead):
     style = ("amber", "-")
 
     def __init__(self, size: int) -> None:
-        super().__init__()
-        self.linear = nn.Linear(size, 2)
-        nn.init.zeros_(self.linear.weight)
-        self.precision = PrecisionLSTM(size)
+        super().__init__(size, 2)
 
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
@@ -66,5 +62,5 @@ class RegressionHead(NumberLineHead):
         return head
 
     def law(self, hidden: Tensor) -> LogLaplace:
-        found = self.linear(hidden.to(self.linear.weight.dtype)).double()
+        found = self.scores(hidden)
         return LogLaplace(found[..., 0], F.softplus(found[..., 1]) + LEAST_SCALE)

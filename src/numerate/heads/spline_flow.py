@@ -18,12 +18,11 @@ from typing import ClassVar, Self
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from numerate.heads.base import Config, HeadOptions, TrainingNumerals
 from numerate.heads.log_line import LogLine, log_moments
-from numerate.heads.number_line_head import NumberLineHead
-from numerate.heads.precision import PrecisionLSTM
+from numerate.heads.number_line_head import LinearLawHead
 
 PIECES = 8
 BOUND = 8.0  # the ends are straight beyond it
@@ -84,7 +83,7 @@ class SplineFlow(LogLine):
         return whole, self.slopes[..., :-1], self.slopes[..., 1:]
 
 
-class FlowHead(NumberLineHead):
+class FlowHead(LinearLawHead):
     """flow. All of the curve is linear in the state, but for what keeps it rising."""
 
     summary = (
@@ -95,12 +94,8 @@ class FlowHead(NumberLineHead):
     parts: ClassVar[int] = 2 * PIECES
 
     def __init__(self, size: int, mean: float = 0.0, deviation: float = 1.0) -> None:
-        super().__init__()
+        super().__init__(size, 2 + 3 * PIECES + 1)
         self.mean, self.deviation = mean, deviation  # of logarithms: the scale of all parameters
-        self.linear = nn.Linear(size, 2 + 3 * PIECES + 1)
-        nn.init.zeros_(self.linear.weight)
-        nn.init.zeros_(self.linear.bias)
-        self.precision = PrecisionLSTM(size)
 
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
@@ -111,10 +106,8 @@ class FlowHead(NumberLineHead):
         return {"mean": self.mean, "deviation": self.deviation}
 
     def law(self, hidden: Tensor) -> SplineFlow:
-        found = self.linear(hidden.to(self.linear.weight.dtype)).double()
-        place, spread, widths, heights, slopes = found.split(
-            [1, 1, PIECES, PIECES, PIECES + 1], dim=-1
-        )
+        sizes = [1, 1, PIECES, PIECES, PIECES + 1]
+        place, spread, widths, heights, slopes = torch.split(self.scores(hidden), sizes, -1)
         logistic = self.deviation * math.sqrt(3.0) / math.pi
         return SplineFlow(
             self.mean + self.deviation * place[..., 0],
