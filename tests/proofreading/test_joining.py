@@ -212,3 +212,24 @@ def test_a_kind_that_was_never_seen_counts_as_if_nothing_was_fitted() -> None:
     assert fitted.detected != pytest.approx(UNFITTED.detected, abs=0.05)
     neutral = Features(pointed=0.99, detected=PRIOR + 2.0)
     assert fitted.probability(neutral) > 0.5
+
+
+def test_a_rule_is_as_precise_as_was_read() -> None:
+    """Right numerals that it points to are too few, and too often wrong, to say that it is not;
+    the other coefficients are the most likely ones beside that."""
+    generator = np.random.default_rng(2)
+    is_wrong = np.arange(2000) < 200
+    vectors = np.zeros((2000, 4))
+    vectors[[0, 1, 300, 301], 0] = 7.0  # as often right as wrong
+    vectors[:, 2] = 2 * is_wrong + generator.normal(size=2000)
+    fitted = fit_joining(vectors, is_wrong, np.ones(2000))
+    assert fitted.points == UNFITTED.points
+
+    def cost(intercept: float, detected: float) -> float:
+        line = intercept + vectors @ [fitted.points, fitted.involves, detected, fitted.unlikely]
+        likelihood = np.logaddexp(0, np.where(is_wrong, -line, line)).sum()
+        return float(likelihood + 0.05 * (detected - UNFITTED.detected) ** 2)
+
+    least = cost(fitted.intercept, fitted.detected)
+    for up, aside in ((0.01, 0), (-0.01, 0), (0, 0.01), (0, -0.01)):
+        assert cost(fitted.intercept + up, fitted.detected + aside) > least

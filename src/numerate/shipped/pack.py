@@ -11,11 +11,20 @@ from torch import Tensor
 
 import numerate
 from numerate.atomic import new_folder
+from numerate.corpus.integrity import file_digest
 from numerate.errors import NumerateError
 from numerate.plausibility.load import load
 from numerate.pretrained.packaged import package_of, portable
 from numerate.records import write_record
-from numerate.runs.folder import CALIBRATION, CONFIG, DOCUMENTS, VOCABULARY, WEIGHTS, read_json
+from numerate.runs.folder import (
+    CALIBRATION,
+    CONFIG,
+    DOCUMENTS,
+    REFERENCE,
+    VOCABULARY,
+    WEIGHTS,
+    read_json,
+)
 from numerate.shipped.card import CARD, Corpus, Figure, write_card
 from numerate.tensor_file import rewrite_tensors
 
@@ -48,8 +57,9 @@ def pack(
     """Write the folder of a model that a package brings (entry points `numerate.models`).
 
     Weights are stored as half precision floats. The language model is calibrated as it is then, on
-    its dataset or on `dataset`, where that is now; the calibration of a detector is kept. A
-    pretrained model that they stand on is not copied; it is named by the package that it lies in.
+    its dataset or on `dataset`, where that is now; the calibration of a detector is kept, and that
+    of what stands on a pretrained model, where it takes long. That model is not copied; it is named
+    by the package that it lies in.
     """
     if language_model is None and detector is None:
         raise NumerateError("pack: got nothing to pack, expected a language model or a detector")
@@ -59,6 +69,8 @@ def pack(
             parts["language_model"] = LANGUAGE_MODEL
             where = dataset or read_json(Path(language_model) / CONFIG)["dataset"]["path"]
             _copy(Path(language_model), place / LANGUAGE_MODEL, (VOCABULARY, DOCUMENTS))
+            if _needed(place / LANGUAGE_MODEL):
+                _keep_calibration(Path(language_model), place / LANGUAGE_MODEL)
             _ = load(place / LANGUAGE_MODEL, where).checker.calibration
         if detector is not None:
             parts["detector"] = DETECTOR
@@ -89,6 +101,16 @@ def _copy(run: Path, place: Path, names: Sequence[str]) -> None:
     if stands_on := _pretrained(record):
         stands_on["path"] = portable(stands_on["path"])
     write_record(place / CONFIG, record)
+
+
+def _keep_calibration(run: Path, place: Path) -> None:
+    """What was found out of a run is true of its halved weights."""
+    weights = {file_digest(run / WEIGHTS): file_digest(place / WEIGHTS)}
+    for path in filter(Path.is_file, (run / REFERENCE, run / CALIBRATION)):
+        found = read_json(path)
+        of = found["identity"].get("weights")
+        identity = found["identity"] | ({"weights": weights.get(of, of)} if of else {})
+        write_record(place / path.name, {**found, "identity": identity}, indent=None)
 
 
 def _pretrained(record: dict[str, Any]) -> dict[str, Any] | None:
