@@ -176,6 +176,22 @@ def exists(place: str | Path) -> bool:
         return bool(system.exists(root))
 
 
+def read(place: str) -> bytes:
+    """One file elsewhere, at once."""
+    system, path = filesystem(place)
+    with told(place):
+        data: bytes = system.cat_file(path)
+    return data
+
+
+def files_in(place: str) -> list[str]:
+    """The addresses of the files in a folder elsewhere, in order; none where it is a file."""
+    place = place.rstrip("/")
+    system, root = filesystem(place)
+    found, is_file = _look(system, root, place)
+    return [] if is_file else sorted(f"{place}/{name}" for name in found)
+
+
 def _known(versions: Path) -> dict[tuple[str, int | None, str], Path]:
     """The files of versions that were fetched before, by name, size and mark."""
     known = {}
