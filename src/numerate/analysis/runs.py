@@ -171,9 +171,8 @@ def _labels(names: list[str], paths: list[Path]) -> list[str]:
         if names.count(name) == 1:
             labels.append(name)
         else:
-            labels.append(
-                f"{name} ({where if both.count((name, where)) == 1 else printable(path)})"
-            )
+            is_enough = both.count((name, where)) == 1
+            labels.append(f"{name} ({where if is_enough else printable(path)})")
     return labels
 
 

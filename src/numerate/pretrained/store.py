@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
-from numerate.errors import BackboneError
+from numerate.errors import BackboneError, NumerateError
 from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
+from numerate.notices import say
 from numerate.numeral_table import NumeralTable
 from numerate.packing import move
 from numerate.pretrained.language_model import (
@@ -39,7 +40,7 @@ from numerate.runs.folder import digest_of_tables, read_json
 from numerate.spelling.forest import Trees
 from numerate.spelling.numeral_tokens import SpellingTree
 from numerate.spelling.token_classes import MASSES
-from numerate.storage import is_remote
+from numerate.storage import exists, is_remote
 from numerate.storage.shared_cache import SharedFolder, cache_here
 
 FORMAT = "numerate states 3"
@@ -55,10 +56,18 @@ OfPlan = Callable[[Plan, np.ndarray], np.ndarray]  # of its numerals, which have
 def remembered_cache(told: str | None) -> Path | None:
     """Where a run's training was told to keep states, if whoever uses the run may do so too."""
     if told is not None and is_remote(told):
-        return cache_here(told)
+        return cache_here(told) if _answers(told) else None
     if told is None or not os.path.isdir(told):  # unlike Path's, never raises
         return None
     return Path(told) if os.access(told, os.W_OK | os.X_OK) else None
+
+
+def _answers(place: str) -> bool:
+    try:
+        return exists(place)
+    except NumerateError as error:
+        say(f"{error}; what the model says is kept on this machine")
+        return False
 
 
 class Store:

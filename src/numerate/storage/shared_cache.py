@@ -7,15 +7,19 @@ and a store that does not answer is told of, and is no reason to fail.
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from numerate.errors import NumerateError
 from numerate.notices import say
 from numerate.places import copy_folder, is_remote, local_path, place_of
 from numerate.storage.filesystems import filesystem, told
 from numerate.storage.hold import held
-from numerate.storage.listing import listing, version_of
-from numerate.storage.mirror import fetch_files
+from numerate.storage.listing import check_bucket, listing, version_of
+from numerate.storage.mirror import alone, fetch_files
 from numerate.storage.publish import Upload, fingerprints
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 STATES = "states"  # in the place of a version
 
@@ -40,15 +44,19 @@ class SharedFolder:
     def fetch(self) -> None:
         if self.place is None:
             return
-        system, root = filesystem(self.place)
-        with told(self.place):
+        with alone(self.folder.parent):
+            self._fetch(*filesystem(self.place), self.place)
+
+    def _fetch(self, system: "AbstractFileSystem", root: str, place: str) -> None:
+        with told(place):
             found = listing(system, root)
-        if self.seal not in found or not self._is_ours_known(version_of(found)):
+        if not found:
+            check_bucket(system, root, place)
+        if self.seal not in found or not self._is_new(version_of(found)):
             return
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
         filling = Path(tempfile.mkdtemp(prefix=".partial-", dir=self.folder.parent))
         try:
-            fetch_files(system, root, self.place, found, filling)
+            fetch_files(system, root, place, found, filling)
             shutil.rmtree(self.folder, ignore_errors=True)
             filling.rename(self.folder)
         except BaseException:
@@ -69,8 +77,8 @@ class SharedFolder:
         except NumerateError as error:
             say(f"{error}; what was found out stays on this machine")
 
-    def _is_ours_known(self, version: str) -> bool:
-        """Whether what lies there is new, and has all that is here."""
+    def _is_new(self, version: str) -> bool:
+        """Whether what lies there is not what is here, and has all of it."""
         if not (self.folder / self.seal).exists():
             return True
         noted = self._note.read_text().split() if self._note.exists() else ["", ""]
