@@ -1,6 +1,5 @@
 """Commands that need no model: documents in, a dataset and its statistics out."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +13,7 @@ def prepare(
     source: Annotated[
         str, typer.Argument(help="A file, folder or archive of documents, or 'cardiac'.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder to write the dataset to.")],
+    out: Annotated[str, typer.Option(help="Folder to write the dataset to.", metavar="FOLDER")],
     input_format: Annotated[
         str, typer.Option("--format", help=INPUT_FORMATS, metavar="NAME")
     ] = "auto",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from numerate.cli.named_places import CACHE, FILE, FOLDER
 from numerate.plugins import READERS, names
 from numerate.training.options import OF_BACKBONE, TrainingOptions
 
@@ -17,7 +18,9 @@ def usual(name: str) -> str:
     return ", ".join(f"{backbone} {value}" for backbone, value in found if value is not None)
 
 
-DatasetFolder = Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")]
+DatasetFolder = Annotated[
+    Path, typer.Argument(help="Folder of a prepared dataset.", **(FOLDER | {"metavar": "DATASET"}))
+]
 Epochs = Annotated[int, typer.Option(help="At most so many epochs.")]
 BatchSize = Annotated[int, typer.Option(help="Paragraphs a batch, per process.")]
 LearningRate = Annotated[
@@ -84,6 +87,7 @@ Cache = Annotated[
     Path | None,
     typer.Option(
         help="Where pretrained models' states and scores are kept.",
+        **CACHE,
         show_default="where the run's training was told to, or a folder of yours",
     ),
 ]
@@ -117,7 +121,7 @@ Tables = Annotated[
     typer.Option(
         "--table",
         help="A table that the model sees: CSV, TSV or any document with tables; once for each.",
-        metavar="FILE",
+        **FILE,
         show_default="none",
     ),
 ]
@@ -125,6 +129,7 @@ MovedDataset = Annotated[
     Path | None,
     typer.Option(
         help="Where the run's dataset is now, if it has moved; one for hf:PATH.",
+        **FOLDER,
         show_default="where it was",
     ),
 ]

@@ -21,7 +21,6 @@ from threading import Thread
 from typing import Any, Protocol
 
 import numerate
-from numerate.atomic import new_folder
 from numerate.corpus.dataset import MANIFEST, why_not_replaceable
 from numerate.corpus.extract import CARDIAC, Extracted, Rules, extract
 from numerate.corpus.keep import Keep, what_is_kept
@@ -34,6 +33,7 @@ from numerate.documents import formats
 from numerate.documents.reader import Unit
 from numerate.documents.taken_in import taken_in
 from numerate.errors import DocumentError, NumerateError, SourceError, check_choice, printable
+from numerate.storage import published
 
 POOL_THRESHOLD = 4 << 20
 """Below so many bytes of input, starting worker processes costs more than it saves."""
@@ -132,7 +132,7 @@ def prepare(
     }
     if tables:
         options["tables"] = True
-    with new_folder(Path(out), refusal=why_not_replaceable, force=force) as folder:
+    with published(out, seal=MANIFEST, refusal=why_not_replaceable, force=force) as folder:
         ledger = Ledger(seed, strict, on_error)
         with Staging(folder, rules.schema) as staging:
             for extracted in _extract_all(units, rules, processes):

@@ -16,6 +16,7 @@ from numerate.evaluation.result_tables import (
 from numerate.model.opening import Settings, split_reference
 from numerate.model.stored import StoredModel
 from numerate.notices import say
+from numerate.places import as_named
 from numerate.pretrained.backbone import PREFIX, parse_reference
 from numerate.progress import PassProgress
 from numerate.runs.folder import METRICS
@@ -77,17 +78,18 @@ def evaluate_runs(
     for evaluation in evaluations:  # what was found is worth more than its file
         try:
             evaluation.save()
-        except OSError as error:
-            say(f"{evaluation.folder / METRICS}: not saved: {error.strerror or error}")
+        except (OSError, NumerateError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            say(f"{evaluation.folder / METRICS}: not saved: {reason or error}")
 
 
 def _print(
     evaluations: list[Evaluation], results: dict[str, PairedResult] | None, format: str
 ) -> None:
     if format == "csv":
-        print(as_csv(evaluations, results))
+        print(as_named(as_csv(evaluations, results)))
     elif format == "json":
-        print(as_json(evaluations, results))
+        print(as_named(as_json(evaluations, results)))
     else:
         # Baselines and oracle belong to the data: runs share tables where they share data.
         groups: dict[str, list[Evaluation]] = {}
