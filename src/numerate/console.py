@@ -17,13 +17,13 @@ from numerate.corpus.sources import Progress as SourceProgress
 from numerate.engines import RAY
 from numerate.errors import DocumentError, printable
 from numerate.notices import notice_console, plain_console, say
-from numerate.places import join
+from numerate.places import as_place, join
 
 MAX_ERROR_LINES = 20  # the manifest lists more
 
 
 def prepare_with_progress(
-    source: str, out: str, *, processes: int, engine: str, **options: Any
+    source: str, out: str | Path, *, processes: int, engine: str, **options: Any
 ) -> None:
     console = notice_console()
     skipped = 0
@@ -65,7 +65,8 @@ def prepare_with_progress(
         )
     counts: dict[str, int] = manifest["counts"]
     if skipped > MAX_ERROR_LINES:
-        say(f"… and {skipped - MAX_ERROR_LINES:,} more skipped, see {join(out, MANIFEST)}")
+        named = join(as_place(out), MANIFEST)
+        say(f"… and {skipped - MAX_ERROR_LINES:,} more skipped, see {named}")
     splits: dict[str, dict[str, int]] = manifest["splits"]
     paragraphs = sum(split["paragraphs"] for split in splits.values())
     documents = sum(split["documents"] for split in splits.values())

@@ -26,7 +26,8 @@ def prepare(
         ),
     ],
     out: Annotated[
-        str, typer.Option(help="Folder to write the dataset to, here or elsewhere.", metavar="DIR")
+        str,
+        typer.Option(help="Folder to write the dataset to, here or elsewhere.", metavar="PLACE"),
     ],
     input_format: Annotated[
         str, typer.Option("--format", help=INPUT_FORMATS, metavar="NAME")
