@@ -21,7 +21,7 @@ class SharedFolder:
 
     def make(self) -> None:
         if isinstance(self.place, Path):
-            self.place.mkdir(exist_ok=True)
+            self.place.mkdir(parents=True, exist_ok=True)
 
     def read(self, name: str) -> bytes | None:
         """None where there is no such file."""
