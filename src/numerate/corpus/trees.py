@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MARKS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")
 _BUFFER = 1 << 20  # bytes read at once
 _AT_ONCE = 8  # files that are fetched
+LINK_OUT = "a link out of the source, followed only with --follow-links"
 
 
 class File(NamedTuple):
@@ -85,6 +86,8 @@ class LocalTree:
     def opened(self, names: list[str]) -> Iterator[BufferedReader | OSError]:
         for name in names:
             try:
+                if self._is_link_out(name):  # since it was listed
+                    raise OSError(LINK_OUT)
                 stream = self.open(name)
             except OSError as error:
                 if not self.exists():
@@ -123,19 +126,19 @@ class LocalTree:
         """
         try:
             with os.scandir(self.root / folder) as entries:
-                names = [f"{folder}{e.name}{'/' if e.is_dir() else ''}" for e in entries]
+                names = [f"{folder}{e.name}{'/' if _is_folder(e) else ''}" for e in entries]
         except OSError as error:
             if hidden(folder):
                 return []
-            return [DocumentError(folder.rstrip("/"), f"cannot be read: {error.strerror}")]
+            return [DocumentError(folder.rstrip("/") or ".", f"cannot be read: {error.strerror}")]
         names.sort()
         found: list[str | DocumentError] = []
         for name in names:
             if name.endswith("/"):
                 is_link = os.path.islink(self.root / name.rstrip("/"))
                 if is_link and not self.follow_links:
-                    if self._leads_out(name) and not hidden(name):
-                        found.append(_link_out(name.rstrip("/")))
+                    if self._is_link_out(name) and not hidden(name):
+                        found.append(DocumentError(name.rstrip("/"), LINK_OUT))
                     continue
                 if self.follow_links:
                     real = os.path.realpath(self.root / name)
@@ -157,13 +160,17 @@ class LocalTree:
             if os.path.islink(path) and wanted(name):
                 yield DocumentError(name, "a link that leads nowhere")
             return
-        if is_link and wanted(name) and not self.follow_links and self._leads_out(name):
-            yield _link_out(name)
+        if is_link and wanted(name) and self._is_link_out(name):
+            yield DocumentError(name, LINK_OUT)
         elif stat.S_ISREG(status.st_mode):
             yield File(name, status.st_size, status.st_mtime_ns)
 
-    def _leads_out(self, name: str) -> bool:
-        return not (self.root / name).resolve().is_relative_to(self.root.resolve())
+    def _is_link_out(self, name: str) -> bool:
+        """Whether it is one that is not to be followed."""
+        path = self.root / name
+        if self.follow_links or not path.is_symlink():
+            return False
+        return not path.resolve().is_relative_to(self.root.resolve())
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,5 +334,8 @@ def hidden(name: str) -> bool:
     return any(is_hidden(part) or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
-def _link_out(name: str) -> DocumentError:
-    return DocumentError(name, "a link out of the source, followed only with --follow-links")
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
