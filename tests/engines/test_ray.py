@@ -92,7 +92,7 @@ def test_results_come_in_order_from_all_nodes(cluster: SmallCluster, tmp_path: P
 
 
 def test_mistakes_and_what_kills_workers(cluster: SmallCluster, tmp_path: Path) -> None:
-    workers = engine("ray", processes=2)
+    workers = engine("ray", processes=1)
     results = workers.map(Squares(tmp_path), [1, 2, 13, 4])
     assert [next(results), next(results)] == [1, 4]
     with pytest.raises(NumerateError, match=r"^13: unlucky$"):
@@ -215,7 +215,7 @@ def test_a_killed_driver_is_resumed_and_nothing_is_read_twice(
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
             spoilt += 1
     assert spoilt >= 10
-    prepare(source, out, keep="numerals", engine="ray", processes=2)
+    prepare(source, out, keep="numerals", engine="ray")
     assert content(out) == expected
     assert not staged.exists()
 
@@ -259,7 +259,7 @@ def test_source_staging_and_dataset_elsewhere(
         staged.extend(store.find("bucket/.out.staged"))
         raise KeyboardInterrupt
 
-    options: dict[str, Any] = {"engine": "ray", "processes": 2, "format": "text"}
+    options: dict[str, Any] = {"engine": "ray", "processes": 1, "format": "text"}
     with pytest.raises(KeyboardInterrupt):
         prepare("s3://bucket/source", "s3://bucket/out", report=interrupt, **options)
     assert any("block-00000000" in name for name in staged)
