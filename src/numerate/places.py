@@ -70,7 +70,12 @@ def copy_folder(place: str, version: str) -> Path:
     """Where a version of what lies elsewhere is, or is made, on this machine."""
     protocol, _, rest = place.partition("://")
     parts = [_part(part) for part in (protocol, *rest.rstrip("/").split("/"))]
-    return (default_cache() / _COPIES).joinpath(*parts, f"@{version}")
+    return _copies().joinpath(*parts, f"@{version}")
+
+
+def _copies() -> Path:
+    """Without links, as whoever resolves a path of a copy has it."""
+    return (default_cache() / _COPIES).resolve()
 
 
 def work_of(place: str | Path) -> Path:
@@ -95,16 +100,27 @@ def name_of(path: Path) -> str:
     return path.name if elsewhere is None else elsewhere.rpartition("/")[2]
 
 
+def version_folder(path: Path) -> Path | None:
+    """The copy that a file lies in, or is."""
+    root = _copies()
+    if path.is_relative_to(root):
+        for parent in reversed([path, *path.parents]):
+            if parent.is_relative_to(root) and parent.name.startswith("@"):
+                return parent
+    return None
+
+
 def is_being_made(path: Path) -> bool:
     """Whether it is where something is made that will lie elsewhere."""
-    return f"@{WORK}" in path.parts
+    folder = version_folder(path)
+    return folder is not None and folder.name == f"@{WORK}"
 
 
 def as_named(text: str) -> str:
     """A message in the user's words: what lies elsewhere is called by its address."""
     if "/@" not in text:
         return text
-    return re.sub(re.escape(str(default_cache() / _COPIES)) + _COPY, _address, text)
+    return re.sub(re.escape(str(_copies())) + _COPY, _address, text)
 
 
 def _address(copy: re.Match[str]) -> str:
