@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from numerate.corpus.archives import SUFFIXES, UNREADABLE, BrokenArchiveError, members, reason
-from numerate.corpus.trees import File, Listing, LocalTree, RemoteTree, Tree, hidden
+from numerate.corpus.remote_trees import RemoteTree
+from numerate.corpus.trees import File, Listing, LocalTree, Tree, hidden
 from numerate.documents import suits, units
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError
