@@ -44,7 +44,7 @@ except ImportError:
     ) from None
 
 _DIED = (RayActorError, WorkerCrashedError, NodeDiedError, ObjectLostError, OutOfMemoryError)
-_CLUSTER_DIED = (LocalRayletDiedError, RaySystemError)
+_FAILED = (LocalRayletDiedError, RaySystemError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class RayEngine:
             workers = _Workers(make, self.processes, self.gpus)
             try:
                 yield from workers.map(units)
-            except _CLUSTER_DIED as error:
-                raise FailureError(f"the Ray cluster is gone: {one_line(error)}") from None
+            except _FAILED as error:
+                raise FailureError(f"Ray failed: {_last(error)}") from None
             finally:
                 workers.end()
 
