@@ -14,6 +14,7 @@ from numerate.corpus.dataset import MANIFEST, SPLITS, Dataset
 from numerate.corpus.describe import Description, description_rows, tables_in_words
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Progress as SourceProgress
+from numerate.engines import RAY
 from numerate.errors import DocumentError, printable
 from numerate.notices import notice_console, plain_console, say
 from numerate.places import as_place, join
@@ -21,7 +22,9 @@ from numerate.places import as_place, join
 MAX_ERROR_LINES = 20  # the manifest lists more
 
 
-def prepare_with_progress(source: str, out: str | Path, *, processes: int, **options: Any) -> None:
+def prepare_with_progress(
+    source: str, out: str | Path, *, processes: int, engine: str, **options: Any
+) -> None:
     console = notice_console()
     skipped = 0
 
@@ -54,7 +57,8 @@ def prepare_with_progress(source: str, out: str | Path, *, processes: int, **opt
         manifest = prepare(
             source,
             out,
-            processes=processes or os.cpu_count() or 1,
+            processes=processes if engine == RAY else processes or os.cpu_count() or 1,
+            engine=engine,
             report=report,
             on_error=show_error,
             **options,

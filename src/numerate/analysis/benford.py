@@ -138,7 +138,7 @@ def _numbers(source: str, field: str, rules: ReadingRules) -> Iterator[str]:
     if source == STANDARD_INPUT:
         pieces = units(sys.stdin.buffer, Unit("standard input", PLAIN, lone=True))
     else:
-        pieces = Source(Path(source), "auto", field=field).units()
+        pieces = Source(source, "auto", field=field).units()
     skipped = 0
     for piece in pieces:
         read = [piece] if isinstance(piece, DocumentError) else documents(piece, Keep.ALL.wants)

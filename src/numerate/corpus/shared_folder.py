@@ -1,0 +1,94 @@
+"""A folder of files that appear whole, here or elsewhere, as workers on any machine see it."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from numerate.atomic import write_file
+from numerate.errors import FailureError, one_line
+from numerate.storage.filesystems import filesystem, told
+
+_PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFolder:
+    place: str | Path  # an address, or a path of this machine
+    lasting: bool = False  # what is written is there even after the machine has died
+
+    def make(self) -> None:
+        if isinstance(self.place, Path):
+            self.place.mkdir(parents=True, exist_ok=True)
+
+    def read(self, name: str) -> bytes | None:
+        """None where there is no such file."""
+        try:
+            if isinstance(self.place, Path):
+                return (self.place / name).read_bytes()
+            system, root = filesystem(self.place)
+            with told(self.place):
+                try:
+                    return bytes(system.cat_file(f"{root}/{name}"))
+                except FileNotFoundError:
+                    return None
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise FailureError(f"{self.place}/{name}: cannot be read: {one_line(error)}") from None
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """A file of which not all may be wanted."""
+        if isinstance(self.place, Path):
+            with (self.place / name).open("rb") as stream:
+                yield cast(BinaryIO, stream)
+            return
+        system, root = filesystem(self.place)
+        with told(self.place), system.open(f"{root}/{name}", "rb", block_size=_PART) as stream:
+            yield cast(BinaryIO, stream)
+
+    def write(self, name: str, data: bytes | memoryview) -> None:
+        if not isinstance(self.place, Path):
+            system, root = filesystem(self.place)
+            with told(self.place):
+                system.pipe_file(f"{root}/{name}", bytes(data))
+            return
+        try:
+            if self.lasting:
+                write_file(self.place / name, bytes(data))
+            else:
+                (self.place / name).write_bytes(data)
+        except OSError as error:
+            reason = one_line(error.strerror or error)
+            raise FailureError(f"{self.place}/{name}: cannot be written: {reason}") from None
+
+    def names(self) -> list[str]:
+        if isinstance(self.place, Path):
+            return [path.name for path in self.place.iterdir()] if self.place.is_dir() else []
+        system, root = filesystem(self.place)
+        with told(self.place):
+            try:
+                return [path.rpartition("/")[2] for path in system.ls(root, detail=False)]
+            except FileNotFoundError:
+                return []
+
+    def remove(self, name: str) -> None:
+        if isinstance(self.place, Path):
+            (self.place / name).unlink(missing_ok=True)
+            return
+        system, root = filesystem(self.place)
+        with told(self.place):
+            system.rm_file(f"{root}/{name}")
+
+    def clear(self) -> None:
+        """All that is in it, and the folder; but what a worker that was given up still writes."""
+        if isinstance(self.place, Path):
+            shutil.rmtree(self.place, ignore_errors=True)
+            return
+        system, root = filesystem(self.place)
+        with told(self.place):
+            if system.exists(root):
+                system.rm(root, recursive=True)
