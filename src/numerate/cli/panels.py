@@ -19,7 +19,7 @@ PANELS = {
     "top interval uncalibrated by context metrics confidence compare softmax signed",
     "Output": "out write_joining force format plot colour tensorboard",
     "Server": "host port token stdio",
-    "Machine": "device processes threads",
+    "Machine": "engine address processes device threads",
 }
 _REPEATED = re.compile(r"\{(.*…)\}\.\.\.|\{(\[RUN\].*)\}\.\.\.")
 PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names.split()}

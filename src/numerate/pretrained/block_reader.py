@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import torch
 
-from numerate.engines import Engine, engine
+from numerate.engines import LOCAL, Engine, engine
 from numerate.errors import BackboneError, FailureError, NumerateError, one_line
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.pretrained.language_model import LaidOut, Layouts, ParagraphScores, PretrainedLM
@@ -133,6 +133,25 @@ class Readers:
 
     engine: Engine = field(default_factory=engine)
     device: str | None = None  # of each worker; None: the best it has
+
+    @classmethod
+    def chosen(
+        cls, name: str, address: str | None, processes: int | None, device: str | None
+    ) -> "Readers | None":
+        """Those of the command line; None: this process."""
+        if name == LOCAL and address is None and processes in (None, 1):
+            return None
+        kind, _, number = (device or "").partition(":")
+        if number:
+            raise NumerateError(
+                f"device {device}: got a number, but each worker has a GPU of its own; "
+                f"expected {kind}"
+            )
+        gpus = 0 if kind not in ("", "cuda") else 1
+        if name == LOCAL and not processes and gpus:
+            processes = torch.cuda.device_count()
+        chosen = engine(name, processes=processes or 0, address=address, gpus=gpus)
+        return cls(chosen, kind or None)
 
     def read(self, lm: PretrainedLM, work: Work[R], blocks: Iterable[Block]) -> Iterator[R]:
         """In the order of the blocks."""
