@@ -17,11 +17,12 @@ from numerate.corpus.prepare import prepare
 from numerate.corpus.rules import OLDER, ReadingRules
 from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
+from numerate.places import default_cache
 from numerate.pretrained import store as stores
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.block_reader import as_half
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.store import Store, default_cache, remembered_cache
+from numerate.pretrained.store import Store, remembered_cache
 
 CANDIDATES = ["5", "7", "60", "120"]
 

@@ -8,6 +8,7 @@ import typer
 from numerate.cli.app import command
 from numerate.cli.chosen import here, run_and_rest
 from numerate.cli.shared_options import (
+    FILE,
     INPUT_FORMATS,
     RUN_OR_CONFIGURED,
     Address,
@@ -29,6 +30,7 @@ from numerate.errors import NumerateError
 from numerate.notices import is_verbose
 from numerate.plausibility.source import ModelSource
 from numerate.proofreading.witnesses import ALARMS
+from numerate.storage import file_here
 
 
 @command
@@ -50,7 +52,9 @@ def predict(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Also draw the distribution: .png, .svg or .pdf.", show_default="no picture"
+            help="Also draw the distribution: .png, .svg or .pdf.",
+            show_default="no picture",
+            **FILE,
         ),
     ] = None,
     table: Tables = None,
@@ -137,7 +141,7 @@ def fill(
         ),
     ],
     text: Annotated[
-        Path | None, typer.Option(help="A text about the table.", show_default="none")
+        Path | None, typer.Option(help="A text about the table.", show_default="none", **FILE)
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the table that was filled before.")
@@ -158,7 +162,7 @@ def fill(
     if len(tables) > 1:
         raise NumerateError(f"got {len(tables)} tables, expected one: {usage}")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
-    fill_table(source, Path(tables[0]), text, force=force, format=format)
+    fill_table(source, file_here(tables[0]), text, force=force, format=format)
 
 
 @command
@@ -200,13 +204,16 @@ def check(
     ] = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(help="A file of known findings, which are not reported.", show_default="none"),
+        typer.Option(
+            help="A file of known findings, which are not reported.", show_default="none", **FILE
+        ),
     ] = None,
     joining: Annotated[
         Path | None,
         typer.Option(
             help="How much each kind of evidence counts, as check-benchmark has fitted it.",
             show_default="as fitted for an installed model; else as if they were independent",
+            **FILE,
         ),
     ] = None,
     write_baseline: Annotated[
@@ -327,6 +334,7 @@ def check_benchmark(
         typer.Option(
             help="Write how much each kind of evidence counts, fitted on the dev split, for check.",
             show_default="nowhere",
+            **FILE,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the errors.")] = 1,
@@ -384,6 +392,7 @@ def serve(
         typer.Option(
             help="How much each kind of evidence counts, as check-benchmark has fitted it.",
             show_default="as fitted for an installed model; else as if they were independent",
+            **FILE,
         ),
     ] = None,
     force_domain: ForceDomain = False,

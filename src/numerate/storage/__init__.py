@@ -1,0 +1,22 @@
+"""Places on any file system that fsspec knows, used like those of this machine.
+
+What is read is mirrored in the cache, what is written is filled here and published whole. For a
+path of this machine nothing of this is done, and fsspec is not even imported.
+"""
+
+from numerate.places import is_remote
+from numerate.storage.filesystems import filesystem, told
+from numerate.storage.mirror import exists, file_here, here
+from numerate.storage.publish import extended, published, write
+
+__all__ = [
+    "exists",
+    "extended",
+    "file_here",
+    "filesystem",
+    "here",
+    "is_remote",
+    "published",
+    "told",
+    "write",
+]
