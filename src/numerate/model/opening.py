@@ -21,6 +21,7 @@ from numerate.model.config import NETWORKS, ModelConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.stored import StoredModel
+from numerate.places import place_of
 from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
 from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM
@@ -120,7 +121,7 @@ def open_model(
     path = parse_reference(str(reference))
     if path is not None:
         model = _bare(path, target, settings)
-        return Opened(model, f"{PREFIX}{path}", None, None, settings, beside)
+        return Opened(model, f"{PREFIX}{place_of(path) or path}", None, None, settings, beside)
     folder, member = split_reference(reference)
     run = RunFolder.open(folder)
     record = run.trained()
@@ -232,13 +233,14 @@ def _over_pretrained(
         lm.scorer.adapted.merge_for_good()
         weights = (folder / WEIGHTS).read_bytes()
         lm.digest = hashlib.sha256(about.digest.encode() + weights).hexdigest()
-        lm.open_again = partial(_open_tuned, folder.absolute(), settings.trust_remote_code)
+        place = place_of(folder) or str(folder.absolute())
+        lm.open_again = partial(_open_tuned, place, settings.trust_remote_code)
     return model
 
 
-def _open_tuned(folder: Path, trusted: bool, device: torch.device) -> PretrainedLM:
+def _open_tuned(place: str, trusted: bool, device: torch.device) -> PretrainedLM:
     """What a run has made of its pretrained model, for who reads in other processes."""
-    model = open_stored(folder, device, Settings(trust_remote_code=trusted))
+    model = open_stored(here(place), device, Settings(trust_remote_code=trusted))
     assert isinstance(model.backbone, CausalBackbone)
     return model.backbone.lm
 

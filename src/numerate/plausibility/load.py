@@ -36,6 +36,7 @@ from numerate.records import Say, cached, kept, misfit
 from numerate.runs.folder import REFERENCE, calibration_file
 from numerate.shipped.installed import is_shipped
 from numerate.sight.columns import check_level
+from numerate.storage.shared_cache import cache_here
 
 START = "start.json"
 SENTENCES = (
@@ -80,7 +81,7 @@ def load(
         raise NumerateError(
             f"dataset: got {dataset} for {path}, which comes calibrated; expected none"
         )
-    settings = Settings(Path(cache) if cache else None, None, trust_remote_code, sight=sight)
+    settings = Settings(cache_here(cache) if cache else None, None, trust_remote_code, sight=sight)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()
 
@@ -99,7 +100,8 @@ def calibrate_anew(
     read it for a pretrained model."""
     if is_shipped(path):
         raise NumerateError(f"run: got {path}, which comes calibrated; expected one of your own")
-    settings = Settings(Path(cache) if cache else None, None, trust_remote_code, readers=readers)
+    folder = cache_here(cache) if cache else None
+    settings = Settings(folder, None, trust_remote_code, readers=readers)
     loading = _Loading(open_model(path, device=device, settings=settings), dataset, say)
     loading.model()
     return loading.calibration(anew=True)

@@ -182,7 +182,7 @@ def _read(work: Work[R], lm: PretrainedLM, where: str, block: Block) -> R:
     try:
         return work(lm, block)
     except (MemoryError, RuntimeError) as error:
-        _explain(error, lm.backbone.path, lm.scorer.device, where)
+        _explain(error, lm.backbone.place, lm.scorer.device, where)
         raise
 
 
@@ -190,7 +190,7 @@ def _read(work: Work[R], lm: PretrainedLM, where: str, block: Block) -> R:
 class _Elsewhere:
     """How a worker comes to the same model."""
 
-    path: str
+    place: str
     open_again: Callable[[torch.device], PretrainedLM]
     digest: str
     start: int | None
@@ -198,7 +198,7 @@ class _Elsewhere:
     threads: str | None  # where they were told, they are told to all: results depend on them
 
     def __init__(self, lm: PretrainedLM, device: str | None) -> None:
-        self.path, self.open_again, self.digest = str(lm.backbone.path), lm.open_again, lm.digest
+        self.place, self.open_again, self.digest = lm.backbone.place, lm.open_again, lm.digest
         self.start, self.device = lm.start, device
         self.threads = os.environ.get("OMP_NUM_THREADS")
 
@@ -216,23 +216,23 @@ class _Elsewhere:
         except NumerateError as error:
             raise BackboneError(f"{where}{error}") from None
         except (MemoryError, RuntimeError) as error:
-            _explain(error, self.path, device, where)
+            _explain(error, self.place, device, where)
             raise
         if lm.digest != self.digest:
             raise BackboneError(
-                f"{where}{self.path}: another model than here: its hash is {lm.digest[:12]}, "
+                f"{where}{self.place}: another model than here: its hash is {lm.digest[:12]}, "
                 f"expected {self.digest[:12]}"
             )
         lm.start = self.start
         return lm
 
 
-def _explain(error: Exception, path: object, device: torch.device, where: str) -> None:
+def _explain(error: Exception, place: str, device: torch.device, where: str) -> None:
     """Want of memory is told in one line."""
     of_device = isinstance(error, MemoryError | torch.OutOfMemoryError)
     if of_device or "can't allocate memory" in str(error):
         raise FailureError(
-            f"{where}{path}: not enough memory on {device}; what was read before is kept: go on "
+            f"{where}{place}: not enough memory on {device}; what was read before is kept: go on "
             "with fewer --processes, or on a device with more"
         ) from None
 

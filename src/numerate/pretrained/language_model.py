@@ -107,7 +107,7 @@ class PretrainedLM:
         self.ranking = lru_cache(RANKINGS)(partial(Ranking, self.scorer, self.tokens))
         # How other processes open it, from what is on disk; whoever tunes it says how otherwise.
         self.open_again: Callable[[torch.device], PretrainedLM] = partial(
-            _open_again, portable(backbone.path), backbone.trusted
+            _open_again, portable(backbone.place), backbone.trusted
         )
 
     def choose_start(self, paragraphs: Sequence[Paragraph]) -> int:
