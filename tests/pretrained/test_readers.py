@@ -13,9 +13,12 @@ import pytest
 import torch
 from tests.pretrained.conftest import shaken
 
+from numerate.backbones.causal import CausalBackbone
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.engines import engine
+from numerate.errors import BackboneError, FailureError, NumerateError
+from numerate.model.opening import Settings, open_model
 from numerate.numeral_table import NumeralTable
 from numerate.pretrained import store as stores
 from numerate.pretrained.backbone import open_backbone
@@ -23,6 +26,10 @@ from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.store import Store
 from numerate.spelling.best_first import Beside
+from numerate.training.options import TrainingOptions
+from numerate.training.over_backbone import BackboneChoice
+from numerate.training.run import train
+from numerate.training.train_command import train_with_progress
 
 CANDIDATES = NumeralTable(["5", "7", "60", "120"])
 
@@ -128,4 +135,138 @@ def test_a_worker_of_a_cluster_may_die(
     assert killed
     assert split.done.all()
     assert content(tmp_path / "one") == content(tmp_path / "ray")
-    assert not psutil.Process().children(recursive=True)
+    assert not [child for child in psutil.Process().children(True) if "ray" in child.name()]
+
+
+def reading_elsewhere(
+    cache: Path, lm: PretrainedLM, dataset: Dataset, device: str | None = None
+) -> None:
+    Store(cache, lm, dataset, readers=Readers(Sent(), device)).split("dev").fill()
+
+
+def test_a_worker_without_the_model_says_so(
+    tmp_path: Path, make_tiny: Callable[..., Path], dataset: Dataset
+) -> None:
+    folder = make_tiny()
+    lm = PretrainedLM(open_backbone(folder), start=0)
+    folder.rename(tmp_path / "moved")
+    with pytest.raises(BackboneError, match=r"^worker on \S+: .*model: does not exist"):
+        reading_elsewhere(tmp_path, lm, dataset)
+
+
+def test_a_worker_with_another_model_says_so(
+    tmp_path: Path, make_tiny: Callable[..., Path], dataset: Dataset
+) -> None:
+    lm = PretrainedLM(open_backbone(make_tiny()), start=0)
+    make_tiny(num_hidden_layers=1)
+    with pytest.raises(BackboneError, match=r"^worker on \S+: .*another model than here: its hash"):
+        reading_elsewhere(tmp_path, lm, dataset)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+    ],
+)
+def test_want_of_memory_is_one_line(
+    error: Exception,
+    tmp_path: Path,
+    lm: PretrainedLM,
+    dataset: Dataset,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def score(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(PretrainedLM, "score", score)
+    with pytest.raises(FailureError, match=r"^worker on \S+: .*: not enough memory on cpu; what"):
+        reading_elsewhere(tmp_path, lm, dataset)
+    with pytest.raises(FailureError, match=r"^/.*: not enough memory on cpu; what"):
+        Store(tmp_path, lm, dataset).split("dev").fill()
+
+
+def test_other_mistakes_stay_what_they_are(
+    tmp_path: Path, lm: PretrainedLM, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def score(*_: object, **__: object) -> None:
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(lm, "score", score)
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        Store(tmp_path, lm, dataset).split("dev").fill()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_worker_without_the_device_says_so(
+    tmp_path: Path, lm: PretrainedLM, dataset: Dataset
+) -> None:
+    with pytest.raises(NumerateError, match=r"^worker on \S+: device 'cuda' cannot be used: "):
+        reading_elsewhere(tmp_path, lm, dataset, "cuda")
+
+
+def test_what_a_run_has_tuned_is_opened_elsewhere(
+    tmp_path: Path,
+    tiny_models: dict[str, Path],
+    dataset: Dataset,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", str(torch.get_num_threads()))
+    run, options = tmp_path / "run", TrainingOptions(epochs=1, batch_size=8, learning_rate=0.1)
+    tuned = BackboneChoice(tiny_models["single"], "lora")
+    train(dataset.folder, run, model="lm", vocabulary=50, backbone=tuned, options=options)
+    for name, readers in {"here": None, "sent": Readers(Sent())}.items():
+        opened = open_model(run, device="cpu", settings=Settings(tmp_path / name, readers=readers))
+        opened.on(dataset.folder, "test")
+        backbone = opened.model.backbone
+        assert isinstance(backbone, CausalBackbone)
+        assert backbone.store is not None
+        backbone.store.split("test").fill()
+    bare = PretrainedLM(open_backbone(tiny_models["single"]), backbone.lm.start)
+    Store(tmp_path / "bare", bare, dataset).split("test").fill()
+    assert content(tmp_path / "here") == content(tmp_path / "sent") != content(tmp_path / "bare")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "reason"),
+    [
+        (("ray", None, 2, "cuda:1"), r"^device cuda:1: got a number, .* expected cuda$"),
+        (("rya", None, None, None), "unknown engine 'rya': did you mean ray"),
+        (("local", "auto", None, None), "address auto: only for --engine ray"),
+        (("local", None, -1, None), "processes: got -1"),
+    ],
+)
+def test_readers_that_make_no_sense(chosen: tuple[Any, ...], reason: str) -> None:
+    with pytest.raises(NumerateError, match=reason):
+        Readers.chosen(*chosen)
+
+
+def test_one_process_is_this_one() -> None:
+    assert Readers.chosen("local", None, None, "cuda:1") is None
+    assert Readers.chosen("local", None, 1, None) is None
+
+
+@pytest.mark.parametrize(
+    ("backbone", "finetune", "reason"),
+    [
+        ("lstm", "none", "got backbone lstm, expected a pretrained one"),
+        ("hf:model", "lora", "finetune lora: read anew at every step"),
+    ],
+)
+def test_training_that_reads_nothing_ahead_takes_no_readers(
+    backbone: str, finetune: str, reason: str, tmp_path: Path, dataset: Dataset
+) -> None:
+    with pytest.raises(NumerateError, match=reason):
+        train_with_progress(
+            dataset.folder,
+            tmp_path / "run",
+            model="mog",
+            options=TrainingOptions(),
+            tensorboard=False,
+            backbone=backbone,
+            finetune=finetune,
+            readers=Readers(),
+        )
+    assert not (tmp_path / "run").exists()
