@@ -21,6 +21,7 @@ from numerate.model.config import NETWORKS, ModelConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.stored import StoredModel
+from numerate.places import place_of
 from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
 from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM
