@@ -195,16 +195,15 @@ class _Elsewhere:
     digest: str
     start: int | None
     device: str | None
-    threads: str | None  # where they were told, they are told to all: results depend on them
+    threads: int | None  # where they were told, they are told to all: results depend on them
 
     def __init__(self, lm: PretrainedLM, device: str | None) -> None:
         self.place, self.open_again, self.digest = lm.backbone.place, lm.open_again, lm.digest
         self.start, self.device = lm.start, device
-        self.threads = os.environ.get("OMP_NUM_THREADS")
+        self.threads = torch.get_num_threads() if "OMP_NUM_THREADS" in os.environ else None
 
     def open(self, where: str) -> PretrainedLM:
-        if self.threads is not None:
-            use_threads(int(self.threads))
+        use_threads(self.threads)
         kind = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
             device = torch.zeros(1, device=torch.device(kind)).device  # with its number
