@@ -25,7 +25,7 @@ from numerate.storage import (
     write,
 )
 from numerate.storage import hold as holds
-from numerate.storage.listing import HOLD
+from numerate.storage.stored_files import HOLD
 
 SEAL = "manifest.json"
 
@@ -314,7 +314,7 @@ def test_a_bucket_that_disappears_midway(
         put_file(local, path, **more)
 
     monkeypatch.setattr(client, "put_file", gone)
-    monkeypatch.setattr("numerate.storage.listing.AT_ONCE", 1)
+    monkeypatch.setattr("numerate.storage.stored_files.AT_ONCE", 1)
     with pytest.raises(NumerateError, match=f"^s3://{bucket}/d.*: no such bucket"):
         put(f"s3://{bucket}/d")
     assert not s3.exists(bucket)

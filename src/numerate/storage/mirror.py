@@ -22,7 +22,7 @@ from numerate.places import (
     version_folder,
 )
 from numerate.storage.filesystems import check_address, filesystem, told
-from numerate.storage.listing import (
+from numerate.storage.stored_files import (
     HOLD,
     Entry,
     Listing,

@@ -16,8 +16,8 @@ from numerate.errors import FailureError, NumerateError
 from numerate.places import is_being_made, is_remote, local_path, place_of, work_of
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
-from numerate.storage.listing import all_at_once, create, listing, make_parent
 from numerate.storage.mirror import fetch_files, written_to
+from numerate.storage.stored_files import all_at_once, create, listing, make_parent
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

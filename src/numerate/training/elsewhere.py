@@ -22,9 +22,9 @@ from numerate.places import default_cache, is_remote, local_path, work_of
 from numerate.runs.folder import CHECKPOINT, CONFIG, refusal
 from numerate.storage import filesystem, told
 from numerate.storage.hold import Hold, held
-from numerate.storage.listing import listing
 from numerate.storage.mirror import fetch_files
 from numerate.storage.publish import Upload, check_free, fingerprints, work_folder
+from numerate.storage.stored_files import listing
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
 from numerate.training.report import Reporters
