@@ -26,8 +26,8 @@ _SPLIT_NAMES = {
     "test": ("test",),
 }
 BLOCK_PIECES = 256
-SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 22  # bytes
-BLOCKS = 128  # at least so many, where that makes them no smaller than the smallest
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 18, 1 << 22  # bytes
+BLOCKS = 64  # at least so many, where that makes them no smaller than the smallest
 STREAMED = 1 << 24  # bytes of a file that is cut while it is read; compressed, an eighth
 
 
