@@ -5,9 +5,7 @@ have been laid out. To a worker goes as little as will do: of the model where it
 of the paragraphs their texts. So a worker needs the model's files, but not the dataset's.
 """
 
-import copy
 import os
-import pickle
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -92,13 +90,26 @@ class _OfCandidates:
             self.adapter.to(device)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # As bytes: tensors that go from process to process by themselves are shared, not sent.
-        adapter = None if self.adapter is None else copy.deepcopy(self.adapter).cpu()
-        return _with_adapter, (type(self), self.candidates, pickle.dumps(adapter))
+        # As arrays: tensors that go from process to process by themselves are shared, not sent.
+        sizes, weights = None, dict[str, np.ndarray]()
+        if self.adapter is not None:
+            sizes = self.adapter.sizes
+            weights = {name: w.cpu().numpy() for name, w in self.adapter.state_dict().items()}
+        return _with_adapter, (type(self), self.candidates, sizes, weights)
 
 
-def _with_adapter(kind: Callable[..., R], candidates: tuple[str, ...], adapter: bytes) -> R:
-    return kind(candidates, pickle.loads(adapter))
+def _with_adapter(
+    kind: Callable[..., R],
+    candidates: tuple[str, ...],
+    sizes: tuple[int, int, int] | None,
+    weights: dict[str, np.ndarray],
+) -> R:
+    if sizes is None:
+        return kind(candidates, None)
+    state_size, hidden, ensemble_size = sizes
+    adapter = DigitAdapter(state_size, hidden, dropout=0.0, ensemble_size=ensemble_size).eval()
+    adapter.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
+    return kind(candidates, adapter)
 
 
 class Tabling(_OfCandidates):
