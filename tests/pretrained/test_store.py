@@ -20,8 +20,9 @@ from numerate.numeral_table import NumeralTable
 from numerate.places import default_cache
 from numerate.pretrained import store as stores
 from numerate.pretrained.backbone import open_backbone
+from numerate.pretrained.block_reader import as_half
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.store import Store, as_half, remembered_cache
+from numerate.pretrained.store import Store, remembered_cache
 
 CANDIDATES = ["5", "7", "60", "120"]
 
@@ -116,13 +117,14 @@ def test_a_paragraph_is_laid_out_once_whatever_is_asked(
     monkeypatch.setattr(lm, "lay_out", counted)
     split.fill(detailed=True)
     split.table(NumeralTable(CANDIDATES))
-    split.best(NumeralTable(CANDIDATES), lambda plan, _: lm.best(plan, NumeralTable(CANDIDATES)))
+    split.best(NumeralTable(CANDIDATES))
     times = [sum(one is paragraph for one in laid_out) for paragraph in split.paragraphs]
     assert times == [1] * len(times), "for the trees, the scores, the table, the best"
 
 
 def test_states_beyond_half_precision_stay_finite() -> None:
-    found = as_half(np.array([1.5, 1e6, -1e6], dtype=np.float32)).astype(np.float16)
+    found = as_half(np.array([1.5, 1e6, -1e6], dtype=np.float32))
+    assert found.dtype == np.float16
     assert found.tolist() == [1.5, 65504, -65504]
 
 

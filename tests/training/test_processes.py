@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.processes import copy_of_this_process
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from numerate.cli import app, main
 from numerate.corpus.prepare import prepare
+from numerate.errors import RunError
 from numerate.training import loop
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -103,6 +105,22 @@ def test_two_processes_do_what_one_does_with_twice_the_batch(cardiac: Path, tmp_
     for first, second in zip(*logs, strict=True):
         for figure in ("train_loss", "dev_loss", "dev_numeral_perplexity"):
             assert second[figure] == pytest.approx(first[figure], rel=1e-4), figure
+
+
+def test_a_checkpoint_that_only_some_machines_see_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would train from different epochs, and wait for each other for ever."""
+    monkeypatch.setattr(loop.Trainer, "_total", lambda self, value: 1.0)
+    for folder in ("sees", "does not"):
+        trainer = object.__new__(loop.Trainer)
+        trainer.folder = tmp_path / folder
+        trainer.accelerator = SimpleNamespace(num_processes=2)  # type: ignore[assignment]
+        (tmp_path / folder).mkdir()
+        if folder == "sees":
+            (trainer.folder / "checkpoint.safetensors").touch()
+        with pytest.raises(RunError, match="seen by 1 of 2 processes, expected all"):
+            trainer.resume()
 
 
 def test_a_full_disk_is_one_line_and_costs_nothing(

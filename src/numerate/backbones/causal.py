@@ -25,6 +25,7 @@ from numerate.heads.dropout import ByteDropout
 from numerate.numeral_table import SYMBOLS, NumeralTable
 from numerate.places import default_cache
 from numerate.pretrained.backbone import trained_weights
+from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import (
     WRITTEN,
     LaidOut,
@@ -33,7 +34,7 @@ from numerate.pretrained.language_model import (
     join_scores,
     prefixes_in_view,
 )
-from numerate.pretrained.layout import Paragraph, Plan
+from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.store import Progress, Store
 from numerate.sight.collate import CorpusSight
@@ -110,6 +111,7 @@ class CausalBackbone(Backbone):
         beside: Sequence[Backbone] = (),
         *,
         detailed: bool = False,
+        readers: Readers | None = None,
     ) -> None:
         """What is said of this dataset is cached, once for all over the same language model."""
         self.progress, self.reads_nodes = progress, detailed
@@ -120,7 +122,7 @@ class CausalBackbone(Backbone):
         known = [store for store in stores if (store.dataset, store.sight) == (dataset, sight)]
         folders = [cache, *(other.remembered for other in together)]
         folder = next(filter(None, folders), None) or default_cache()
-        self.store = known[0] if known else Store(folder, self.lm, dataset, sight)
+        self.store = known[0] if known else Store(folder, self.lm, dataset, sight, readers)
 
     def hidden(self, states: Tensor) -> Tensor:
         """What a head sees of the language model's states: [N, S] → [N, D]."""
@@ -353,14 +355,14 @@ class CausalBackbone(Backbone):
         rows = np.zeros(len(split.numerals), dtype=np.int64)
         rows[digits.places] = np.arange(len(digits.places))
 
-        def find(plan: Plan, numerals: np.ndarray) -> np.ndarray:
+        def beside(numerals: np.ndarray) -> Beside:
             context = reading.context[torch.from_numpy(rows[numerals]).to(self.device)]
             found = head.beside_digits(context, candidates)
             assert found is not None, "a head that uses digits says what stands beside them"
             weight, rest = (part.cpu().numpy() for part in found)
-            return self.lm.best(plan, candidates, Beside(weight, rest), adapter)
+            return Beside(weight, rest)
 
-        found = split.best(candidates, find, sources, self.progress, head)
+        found = split.best(candidates, beside, sources, self.progress, head)
         return np.asarray(found[digits.places])
 
     def digit_tables(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from numerate.batching import Corpus
 from numerate.corpus.dataset import Dataset
 from numerate.heads.base import Context, NumeralHead
 from numerate.numeral_table import NumeralTable
+from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.store import Progress
 
 AFTER = 3  # tokens after a numeral that say whether it suits them: its unit, and a little more
@@ -131,9 +132,11 @@ class Backbone(nn.Module, ABC):
         beside: Sequence["Backbone"] = (),
         *,
         detailed: bool = False,
+        readers: Readers | None = None,
     ) -> None:
         """Texts of a dataset are to be read: who reads slowly remembers what it said of them,
-        together with those `beside` it, some of which may need it `detailed`."""
+        together with those `beside` it, some of which may need it `detailed`; `readers` may read
+        in its place."""
 
     def best(
         self, reading: Reading, head: NumeralHead, candidates: NumeralTable

@@ -10,12 +10,14 @@ from numerate.cli.chosen import first_given
 from numerate.cli.named_places import FOLDER
 from numerate.cli.shared_options import (
     USUAL,
+    Address,
     BatchSize,
     Cache,
     Clip,
     DatasetFolder,
     Device,
     Dropout,
+    Engine,
     Epochs,
     HalveAfter,
     Hidden,
@@ -25,6 +27,7 @@ from numerate.cli.shared_options import (
     MixedPrecision,
     Patience,
     PlainMixture,
+    ReadingProcesses,
     Seed,
     StateSize,
     Threads,
@@ -126,6 +129,9 @@ def train(
     device: Device = None,
     threads: Threads = None,
     mixed_precision: MixedPrecision = USUAL.mixed_precision,
+    engine: Engine = "local",
+    address: Address = None,
+    processes: ReadingProcesses = None,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write TensorBoard files into the run.")
     ] = False,
@@ -139,6 +145,7 @@ def train(
         check_head_name(name)
     of_it = usual_of(backbone)
     use_threads(threads)
+    from numerate.pretrained.block_reader import Readers
     from numerate.training.train_command import train_with_progress
 
     train_with_progress(
@@ -173,6 +180,7 @@ def train(
         sight=sight,
         cache=cache,
         trust_remote_code=trust_remote_code,
+        readers=Readers.chosen(engine, address, processes, device),
         device=device,
         resume=resume,
         force=force,
@@ -288,10 +296,14 @@ def evaluate(
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
     threads: Threads = None,
+    engine: Engine = "local",
+    address: Address = None,
+    processes: ReadingProcesses = None,
 ) -> None:
     """Print the paper's two result tables for trained runs, and write metrics.json into each."""
     use_threads(threads)
     from numerate.evaluation.evaluate_command import evaluate_runs
+    from numerate.pretrained.block_reader import Readers
 
     evaluate_runs(
         runs,
@@ -308,6 +320,7 @@ def evaluate(
         cache=cache,
         trust_remote_code=trust_remote_code,
         sight=sight,
+        readers=Readers.chosen(engine, address, processes, device),
     )
 
 

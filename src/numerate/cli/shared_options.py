@@ -88,6 +88,15 @@ Address = Annotated[
 Processes = Annotated[
     int, typer.Option(help="Worker processes; 0: one per core, of all machines with ray.")
 ]
+ReadingProcesses = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        help="hf: workers that read the dataset, each with the model, on a GPU of its own where "
+        "there are any; 0: one per GPU, or core.",
+        show_default="this process alone; with ray 0, of all machines",
+    ),
+]
 MixedPrecision = Annotated[
     str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
 ]

@@ -11,15 +11,18 @@ from numerate.cli.named_places import FILE
 from numerate.cli.shared_options import (
     INPUT_FORMATS,
     RUN_OR_CONFIGURED,
+    Address,
     Cache,
     DatasetFolder,
     Device,
+    Engine,
     Field,
     ForceDomain,
     Limit,
     Models,
     MovedDataset,
     OutputFormat,
+    ReadingProcesses,
     Tables,
     TrustRemoteCode,
 )
@@ -90,9 +93,15 @@ def calibrate(
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
+    engine: Engine = "local",
+    address: Address = None,
+    processes: ReadingProcesses = None,
 ) -> None:
     """Calibrate alarms and intervals of a run on its dev split, and keep that in the run."""
-    ModelSource(run, dataset, cache, trust_remote_code, device).calibrate()
+    from numerate.pretrained.block_reader import Readers
+
+    readers = Readers.chosen(engine, address, processes, device)
+    ModelSource(run, dataset, cache, trust_remote_code, device).calibrate(readers)
 
 
 @command

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from numerate.errors import NumerateError
+from numerate.threads import use_threads
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -46,7 +47,7 @@ def _in_processes(
     pending: deque[Future[R]] = deque()
     # Not forked: the threads of libraries would not survive it.
     context = get_context("spawn")
-    initial = (make, context.Value("i", 0), gpus)
+    initial = (make, context.Value("i", 0), gpus, _threads(processes))
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=initial)
     try:
         for unit in units:
@@ -76,10 +77,19 @@ def _result(future: Future[R]) -> R:
         raise NumerateError(f"a worker process died, {reason}") from None
 
 
-def _begin(make: Callable[[], Callable[[Any], Any]], begun: Any, gpus: float) -> None:
+def _threads(processes: int) -> int | None:
+    """Of each worker: what was told, else its part of the cores."""
+    told = "OMP_NUM_THREADS" in os.environ
+    return None if told else max(1, (os.cpu_count() or 1) // processes)
+
+
+def _begin(
+    make: Callable[[], Callable[[Any], Any]], begun: Any, gpus: float, threads: int | None
+) -> None:
     """In a worker. What goes wrong in `make` is told with its first unit, not here."""
     global _make
     _make = make
+    use_threads(threads)
     Thread(target=_die_with_parent, daemon=True).start()
     if gpus:
         with begun.get_lock():

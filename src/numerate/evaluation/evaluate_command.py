@@ -18,6 +18,7 @@ from numerate.model.stored import StoredModel
 from numerate.notices import say
 from numerate.places import as_named
 from numerate.pretrained.backbone import PREFIX, parse_reference
+from numerate.pretrained.block_reader import Readers
 from numerate.progress import PassProgress
 from numerate.runs.folder import METRICS
 from numerate.sight.columns import check_level
@@ -41,6 +42,7 @@ def evaluate_runs(
     cache: Path | None = None,
     trust_remote_code: bool = False,
     sight: str | None = None,
+    readers: Readers | None = None,
 ) -> None:
     if format not in FORMATS:
         raise NumerateError(f"format: got {format!r}, expected one of {', '.join(FORMATS)}")
@@ -70,7 +72,7 @@ def evaluate_runs(
                 confidence=confidence,
                 device=device,
                 limit=limit,
-                settings=Settings(cache, known, trust_remote_code, progress, sight),
+                settings=Settings(cache, known, trust_remote_code, progress, sight, readers),
             )
             evaluations.append(evaluation)
     results = compare(evaluations[0], evaluations[1], confidence or 0.95) if compared else None

@@ -65,6 +65,7 @@ class DigitAdapter(nn.Module):
     ) -> None:
         super().__init__()
         self.ensemble_size = ensemble_size
+        self.sizes = (state_size, hidden, ensemble_size)
         self.norm = nn.LayerNorm(state_size, elementwise_affine=False)  # `first` has scales
         self.dropout = ByteDropout(dropout)
         self.first = nn.Linear(state_size + MASSES, ensemble_size * hidden)

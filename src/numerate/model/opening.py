@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -20,7 +21,9 @@ from numerate.model.config import NETWORKS, ModelConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.stored import StoredModel
+from numerate.places import place_of
 from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
+from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.packaged import located
 from numerate.pretrained.store import Progress, remembered_cache
@@ -42,6 +45,7 @@ class Settings:
     trust_remote_code: bool = False
     progress: Progress | None = None
     sight: str | None = None  # how far one as it comes sees; runs were trained to see as they do
+    readers: Readers | None = None  # who reads a dataset; None: this process
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class Opened:
             self.settings.progress,
             [model.backbone for model in models],
             detailed=any(model.head.digit_adapter() is not None for model in models),
+            readers=self.settings.readers,
         )
         return opened
 
@@ -228,7 +233,16 @@ def _over_pretrained(
         lm.scorer.adapted.merge_for_good()
         weights = (folder / WEIGHTS).read_bytes()
         lm.digest = hashlib.sha256(about.digest.encode() + weights).hexdigest()
+        place = place_of(folder) or str(folder.absolute())
+        lm.open_again = partial(_open_tuned, place, settings.trust_remote_code)
     return model
+
+
+def _open_tuned(place: str, trusted: bool, device: torch.device) -> PretrainedLM:
+    """What a run has made of its pretrained model, for who reads in other processes."""
+    model = open_stored(here(place), device, Settings(trust_remote_code=trusted))
+    assert isinstance(model.backbone, CausalBackbone)
+    return model.backbone.lm
 
 
 def _is_tuned(opened: Opened) -> bool:

@@ -27,6 +27,7 @@ from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.passages import read_corpus
 from numerate.pretrained.backbone import parse_reference
+from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.store import Progress
@@ -92,12 +93,15 @@ def calibrate_anew(
     device: str | None = None,
     cache: str | Path | None = None,
     trust_remote_code: bool = False,
+    readers: Readers | None = None,
     say: Say = notices.say,
 ) -> Calibration:
-    """Calibrate what `load` opens on its dev split, whether or not it was before."""
+    """Calibrate what `load` opens on its dev split, whether or not it was before; `readers` may
+    read it for a pretrained model."""
     if is_shipped(path):
         raise NumerateError(f"run: got {path}, which comes calibrated; expected one of your own")
-    settings = Settings(cache_here(cache) if cache else None, None, trust_remote_code)
+    folder = cache_here(cache) if cache else None
+    settings = Settings(folder, None, trust_remote_code, readers=readers)
     loading = _Loading(open_model(path, device=device, settings=settings), dataset, say)
     loading.model()
     return loading.calibration(anew=True)

@@ -8,6 +8,7 @@ from numerate.errors import NumerateError
 
 if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM
+    from numerate.pretrained.block_reader import Readers
 
 SHORTEST, LONGEST = 150, 900  # characters of a text that is read at a glance
 LEAST_NUMERALS = 3
@@ -38,7 +39,7 @@ class ModelSource:
             sight="tables" if with_tables and is_bare else None,
         )
 
-    def calibrate(self) -> None:
+    def calibrate(self, readers: "Readers | None" = None) -> None:
         """Find out anew, on the dev split, what is odd to it and how wide its intervals must be."""
         from numerate.notices import say
         from numerate.plausibility.load import calibrate_anew
@@ -49,6 +50,7 @@ class ModelSource:
             cache=self.cache,
             trust_remote_code=self.trust_remote_code,
             device=self.device,
+            readers=readers,
         )
         intervals = found.intervals
         assert intervals is not None, "those of this version were fitted"

@@ -34,6 +34,7 @@ class Backbone:
     window: int  # most positions the model can take
     end_ids: tuple[int, ...]  # every token that ends a text
     adds_start: int | None  # what the tokenizer itself puts before a text
+    trusted: bool = False  # whether code that comes with it is run
 
     @property
     def name(self) -> str:
@@ -92,6 +93,7 @@ def open_backbone(
         window=_window(text_config),
         end_ids=_end_ids(path, model, tokenizer),
         adds_start=_added_start(path, tokenizer),
+        trusted=trust_remote_code,
     )
 
 

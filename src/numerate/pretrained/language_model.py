@@ -1,6 +1,6 @@
 """A pretrained language model as something that scores words and numerals of paragraphs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache, partial
 
@@ -14,9 +14,10 @@ from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.notices import say
 from numerate.numeral_table import NumeralTable
-from numerate.pretrained.backbone import Backbone
+from numerate.pretrained.backbone import Backbone, open_backbone
 from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.layout import Paragraph, Plan, Planner
+from numerate.pretrained.packaged import portable
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.ranking import Ranking
 from numerate.pretrained.scorer import (
@@ -103,7 +104,11 @@ class PretrainedLM:
             )
         self.scorer = Scorer(backbone.model, self.tokens)
         self.start = backbone.adds_start if start is None else start
-        self._ranking = lru_cache(RANKINGS)(partial(Ranking, self.scorer, self.tokens))
+        self.ranking = lru_cache(RANKINGS)(partial(Ranking, self.scorer, self.tokens))
+        # How other processes open it, from what is on disk; whoever tunes it says how otherwise.
+        self.open_again: Callable[[torch.device], PretrainedLM] = partial(
+            _open_again, portable(backbone.place), backbone.trusted
+        )
 
     def choose_start(self, paragraphs: Sequence[Paragraph]) -> int:
         """The symbol before a text: the tokenizer's own, else the one that predicts best.
@@ -218,7 +223,7 @@ class PretrainedLM:
         adapter: DigitAdapter | None = None,
     ) -> np.ndarray:
         """log p(candidate | a numeral comes) before each numeral of a plan, or some: [N, C]."""
-        return self._ranking(tuple(candidates.texts)).table(plan.with_roots(which), adapter)
+        return self.ranking(tuple(candidates.texts)).table(plan.with_roots(which), adapter)
 
     def best(
         self,
@@ -228,7 +233,7 @@ class PretrainedLM:
         adapter: DigitAdapter | None = None,
     ) -> np.ndarray:
         """The likeliest candidate before each numeral of a plan: int64 [N]."""
-        return self._ranking(tuple(candidates.texts)).best(plan, beside, adapter)
+        return self.ranking(tuple(candidates.texts)).best(plan, beside, adapter)
 
     def writer(self, plan: Plan, index: int, adapter: DigitAdapter | None = None) -> NumeralWriter:
         """What the model would write before a numeral of a plan, symbol by symbol."""
@@ -270,6 +275,10 @@ class PretrainedLM:
         return total.cpu().numpy()
 
 
+def _open_again(path: str, trusted: bool, device: torch.device) -> PretrainedLM:
+    return PretrainedLM(open_backbone(path, device=device, trust_remote_code=trusted))
+
+
 class Layouts:
     """The paragraphs of a split, each laid out when it is first asked for.
 
@@ -287,13 +296,17 @@ class Layouts:
         self._last: dict[int, LaidOut] = {}
         self._room = CACHED_NODES
 
+    def texts(self, which: Sequence[int]) -> tuple[list[Paragraph], list[Prefix | None] | None]:
+        """What is laid out: some paragraphs, and what stands before each where anything does."""
+        before = None
+        if self._prefixes is not None:
+            before = [self._prefixes[index] for index in which]
+        return [self._paragraphs[index] for index in which], before
+
     def of(self, which: Sequence[int]) -> list[LaidOut]:
         missing = [i for i in which if i not in self._cached and i not in self._last]
         if missing:
-            before = None
-            if self._prefixes is not None:
-                before = [self._prefixes[index] for index in missing]
-            new = self._lm.lay_out([self._paragraphs[index] for index in missing], before)
+            new = self._lm.lay_out(*self.texts(missing))
             self._last = {i: self._last[i] for i in which if i in self._last}
             for index, laid_out in zip(missing, new, strict=True):
                 size = sum(len(plan.tokens) for plan in laid_out.windows)

@@ -64,7 +64,7 @@ class Ranking:
             tree = self._whole[space]
             reader = Following(branches, tree.asked, adapter)
             roots = np.array([plan.roots[place][0] for place in places])
-            some = beside and Beside(beside.weight[places], beside.others[places])
+            some = beside and beside.at(places)
             result[places] = best_first(reader, tree, roots, at_once, some)
         return result
 

@@ -7,22 +7,23 @@ a mark says which paragraphs are done, so that an interrupted pass goes on where
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.errors import BackboneError, NumerateError
-from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
+from numerate.heads.base import NumeralHead
+from numerate.heads.digit_adapter import DigitAdapter
 from numerate.notices import say
 from numerate.numeral_table import NumeralTable
-from numerate.packing import move
+from numerate.pretrained.block_reader import Block, Readers, Scoring, Searching, Tabling, Work
 from numerate.pretrained.language_model import (
     TABLES,
     WRITTEN,
@@ -32,14 +33,13 @@ from numerate.pretrained.language_model import (
     prefixes_of,
     read_paragraphs,
 )
-from numerate.pretrained.layout import NOTHING, Paragraph, Plan
+from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.mapped import open_mapped, put
+from numerate.pretrained.store_parts import DetailStore, NumberStore
 from numerate.pretrained.written_tables import WRITING
 from numerate.ragged import ranges
 from numerate.runs.folder import digest_of_tables, read_json
-from numerate.spelling.forest import Trees
-from numerate.spelling.numeral_tokens import SpellingTree
-from numerate.spelling.token_classes import MASSES
+from numerate.spelling.best_first import Beside
 from numerate.storage import exists, is_remote
 from numerate.storage.shared_cache import SharedFolder, cache_here
 
@@ -47,10 +47,10 @@ FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
 ABOUT = "about.json"
-LAID_OUT = 256  # the same where only trees are asked for
 
+R = TypeVar("R")
 Progress = Callable[[str, int, int], None]  # what, done, of how many
-OfPlan = Callable[[Plan, np.ndarray], np.ndarray]  # of its numerals, which have these places
+OfNumerals = Callable[[np.ndarray], Beside]  # that have these places in the split
 
 
 def remembered_cache(told: str | None) -> Path | None:
@@ -74,10 +74,16 @@ class Store:
     """The scores and states of one model on one dataset."""
 
     def __init__(
-        self, cache: Path, model: PretrainedLM, dataset: Dataset, sight: str = "none"
+        self,
+        cache: Path,
+        model: PretrainedLM,
+        dataset: Dataset,
+        sight: str = "none",
+        readers: Readers | None = None,
     ) -> None:
-        """`sight` is how far the model sees."""
+        """`sight` is how far the model sees; `readers`, by default this process, read with it."""
         self.model = model
+        self.readers = readers or Readers()
         self.dataset = dataset
         self.sight = sight
         digest, content = model.digest, dataset.manifest["content_hash"]
@@ -185,26 +191,29 @@ class SplitStore:
         waiting, what = wanted[~done[wanted]], f"reading {self.name}"
         if self.prefixes is not None:  # paragraphs with the same before them side by side
             waiting = waiting[np.argsort(self.prefixes.which[waiting], kind="stable")]
-        for some in self._portions(waiting, what, progress, PARAGRAPHS):
-            scores = self.store.model.score(self.layouts.of(some), detailed=detailed)
-            for index, score in zip(some, scores, strict=True):
-                numerals = slice(*self.numeral_starts[index : index + 2])
-                put(self.targets, slice(*self.target_starts[index : index + 2]), score.targets)
-                put(self.gates, numerals, score.gates)
-                put(self.numerals, numerals, score.numerals)
-                put(self.states, numerals, as_half(score.states))
-                if detailed:
-                    self.details.put(numerals, score)
-                if self.numbers:
-                    self.numbers.put(index, numerals, score)
-            for array in arrays:
-                array.flush()  # type: ignore[attr-defined]
-            for marks in (self.done, done):
-                put(marks, some, True)
-                marks.flush()  # type: ignore[attr-defined]
+        with self._read(waiting, what, progress, PARAGRAPHS, Scoring(detailed)) as portions:
+            for some, scores in portions:
+                for index, score in zip(some, scores, strict=True):
+                    self._put(index, score, detailed)
+                for array in arrays:
+                    array.flush()  # type: ignore[attr-defined]
+                for marks in (self.done, done):
+                    put(marks, some, True)
+                    marks.flush()  # type: ignore[attr-defined]
+
+    def _put(self, index: int, score: ParagraphScores, detailed: bool) -> None:
+        numerals = slice(*self.numeral_starts[index : index + 2])
+        put(self.targets, slice(*self.target_starts[index : index + 2]), score.targets)
+        put(self.gates, numerals, score.gates)
+        put(self.numerals, numerals, score.numerals)
+        put(self.states, numerals, score.states)
+        if detailed:
+            self.details.put(numerals, score)
+        if self.numbers:
+            self.numbers.put(index, numerals, score)
 
     @cached_property
-    def details(self) -> "DetailStore":
+    def details(self) -> DetailStore:
         return DetailStore(self)
 
     def table(
@@ -220,12 +229,8 @@ class SplitStore:
         """
         key = _key(candidates, adapter)
         table = self.array(key, np.float32, (len(self.numerals), len(candidates)))
-        lm = self.store.model
-
-        def find(plan: Plan, _: np.ndarray) -> np.ndarray:
-            return lm.table(plan, candidates, adapter=adapter)
-
-        self._rank(table, key, paragraphs, progress, find)
+        work = Tabling(tuple(candidates.texts), adapter)
+        self._rank(table, key, paragraphs, progress, work)
         return table
 
     def has_table(
@@ -242,18 +247,20 @@ class SplitStore:
     def best(
         self,
         candidates: NumeralTable,
-        find: OfPlan,
+        beside: OfNumerals | None = None,
         paragraphs: np.ndarray | Sequence[int] | None = None,
         progress: Progress | None = None,
-        model: nn.Module | None = None,
+        head: NumeralHead | None = None,
     ) -> np.ndarray:
         """Which candidate is the likeliest before each numeral: int32 [N].
 
-        `find` says it of a plan, to which `model` gives more than the language model itself.
+        A `head` may adapt the language model's digits, and say what stands `beside` them.
         """
-        key = f"{_key(candidates, model)}-best"
+        key = f"{_key(candidates, head)}-best"
         best = self.array(key, np.int32, (len(self.numerals),))
-        self._rank(best, key, paragraphs, progress, find)
+        adapter = None if head is None else head.digit_adapter()
+        work = Searching(tuple(candidates.texts), adapter)
+        self._rank(best, key, paragraphs, progress, work, beside)
         return best
 
     def _rank(
@@ -262,145 +269,66 @@ class SplitStore:
         key: str,
         paragraphs: np.ndarray | Sequence[int] | None,
         progress: Progress | None,
-        of_plan: OfPlan,
+        work: Work[np.ndarray],
+        beside: OfNumerals | None = None,
     ) -> None:
-        """Fill the rows of numerals, plan by plan, in the paragraphs that are not done yet."""
+        """Fill the rows of numerals in the paragraphs that are not done yet."""
         done = self._marks(f"{key}-done")
         wanted = np.arange(len(self.paragraphs)) if paragraphs is None else np.asarray(paragraphs)
         waiting = wanted[~done[wanted]]
         what = f"ranking candidates in {self.name}"
-        for some in self._portions(waiting, what, progress, RANKED):
-            for index, laid_out in zip(some, self.layouts.of(some), strict=True):
-                begin = int(self.numeral_starts[index])
-                for plan in laid_out.windows:
-                    rows = np.arange(begin, begin + len(plan.roots))
-                    put(found, rows, of_plan(plan, rows))
-                    begin += len(rows)
-            found.flush()  # type: ignore[attr-defined]
-            put(done, some, True)
-            done.flush()  # type: ignore[attr-defined]
+        with self._read(waiting, what, progress, RANKED, work, beside) as portions:
+            for some, rows in portions:
+                begin = 0
+                for index in some:
+                    numerals = slice(*self.numeral_starts[index : index + 2])
+                    end = begin + numerals.stop - numerals.start
+                    put(found, numerals, rows[begin:end])
+                    begin = end
+                found.flush()  # type: ignore[attr-defined]
+                put(done, some, True)
+                done.flush()  # type: ignore[attr-defined]
 
     def _marks(self, name: str) -> np.ndarray:
         return self.array(name, np.bool_, (len(self.paragraphs),))
 
-    def _portions(
+    def _read(
         self,
         waiting: np.ndarray,
         what: str,
         progress: Progress | None,
         at_once: dict[str, int],
-    ) -> Iterator[list[int]]:
+        work: Work[R],
+        beside: OfNumerals | None = None,
+    ) -> AbstractContextManager[Iterator[tuple[list[int], R]]]:
+        """Portion by portion, in order: which paragraphs, and what was found out of them.
+
+        Where it is left in the middle, workers end.
+        """
         count = at_once.get(self.store.model.scorer.device.type, at_once["cpu"])
-        for begin in range(0, len(waiting), count):
-            if progress:
-                progress(what, begin, len(waiting))
-            yield waiting[begin : begin + count].tolist()
-        if progress and len(waiting):
-            progress(what, len(waiting), len(waiting))
-        if len(waiting):
-            self.store.shared.publish()
+        portions = [waiting[i : i + count].tolist() for i in range(0, len(waiting), count)]
 
+        def found() -> Generator[tuple[list[int], R], None, None]:
+            blocks = (self._block(some, beside) for some in portions)
+            results = self.store.readers.read(self.store.model, work, blocks)
+            done = 0
+            for some in portions:
+                if progress:
+                    progress(what, done, len(waiting))
+                yield some, next(results)
+                done += len(some)
+            if progress and portions:
+                progress(what, done, done)
+            if portions:
+                self.store.shared.publish()
 
-class NumberStore:
-    """States after the numbers in view of a split's paragraphs: those of tables once a prefix."""
+        return closing(found())
 
-    def __init__(self, split: SplitStore) -> None:
-        distinct = [None] if split.prefixes is None else split.prefixes.distinct
-        count = len(split.paragraphs)
-        self._which = np.zeros(count, np.int64) if split.prefixes is None else split.prefixes.which
-        seen = [NOTHING if prefix is None else prefix.seen for prefix in distinct]
-        self._starts = np.cumsum([0, *map(len, seen)])
-        self._seen = np.concatenate(seen).astype(np.bool_)
-        self._numeral_starts = split.numeral_starts
-        size = split.store.model.scorer.number_size
-        # An empty file cannot be mapped.
-        tables, own = max(1, int(self._starts[-1])), max(1, len(split.numerals))
-        self.of_tables = split.array("table-states", np.float16, (tables, size))
-        self.own = split.array("after-states", np.float16, (own, size))
-        self.arrays = [self.of_tables, self.own]
-
-    def put(self, paragraph: int, numerals: slice, score: ParagraphScores) -> None:
-        which = self._which[paragraph]
-        tables = slice(*self._starts[which : which + 2])
-        states = as_half(score.number_states)
-        put(self.of_tables, tables, states[: tables.stop - tables.start])
-        put(self.own, numerals, states[tables.stop - tables.start :])
-
-    def gather(self, paragraphs: np.ndarray, tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of the numbers in view of some paragraphs, the states after each, [E, R], and which were
-        read, [E]: of each paragraph so many of its `tables`, then its own."""
-        which = self._which[paragraphs]
-        own = np.diff(self._numeral_starts)[paragraphs]
-        counts = np.stack([tables, own], axis=1).reshape(-1)
-        ends = np.cumsum(counts)
-        begins = np.stack([self._starts[which], self._numeral_starts[paragraphs]], axis=1)
-        in_table = np.repeat(np.tile([True, False], len(paragraphs)), counts)
-        rows = np.repeat(begins.reshape(-1) - (ends - counts), counts) + np.arange(len(in_table))
-        states = np.empty((len(rows), self.own.shape[1]), dtype=np.float16)
-        states[in_table] = self.of_tables[rows[in_table]]
-        states[~in_table] = self.own[rows[~in_table]]
-        seen = np.ones(len(rows), dtype=np.bool_)
-        seen[in_table] = self._seen[rows[in_table]]
-        return states, seen
-
-
-class DetailStore:
-    """What adapting digits needs of a split beside its scores: what is said at spelling trees.
-
-    The nodes of every numeral's tree are stored, one tree after another: states, masses, costs.
-    The trees themselves are not stored: planning the text gives the same ones again.
-    """
-
-    def __init__(self, split: SplitStore) -> None:
-        self.trees = Trees.of(self._planned(split))
-        self.starts = np.cumsum([0, *self.trees.nodes.counts(self.trees.which)])
-        self.closing_starts = np.cumsum([0, *self.trees.closings.counts(self.trees.which)])
-        count, size = int(self.starts[-1]), split.states.shape[1]
-        self.states = split.array("node-states", np.float16, (count, size))
-        self.masses = split.array("node-masses", np.float32, (count, MASSES))
-        self.costs = split.array("node-costs", np.float32, (count,))
-        closings = max(1, int(self.closing_starts[-1]))  # an empty file cannot be mapped
-        self.closings = split.array("node-closings", np.float32, (closings,))
-        self.done = split.array("node-done", np.bool_, (len(split.paragraphs),))
-        self.arrays = [self.states, self.masses, self.costs, self.closings]
-
-    @staticmethod
-    def _planned(split: SplitStore) -> Iterator[SpellingTree | None]:
-        count = len(split.paragraphs)
-        for begin in range(0, count, LAID_OUT):
-            for laid_out in split.layouts.of(range(begin, min(begin + LAID_OUT, count))):
-                yield from laid_out.trees
-
-    def put(self, numerals: slice, score: ParagraphScores) -> None:
-        nodes = slice(self.starts[numerals.start], self.starts[numerals.stop])
-        closings = slice(self.closing_starts[numerals.start], self.closing_starts[numerals.stop])
-        if nodes.start < nodes.stop:
-            put(self.states, nodes, as_half(score.node_states))
-            put(self.masses, nodes, score.node_masses)
-            put(self.costs, nodes, score.node_costs)
-            put(self.closings, closings, score.node_closings)
-
-    def gather(self, numerals: np.ndarray, device: torch.device) -> DigitBatch | None:
-        """The trees of some numerals, and what the model says at their nodes."""
-        nodes = ranges(self.starts[numerals], self.starts[numerals + 1])
-        closings = ranges(self.closing_starts[numerals], self.closing_starts[numerals + 1])
-
-        def tensor(array: np.ndarray, rows: np.ndarray, dtype: torch.dtype) -> Tensor:
-            return move(array[rows], device).to(dtype)
-
-        details = NodeDetails(
-            tensor(self.states, nodes, torch.float32),
-            tensor(self.masses, nodes, torch.float64),
-            tensor(self.costs, nodes, torch.float64),
-            tensor(self.closings, closings, torch.float64),
-        )
-        return DigitBatch.of(self.trees.take(numerals), details)
-
-
-def as_half(states: np.ndarray) -> np.ndarray:
-    """Fit for float16: what is beyond its range is as large as it can be, not infinite."""
-    largest = float(np.finfo(np.float16).max)
-    return states.clip(-largest, largest)
+    def _block(self, which: list[int], beside: OfNumerals | None) -> Block:
+        if beside is None:
+            return Block(self.layouts, which)
+        rows = (np.arange(*self.numeral_starts[index : index + 2]) for index in which)
+        return Block(self.layouts, which, [beside(some) for some in rows])
 
 
 def _key(candidates: NumeralTable, model: nn.Module | None) -> str:

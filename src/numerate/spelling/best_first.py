@@ -33,6 +33,9 @@ class Beside:
     weight: np.ndarray  # [N] the language model's in the mixture
     others: np.ndarray  # [N, C]
 
+    def at(self, places: "slice | list[int]") -> "Beside":
+        return Beside(self.weight[places], self.others[places])
+
 
 class CandidateTree:
     """All spellings of all candidates after one kind of space: K nodes, C candidates."""

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from numerate.atomic import write_file
 from numerate.batching import Corpus
-from numerate.errors import FailureError
+from numerate.errors import FailureError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.runs.folder import CHECKPOINT, LOG
 from numerate.training.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -70,8 +70,15 @@ class Trainer:
         return self.progress.epoch >= self.options.epochs or stale >= self.options.patience
 
     def resume(self) -> bool:
-        """Go on from the run's checkpoint, if there is one."""
-        if not (self.folder / CHECKPOINT).exists():
+        """Go on from the run's checkpoint, if there is one; all processes, or none."""
+        found = (self.folder / CHECKPOINT).exists()
+        seeing, processes = int(self._total(float(found))), self.accelerator.num_processes
+        if 0 < seeing < processes:
+            raise RunError(
+                f"{self.folder / CHECKPOINT}: seen by {seeing} of {processes} processes, expected "
+                "all: a run is resumed from a folder that all machines have"
+            )
+        if not found:
             return False
         self.progress, self.best = load_checkpoint(
             self.folder, self.identity, self.model, self.step.optimizer

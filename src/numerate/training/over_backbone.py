@@ -19,6 +19,7 @@ from numerate.model.config import ModelConfig
 from numerate.model.numeral_lm import NumeralLM
 from numerate.places import default_cache
 from numerate.pretrained.backbone import FINETUNE, add_adapters, open_backbone
+from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM, prefixes_of, read_paragraphs
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.number_token_loss import NumberTokenLoss
@@ -37,6 +38,7 @@ class BackboneChoice:
     trust_remote_code: bool = False
     progress: Progress | None = None
     number_token_loss: float = 0.0  # its weight beside the likelihood, where the model is tuned
+    readers: Readers | None = None  # who reads a dataset for a frozen one; None: this process
 
     def __post_init__(self) -> None:
         check_choice("value of finetune", self.finetune, FINETUNE)
@@ -46,6 +48,11 @@ class BackboneChoice:
         if weight and self.finetune == "none":
             raise NumerateError(
                 f"number token loss {weight}: got a frozen backbone, expected finetune lora or full"
+            )
+        if self.readers is not None and self.finetune != "none":
+            raise NumerateError(
+                f"finetune {self.finetune}: read anew at every step, so nobody reads ahead; "
+                "expected no --processes or --engine (accelerate launch trains on several)"
             )
 
 
@@ -86,7 +93,8 @@ def over_backbone(
         )
     found: dict[str, Corpus] = {}
     if frozen:
-        store = Store(choice.cache or default_cache(), lm, dataset, config.sight)
+        folder = choice.cache or default_cache()
+        store = Store(folder, lm, dataset, config.sight, choice.readers)
         for name in SPLITS:
             split = store.split(name)
             split.fill(progress=choice.progress, detailed=adapts)

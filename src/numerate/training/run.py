@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator, DistributedDataParallelKwargs
+from accelerate import Accelerator, DistributedDataParallelKwargs, InitProcessGroupKwargs
 from accelerate.state import AcceleratorState
 
 from numerate.atomic import locked
@@ -40,6 +41,8 @@ from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice, over_backbone
 from numerate.training.place import check_place, close_place, open_place
 from numerate.vocabulary import Vocabulary
+
+READING = timedelta(days=7)  # that processes wait for the first, which reads a dataset for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ def train(
     opened = Dataset.open(dataset, verified=True)
     folder = Path(out)
     check_place(folder, resume=resume, force=force)
-    accelerator = _accelerator(device, options)
+    reads_first = isinstance(backbone, BackboneChoice) and backbone.finetune == "none"
+    accelerator = _accelerator(device, options, READING if reads_first else None)
     encoded = opened.split("train").encode()
     words = Vocabulary.build(encoded.types, encoded.counts, vocabulary)
     corpora = load_corpora(opened, words, seeing)
@@ -120,9 +124,11 @@ def train(
         if resume and backbone.cache is None and (writing_folder(folder) / CONFIG).exists():
             told = RunFolder(writing_folder(folder)).config().cache
             backbone = replace(backbone, cache=remembered_cache(told))
-        network, corpora, about = over_backbone(
-            backbone, opened, corpora, config, data, accelerator.device
-        )
+        # The first process reads the dataset; the others find it read where they see its cache.
+        with accelerator.main_process_first() if reads_first else nullcontext():
+            network, corpora, about = over_backbone(
+                backbone, opened, corpora, config, data, accelerator.device
+            )
     if isinstance(network.head, CombinationHead):
         network.head.plain = options.plain_mixture
     made = config.record()
@@ -251,7 +257,10 @@ def _mixture_weights(network: NumeralLM, trainer: Trainer, dataset: Dataset) -> 
     return fit_mixture_weights(network, trainer.dev_corpus, documents, trainer.options.batch_size)
 
 
-def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:
+def _accelerator(
+    device: str | None, options: TrainingOptions, patience: timedelta | None = None
+) -> Accelerator:
+    """With `patience`, processes wait so long for each other; else as long as is usual."""
     if device is not None:
         usable_device(device)
     if not torch.distributed.is_initialized():
@@ -259,9 +268,12 @@ def _accelerator(device: str | None, options: TrainingOptions) -> Accelerator:
         AcceleratorState._reset_state(reset_partial_state=True)
     # A process may meet a batch without numerals, whose head then has no gradient.
     unused = DistributedDataParallelKwargs(find_unused_parameters=True)
+    waiting = InitProcessGroupKwargs(timeout=patience)
     with _environment("ACCELERATE_TORCH_DEVICE", device):
         return Accelerator(
-            cpu=device == "cpu", mixed_precision=options.mixed_precision, kwargs_handlers=[unused]
+            cpu=device == "cpu",
+            mixed_precision=options.mixed_precision,
+            kwargs_handlers=[unused, waiting],
         )
 
 

@@ -9,6 +9,7 @@ from numerate.errors import NumerateError, printable
 from numerate.model.config import NetworkConfig
 from numerate.places import as_place, is_remote, local_path, work_of
 from numerate.pretrained.backbone import parse_reference
+from numerate.pretrained.block_reader import Readers
 from numerate.progress import PassProgress
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
@@ -33,6 +34,7 @@ def train_with_progress(
     cache: Path | None = None,
     trust_remote_code: bool = False,
     ensemble_size: int = 1,
+    readers: Readers | None = None,
     **choices: Any,
 ) -> RunResult:
     path = parse_reference(backbone)
@@ -46,6 +48,8 @@ def train_with_progress(
             raise NumerateError(f"number token loss {number_token_loss}: {wrong}")
         if ensemble_size != 1:
             raise NumerateError(f"ensemble size {ensemble_size}: {wrong}")
+        if readers is not None:
+            raise NumerateError(f"workers that read (--processes, --engine): {wrong}")
         choices["backbone"] = NetworkConfig(backbone, **chosen)
     elif chosen:
         name, value = next(iter(chosen.items()))
@@ -53,7 +57,7 @@ def train_with_progress(
     with PassProgress() as progress, TerminalReporter(model) as terminal:
         if path is not None:
             choices["backbone"] = BackboneChoice(
-                path, finetune, cache, trust_remote_code, progress, number_token_loss
+                path, finetune, cache, trust_remote_code, progress, number_token_loss, readers
             )
             choices["ensemble_size"] = ensemble_size
         reporters: list[Reporter] = []
