@@ -1,0 +1,160 @@
+"""The folder that an audit writes: finished blocks, each of two files, and what is said of all.
+
+A block is there when its documents are: they are written after its findings. Nothing is ever
+appended to a file, so that a kill leaves whole blocks, and at most findings without documents, which
+the next audit writes again. The summary is written last of all: without one, it has not ended.
+"""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from numerate.atomic import locked, write_file
+from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited
+from numerate.auditing.looked_for import differences
+from numerate.errors import NumerateError, SourceError, one_line
+from numerate.records import parse_record
+
+SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
+FORMAT, VERSION = "numerate audit", 1
+_BLOCK = re.compile(r"(documents|findings)-([0-9]{5,})\.parquet")
+_SHOWN = 4  # differences that are named
+
+
+class FindingsFolder:
+    def __init__(self, place: str | Path) -> None:
+        self.name = str(place)  # as the user knows it
+        self._path = Path(place)
+
+    # Blocks
+
+    @property
+    def blocks(self) -> int:
+        """How many there are; they are counted from 0, and none may be missing."""
+        found = [_BLOCK.fullmatch(name) for name in self._names()]
+        numbers = {int(one[2]) for one in found if one and one[1] == "documents"}
+        findings = {int(one[2]) for one in found if one and one[1] == "findings"}
+        for number in range(len(numbers)):
+            for kind, those in (("documents", numbers), ("findings", findings)):
+                if number not in those:
+                    raise NumerateError(
+                        f"{self.name}: {_name(kind, number)} is missing, though later ones are "
+                        "there; add --force to audit anew"
+                    )
+        return len(numbers)
+
+    def write_block(self, number: int, found: Audited) -> None:
+        """Findings first: without documents they do not count."""
+        self._write_table(_name("findings", number), found.findings, FINDINGS)
+        self._write_table(_name("documents", number), found.documents, DOCUMENTS)
+
+    def documents(self, number: int, columns: list[str] | None = None) -> pa.Table:
+        return self._read_table(_name("documents", number), columns)
+
+    def findings(self, number: int, columns: list[str] | None = None) -> pa.Table:
+        return self._read_table(_name("findings", number), columns)
+
+    def _write_table(self, name: str, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+        stream = io.BytesIO()
+        table = pa.Table.from_pylist(rows, schema=schema)
+        pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+        self.write(name, stream.getvalue())
+
+    def _read_table(self, name: str, columns: list[str] | None) -> pa.Table:
+        try:
+            return pq.read_table(
+                io.BytesIO(self._read(name)), columns=columns, page_checksum_verification=True
+            )
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            raise NumerateError(f"{self.name}/{name}: cannot be read: {one_line(error)}") from None
+
+    # What was looked for
+
+    def begin(self, settings: dict[str, Any], *, force: bool) -> None:
+        """Go on with what is there, if it was looked for in the same way; or begin anew."""
+        names = self._names()
+        strangers = [name for name in names if not _is_own(name)]
+        if names and (SETTINGS not in names or strangers):
+            which = f"holds {min(strangers)}" if strangers else "has no audit.json"
+            raise NumerateError(f"{self.name}: {which}, expected a new folder or one of an audit")
+        if names and force:
+            for name in sorted(names, key=lambda name: name != SUMMARY):
+                self._remove(name)
+            names = []
+        if names:
+            self._compare(settings)
+        else:
+            record = {"format": FORMAT, "version": VERSION, "settings": settings}
+            self.write(SETTINGS, as_json(record))
+
+    def _compare(self, settings: dict[str, Any]) -> None:
+        shape = {"format": str, "version": int, "settings": dict}
+        where = f"{self.name}/{SETTINGS}"
+        text = self._read(SETTINGS).decode("utf-8", "replace")
+        record = parse_record(text, shape, NumerateError, where)
+        if (record["format"], record["version"]) != (FORMAT, VERSION):
+            got = f"{record['format']} {record['version']}"
+            raise NumerateError(f"{where}: got {got!r}, expected '{FORMAT} {VERSION}'")
+        if other := differences(record["settings"], settings):
+            told = "; ".join(other[:_SHOWN]) + "; …" * (len(other) > _SHOWN)
+            raise NumerateError(
+                f"{self.name}: was audited otherwise: {told}; choose another place, or add --force "
+                "to audit all of it anew"
+            )
+
+    def unseal(self) -> None:
+        """From now on it is not whole."""
+        for name in (SUMMARY, PAGE):
+            if name in self._names():
+                self._remove(name)
+
+    # Files
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """By this process alone; a second one is told."""
+        if self._path.exists() and not self._path.is_dir():
+            raise NumerateError(f"{self.name}: is a file, expected a folder")
+        with locked(self._path):
+            yield
+
+    def write(self, name: str, data: bytes) -> None:
+        self._path.mkdir(parents=True, exist_ok=True)
+        write_file(self._path / name, data)
+
+    def _names(self) -> set[str]:
+        if not self._path.is_dir():
+            return set()
+        return {path.name for path in self._path.iterdir()}
+
+    def _read(self, name: str) -> bytes:
+        return (self._path / name).read_bytes()
+
+    def _remove(self, name: str) -> None:
+        (self._path / name).unlink(missing_ok=True)
+
+
+def as_json(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _name(kind: str, number: int) -> str:
+    return f"{kind}-{number:05}.parquet"
+
+
+def _is_own(name: str) -> bool:
+    known = (SETTINGS, SUMMARY, PAGE)
+    # A file that was being written when its process was killed has its name, a point and a mark.
+    return name in known or bool(_BLOCK.fullmatch(name)) or _is_left_over(name)
+
+
+def _is_left_over(name: str) -> bool:
+    return name.startswith(".") and _is_own(name[1:].rpartition(".")[0])

@@ -1,0 +1,66 @@
+"""What an audit checks, cut so small that each piece can be told by the hash of its content."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from numerate.corpus.sources import Source
+from numerate.documents.reader import Unit
+from numerate.errors import DocumentError
+
+LINES = "jsonl"  # a line is a document, and can be told from others before it is read
+TAKES_IN, TEX = "latex", ".tex"  # its documents are more than one file
+_TAKING = (b"\\input", b"\\include", b"\\subfile", b"\\import")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A document, as a rule, before anybody has read it."""
+
+    unit: Unit
+    digest: str  # of what it holds, whatever it is called
+
+    @property
+    def size(self) -> int:
+        return len(self.unit.data)
+
+
+def pieces(source: Source) -> Iterator[Piece | DocumentError]:
+    """In the order of the source; what cannot be opened is among them, as an error."""
+    for unit in source.units():
+        if isinstance(unit, DocumentError):
+            yield unit
+        elif unit.format == LINES:
+            yield from map(_piece, _lines(unit))
+        else:
+            yield _piece(unit)
+
+
+def _lines(unit: Unit) -> Iterator[Unit]:
+    for number, line in enumerate(unit.data.split(b"\n"), unit.first):
+        if line.strip():
+            yield replace(unit, data=line, first=number)
+
+
+def _piece(unit: Unit) -> Piece:
+    digest = hashlib.sha256(f"{unit.format}\0{unit.field}\0".encode())
+    digest.update(unit.data)
+    if unit.format == TAKES_IN and unit.folder and any(sign in unit.data for sign in _TAKING):
+        digest.update(_files_of(unit.folder))
+    return Piece(unit, digest.hexdigest()[:32])
+
+
+@lru_cache(maxsize=4)
+def _files_of(folder: Path) -> bytes:
+    """A hash of all that a document there may take in."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob(f"*{TEX}")):
+        try:
+            content = hashlib.sha256(file.read_bytes()).digest()
+        except OSError:  # it is told when it is read
+            content = b""
+        digest.update(file.relative_to(folder).as_posix().encode("utf-8", "replace") + b"\0")
+        digest.update(content)
+    return digest.digest()
