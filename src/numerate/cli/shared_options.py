@@ -70,6 +70,21 @@ Threads = Annotated[
         show_default="OMP_NUM_THREADS, or the cores it has",
     ),
 ]
+Engine = Annotated[
+    str,
+    typer.Option(help="Where the work is done: local, or ray, a cluster.", metavar="NAME"),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="ray: the cluster, as HOST:PORT or auto.",
+        metavar="ADDRESS",
+        show_default="RAY_ADDRESS, or one of this machine alone",
+    ),
+]
+Processes = Annotated[
+    int, typer.Option(help="Worker processes; 0: one per core, of all machines with ray.")
+]
 MixedPrecision = Annotated[
     str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
 ]

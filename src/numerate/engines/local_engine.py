@@ -1,0 +1,118 @@
+"""Work on this machine: in this process where one is wanted, else in processes that it starts."""
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from threading import Thread
+from typing import Any, TypeVar
+
+from numerate.errors import NumerateError
+
+U = TypeVar("U")
+R = TypeVar("R")
+UNDER_WAY = 4  # units a worker: some wait for it, so that it never waits for them
+
+_make: Callable[[], Callable[[Any], Any]]  # of a worker process
+_work: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    processes: int
+    gpus: float = 0
+
+    def map(self, make: Callable[[], Callable[[U], R]], units: Iterable[U]) -> Iterator[R]:
+        processes = self.processes or os.cpu_count() or 1
+        if processes > 1:
+            return _in_processes(processes, self.gpus, make, units)
+        return _here(make, units)
+
+
+def _here(make: Callable[[], Callable[[U], R]], units: Iterable[U]) -> Iterator[R]:
+    work: Callable[[U], R] | None = None
+    for unit in units:
+        work = work or make()
+        yield work(unit)
+
+
+def _in_processes(
+    processes: int, gpus: float, make: Callable[[], Callable[[U], R]], units: Iterable[U]
+) -> Iterator[R]:
+    pending: deque[Future[R]] = deque()
+    # Not forked: the threads of libraries would not survive it.
+    context = get_context("spawn")
+    initial = (make, context.Value("i", 0), gpus)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=initial)
+    try:
+        for unit in units:
+            pending.append(_submit(pool, unit))
+            while pending and (len(pending) > UNDER_WAY * processes or pending[0].done()):
+                yield _result(pending.popleft())
+        while pending:
+            yield _result(pending.popleft())
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, unit: object) -> Future[Any]:
+    # A worker may be started here, and inherits that Ctrl-C is not for it but for its parent.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(_work_on, unit)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _result(future: Future[R]) -> R:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        reason = "perhaps for want of memory: try fewer --processes"
+        raise NumerateError(f"a worker process died, {reason}") from None
+
+
+def _begin(make: Callable[[], Callable[[Any], Any]], begun: Any, gpus: float) -> None:
+    """In a worker. What goes wrong in `make` is told with its first unit, not here."""
+    global _make
+    _make = make
+    Thread(target=_die_with_parent, daemon=True).start()
+    if gpus:
+        with begun.get_lock():
+            index, begun.value = begun.value, begun.value + 1
+        _see_own_gpus(index, gpus)
+
+
+def _die_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _see_own_gpus(index: int, gpus: float) -> None:
+    """Of the GPUs that this process may use, those that are its own; they are shared out in turn.
+
+    CUDA reads the variable when it is first used, so torch may be there already.
+    """
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        import torch
+
+        visible = ",".join(map(str, range(torch.cuda.device_count())))
+    names = [name for name in visible.split(",") if name]
+    if names:
+        first = int(index * gpus) % len(names)
+        own = [names[(first + i) % len(names)] for i in range(min(len(names), max(1, int(gpus))))]
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(own)
+
+
+def _work_on(unit: object) -> Any:
+    global _work
+    _work = _work or _make()
+    return _work(unit)

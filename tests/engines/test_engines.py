@@ -1,0 +1,87 @@
+"""Engines on one machine: order, laziness, mistakes. Those of a cluster are in test_ray_engine."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from numerate.engines import engine
+from numerate.errors import NumerateError
+
+
+def square(number: int) -> int:
+    if number == 13:
+        raise NumerateError("13: unlucky")
+    if number == 666:
+        os._exit(1)
+    return number * number
+
+
+def squares() -> Callable[[int], int]:
+    return square
+
+
+def process(_unit: int) -> tuple[int, str | None]:
+    return os.getpid(), os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+def processes() -> Callable[[int], tuple[int, str | None]]:
+    return process
+
+
+def refusing() -> Callable[[int], int]:
+    raise NumerateError("model: no such folder")
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_results_come_in_the_order_of_the_units(workers: int) -> None:
+    drawn = []
+
+    def units() -> Iterator[int]:
+        for number in range(100, 200):
+            drawn.append(number)
+            yield number
+
+    results = engine(processes=workers).map(squares, units())
+    assert drawn == []
+    assert next(results) == 100 * 100
+    assert len(drawn) <= 1 + 4 * workers
+    assert list(results) == [number * number for number in range(101, 200)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mistake_is_raised_as_it_is(workers: int) -> None:
+    results = engine(processes=workers).map(squares, [1, 2, 13, 4])
+    assert [next(results), next(results)] == [1, 4]
+    with pytest.raises(NumerateError, match=r"^13: unlucky$"):
+        next(results)
+    with pytest.raises(NumerateError, match=r"^model: no such folder$"):
+        list(engine(processes=workers).map(refusing, [1]))
+
+
+def test_a_dead_worker_is_an_error_not_a_traceback() -> None:
+    with pytest.raises(NumerateError, match="a worker process died, perhaps for want of memory"):
+        list(engine(processes=2).map(squares, [666]))
+
+
+def test_gpus_are_shared_out_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,7")
+    found = dict(engine(processes=2, gpus=1).map(processes, range(40)))
+    assert os.getpid() not in found
+    assert set(found.values()) <= {"4", "5"}
+    assert len(set(found.values())) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (partial(engine, "rya"), "unknown engine 'rya': did you mean ray"),
+        (partial(engine, processes=-1), "processes: got -1"),
+        (partial(engine, gpus=-1), "gpus: got -1"),
+        (partial(engine, address="auto"), "address auto: only for --engine ray"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(make: Callable[[], object], reason: str) -> None:
+    with pytest.raises(NumerateError, match=reason):
+        make()
