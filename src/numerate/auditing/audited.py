@@ -32,6 +32,7 @@ DOCUMENTS = pa.schema(
     [
         ("source", pa.string()),  # as it was given
         ("file", pa.string()),  # in it
+        ("format", pa.string()),
         ("first", pa.int64()),  # line of the file with which it begins
         ("document", pa.string()),  # what it calls itself
         ("digest", pa.string()),  # of its content; of what cannot be opened, empty

@@ -54,7 +54,13 @@ class Auditor:
         self._what = what
         self._timeout = timeout
         self._codes = what.codes
-        self._asked = models_asked(what.wanted, what.codes, what.opening)
+        self._asked = models_asked(what.wanted, what.codes, what.opening, [], [])
+        self._open_first()
+
+    def _open_first(self) -> None:
+        """What is wrong with a model concerns all documents, and is told before the first."""
+        for asked in self._asked[:1]:
+            _ = asked.is_broken if asked.is_implied else asked.models
 
     def __call__(self, some: Sequence[Piece]) -> list[Audited]:
         return list(map(self._piece, some))
@@ -91,6 +97,7 @@ class Auditor:
             CHECKED,
             document=document.id,
             digest=piece.digest,
+            format=piece.unit.format,
             first=piece.unit.first,
             numbers=proof.numerals,
             findings=len(left),
@@ -140,6 +147,7 @@ def not_checked(piece: Piece, status: str, reason: str, document: str | None = N
         reason,
         document=document or piece.unit.name,
         digest=piece.digest,
+        format=piece.unit.format,
         first=piece.unit.first,
     )
     return Audited([row])

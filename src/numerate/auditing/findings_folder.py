@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numerate.atomic import locked, write_file
-from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited
+from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited, Row
 from numerate.auditing.looked_for import differences
-from numerate.errors import NumerateError, SourceError, one_line
+from numerate.errors import NumerateError, one_line
 from numerate.records import parse_record
 
 SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
@@ -32,12 +32,16 @@ class FindingsFolder:
     def __init__(self, place: str | Path) -> None:
         self.name = str(place)  # as the user knows it
         self._path = Path(place)
+        self._new: dict[str, Any] | None = None  # settings of an audit that begins anew
+        self._is_sealed = True
 
     # Blocks
 
     @property
     def blocks(self) -> int:
         """How many there are; they are counted from 0, and none may be missing."""
+        if self._new:
+            return 0
         found = [_BLOCK.fullmatch(name) for name in self._names()]
         numbers = {int(one[2]) for one in found if one and one[1] == "documents"}
         findings = {int(one[2]) for one in found if one and one[1] == "findings"}
@@ -51,9 +55,16 @@ class FindingsFolder:
         return len(numbers)
 
     def write_block(self, number: int, found: Audited) -> None:
+        findings = pa.Table.from_pylist(found.findings, schema=FINDINGS)
+        self.write_tables(number, findings, found.documents)
+
+    def write_tables(self, number: int, findings: pa.Table, documents: list[Row]) -> None:
         """Findings first: without documents they do not count."""
-        self._write_table(_name("findings", number), found.findings, FINDINGS)
-        self._write_table(_name("documents", number), found.documents, DOCUMENTS)
+        if self._is_sealed:
+            self._unseal()
+        self._write_table(_name("findings", number), findings)
+        table = pa.Table.from_pylist(documents, schema=DOCUMENTS)
+        self._write_table(_name("documents", number), table)
 
     def documents(self, number: int, columns: list[str] | None = None) -> pa.Table:
         return self._read_table(_name("documents", number), columns)
@@ -61,9 +72,8 @@ class FindingsFolder:
     def findings(self, number: int, columns: list[str] | None = None) -> pa.Table:
         return self._read_table(_name("findings", number), columns)
 
-    def _write_table(self, name: str, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+    def _write_table(self, name: str, table: pa.Table) -> None:
         stream = io.BytesIO()
-        table = pa.Table.from_pylist(rows, schema=schema)
         pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
         self.write(name, stream.getvalue())
 
@@ -78,21 +88,17 @@ class FindingsFolder:
     # What was looked for
 
     def begin(self, settings: dict[str, Any], *, force: bool) -> None:
-        """Go on with what is there, if it was looked for in the same way; or begin anew."""
+        """Go on with what is there, if it was looked for in the same way; or begin anew, and then
+        nothing goes before there is something to write in its place."""
         names = self._names()
         strangers = [name for name in names if not _is_own(name)]
         if names and (SETTINGS not in names or strangers):
-            which = f"holds {min(strangers)}" if strangers else "has no audit.json"
+            which = f"holds {min(strangers)}" if strangers else f"has no {SETTINGS}"
             raise NumerateError(f"{self.name}: {which}, expected a new folder or one of an audit")
-        if names and force:
-            for name in sorted(names, key=lambda name: name != SUMMARY):
-                self._remove(name)
-            names = []
-        if names:
+        if names and not force:
             self._compare(settings)
         else:
-            record = {"format": FORMAT, "version": VERSION, "settings": settings}
-            self.write(SETTINGS, as_json(record))
+            self._new = settings
 
     def _compare(self, settings: dict[str, Any]) -> None:
         shape = {"format": str, "version": int, "settings": dict}
@@ -109,11 +115,16 @@ class FindingsFolder:
                 "to audit all of it anew"
             )
 
-    def unseal(self) -> None:
+    def _unseal(self) -> None:
         """From now on it is not whole."""
-        for name in (SUMMARY, PAGE):
-            if name in self._names():
-                self._remove(name)
+        old = self._names() if self._new else {SUMMARY, PAGE} & self._names()
+        for name in sorted(old, key=lambda name: name != SUMMARY):
+            self._remove(name)
+        if self._new:
+            record = {"format": FORMAT, "version": VERSION, "settings": self._new}
+            self.write(SETTINGS, as_json(record))
+            self._new = None
+        self._is_sealed = False
 
     # Files
 

@@ -43,7 +43,7 @@ class Ledger:
         self._source = source
         self._digests: set[bytes] = set()
         self._earlier = np.empty(0, np.uint64)
-        self.skipped = 0  # pieces that an earlier part of the audit has seen
+        self.seen = 0  # pieces that an earlier part of the audit has checked
         self._load(folder)
 
     def _load(self, folder: FindingsFolder) -> None:
@@ -80,14 +80,16 @@ class Ledger:
         key = _key(row)
         at = np.searchsorted(self._earlier, key)
         if at < len(self._earlier) and self._earlier[at] == key:
-            self.skipped += 1
+            self.seen += 1
         else:
             packet.rows.append(row)
 
 
 def _copy(piece: Piece) -> Row:
     unit = piece.unit
-    return document_row(unit.name, DUPLICATE, digest=piece.digest, first=unit.first)
+    return document_row(
+        unit.name, DUPLICATE, digest=piece.digest, format=unit.format, first=unit.first
+    )
 
 
 def _key(row: Row) -> np.uint64:

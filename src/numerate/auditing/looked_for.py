@@ -9,6 +9,7 @@ import numerate
 from numerate.configuration import PRETRAINED, Configuration
 from numerate.errors import NumerateError
 from numerate.proofreading.check_command import Opening
+from numerate.proofreading.given_files import is_read
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
@@ -25,6 +26,7 @@ class LookedFor:
     wanted: Wanted = field(default_factory=Wanted)
     project: Configuration = field(default_factory=Configuration)
     opening: Opening = field(default_factory=Opening)
+    device: str | None = None  # that models were told to be on
 
     @property
     def codes(self) -> frozenset[str]:
@@ -34,6 +36,15 @@ class LookedFor:
     def asks_models(self) -> bool:
         wanted = self.wanted
         return bool(self.codes & MODEL_RULES.keys() and (wanted.models or wanted.chooses))
+
+    def is_document(self, folder: Path, name: str) -> bool:
+        """Whether a file of the source, by its name, is to be checked."""
+        read = is_read(name, self.wanted.input_format)
+        return read and not self.project.leaves_out(folder / name)
+
+    def gpus(self, each: float) -> float:
+        """Of a worker, where it needs any."""
+        return each if self.asks_models and self.device != "cpu" else 0
 
     def record(self) -> dict[str, Any]:
         """By which two audits are told apart; the same on every machine that has the same models."""

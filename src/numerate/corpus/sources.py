@@ -2,7 +2,7 @@
 
 import gzip
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
@@ -33,19 +33,30 @@ class Source:
 
     What cannot be read is among them, as an error: a document, a folder, the rest of an archive,
     a link that leads out of the source, unless `follow_links`.
+
+    Where `is_document` says of names which files are read, each of them is a document as it is: a
+    lone text is not cut at blank lines, and no file says by its name which split it is for.
     """
 
     def __init__(
-        self, path: Path, format: str, *, field: str = "text", follow_links: bool = False
+        self,
+        path: Path,
+        format: str,
+        *,
+        field: str = "text",
+        follow_links: bool = False,
+        is_document: Callable[[str], bool] | None = None,
     ) -> None:
         self.path = path
         self.format = format
         self._field = field
         self._follow_links = follow_links
+        self._is_document = is_document
         if not path.exists():
             raise SourceError(f"{path}: no such file or folder")
         self._unreadable: list[DocumentError] = []
-        self.splits = _prescribed_splits(path) if path.is_dir() else {}
+        cut = path.is_dir() and is_document is None
+        self.splits = _prescribed_splits(path) if cut else {}
         self._files = self.splits or (self._walk() if path.is_dir() else {path: None})
         if not self._files and not self._unreadable:
             raise SourceError(f"{path}: empty folder")
@@ -71,7 +82,7 @@ class Source:
             try:
                 with file.open("rb") as stream:
                     # A lone text file can only be split between its paragraphs.
-                    lone = lone_file or bool(split)
+                    lone = self._is_document is None and (lone_file or bool(split))
                     yield from self._units(stream, name, lone=lone, split=split, file=file)
             except OSError as error:
                 yield DocumentError(name, f"cannot be read: {reason(error)}")
@@ -147,7 +158,9 @@ class Source:
         return not path.resolve().is_relative_to(self.path.resolve())
 
     def _wanted(self, name: str) -> bool:
-        return not _hidden(name) and suits(name, self.format)
+        if _hidden(name):
+            return False
+        return self._is_document(name) if self._is_document else suits(name, self.format)
 
 
 def _hidden(name: str) -> bool:

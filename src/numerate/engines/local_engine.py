@@ -11,7 +11,7 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any, TypeVar
 
-from numerate.errors import NumerateError
+from numerate.errors import WorkerDiedError
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -73,7 +73,7 @@ def _result(future: Future[R]) -> R:
         return future.result()
     except BrokenProcessPool:
         reason = "perhaps for want of memory: try fewer --processes"
-        raise NumerateError(f"a worker process died, {reason}") from None
+        raise WorkerDiedError(f"a worker process died, {reason}") from None
 
 
 def _begin(make: Callable[[], Callable[[Any], Any]], begun: Any, gpus: float) -> None:
