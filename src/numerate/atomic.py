@@ -101,7 +101,7 @@ def _give_name(filling: Path, target: Path, force: bool, refusal: Refusal) -> No
     shutil.rmtree(old)
 
 
-def check_replaceable(folder: Path, target: Path, refusal: Refusal) -> None:
+def check_replaceable(folder: Path, target: str | Path, refusal: Refusal) -> None:
     """Raises unless a folder, which a user knows as `target`, may be removed."""
     if not folder.is_dir():
         raise NumerateError(f"{target}: is a file, expected a folder")

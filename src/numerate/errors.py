@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from numerate.places import as_named
+
 MAX_REASON = 300
 # Exit statuses; that of a mistake of ours is as BSD's sysexits.h has it.
 FAILED, WRONG_USE, BROKEN = 1, 2, 70
@@ -35,7 +37,7 @@ class NumerateError(Exception):
     """Anything the user can mend; the command line prints it as one line and exits with 2."""
 
     def __init__(self, message: object) -> None:
-        super().__init__(" ".join(printable(message).split()))
+        super().__init__(" ".join(printable(as_named(str(message))).split()))
 
 
 class FailureError(NumerateError):

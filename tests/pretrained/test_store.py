@@ -17,10 +17,11 @@ from numerate.corpus.prepare import prepare
 from numerate.corpus.rules import OLDER, ReadingRules
 from numerate.errors import BackboneError
 from numerate.numeral_table import NumeralTable
+from numerate.places import default_cache
 from numerate.pretrained import store as stores
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.store import Store, as_half, default_cache, remembered_cache
+from numerate.pretrained.store import Store, as_half, remembered_cache
 
 CANDIDATES = ["5", "7", "60", "120"]
 

@@ -23,6 +23,7 @@ from numerate.corpus.tokenizer import DEFAULT_RULES, Token
 from numerate.heads.base import Context, DigitTable, NumeralHead
 from numerate.heads.dropout import ByteDropout
 from numerate.numeral_table import SYMBOLS, NumeralTable
+from numerate.places import default_cache
 from numerate.pretrained.backbone import trained_weights
 from numerate.pretrained.language_model import (
     WRITTEN,
@@ -34,7 +35,7 @@ from numerate.pretrained.language_model import (
 )
 from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.prefix import Prefix
-from numerate.pretrained.store import Progress, Store, default_cache
+from numerate.pretrained.store import Progress, Store
 from numerate.sight.collate import CorpusSight
 from numerate.sight.columns import EarlierParagraph, SightColumns
 from numerate.sight.view import ReadSight, Sight

@@ -22,13 +22,14 @@ from numerate.model.found_out import (
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import Reference
+from numerate.places import default_cache
 from numerate.plausibility.calibration import Calibration, calibrate
 from numerate.plausibility.checker import Checker
 from numerate.plausibility.passages import read_corpus
 from numerate.pretrained.backbone import parse_reference
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.layout import Paragraph
-from numerate.pretrained.store import Progress, default_cache
+from numerate.pretrained.store import Progress
 from numerate.progress import PassProgress
 from numerate.records import Say, cached, kept, misfit
 from numerate.runs.folder import REFERENCE, calibration_file

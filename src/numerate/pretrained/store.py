@@ -49,11 +49,6 @@ Progress = Callable[[str, int, int], None]  # what, done, of how many
 OfPlan = Callable[[Plan, np.ndarray], np.ndarray]  # of its numerals, which have these places
 
 
-def default_cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "numerate"
-
-
 def remembered_cache(told: str | None) -> Path | None:
     """Where a run's training was told to keep states, if whoever uses the run may do so too."""
     if told is None or not os.path.isdir(told):  # unlike Path's, never raises

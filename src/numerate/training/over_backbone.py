@@ -17,11 +17,12 @@ from numerate.heads.base import TrainingNumerals
 from numerate.heads.registry import head_class, head_names
 from numerate.model.config import ModelConfig
 from numerate.model.numeral_lm import NumeralLM
+from numerate.places import default_cache
 from numerate.pretrained.backbone import FINETUNE, add_adapters, open_backbone
 from numerate.pretrained.language_model import PretrainedLM, prefixes_of, read_paragraphs
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.number_token_loss import NumberTokenLoss
-from numerate.pretrained.store import Progress, Store, default_cache
+from numerate.pretrained.store import Progress, Store
 
 SPLITS = ("train", "dev")
 

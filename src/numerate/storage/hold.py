@@ -1,0 +1,133 @@
+"""One writer at a time for a place elsewhere: a note there says who, renewed while they live.
+
+An object store has no locks that end with their process. So a note counts as given up when its
+writer, if of this machine, is gone, and otherwise when it was not renewed for `GIVEN_UP` seconds.
+Where a store can refuse to create what exists (S3, Google's, local disks), two writers cannot both
+begin; elsewhere who comes second sees it before its work is sealed, unless both look at once.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from socket import gethostname
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from numerate.atomic import InUseError
+from numerate.errors import FailureError, NumerateError
+from numerate.storage.filesystems import told
+from numerate.storage.listing import HOLD, create
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+RENEWED, GIVEN_UP = 60.0, 300.0  # seconds
+
+
+class Hold:
+    """That a place is ours to write to."""
+
+    def __init__(self, system: "AbstractFileSystem", root: str, place: str) -> None:
+        self.system, self.place = system, place
+        self.path = f"{root}/{HOLD}"
+        self.id = uuid4().hex
+        self.since = time.time()
+
+    def take(self) -> None:
+        """Or say who has it."""
+        with told(self.place):
+            try:
+                create(self.system, self.path, self._note())
+            except FileExistsError:
+                note = self._read()
+                if note is not None and not _is_given_up(note):
+                    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(note["since"]))
+                    who = f"process {note['process']} on {note['machine']} since {since}"
+                    minutes = f"{GIVEN_UP / 60:.0f} minutes"
+                    raise InUseError(
+                        f"{self.place}: in use by {who}; wait until it has ended; "
+                        f"if it was killed, its hold ends after {minutes}"
+                    ) from None
+                self.system.pipe_file(self.path, self._note())
+        self.check()
+
+    def check(self) -> None:
+        """Raises where the place has become another's."""
+        with told(self.place):
+            note = self._read()
+        if note is None or note["id"] != self.id:
+            raise FailureError(f"{self.place}: another process has begun to write there: given up")
+
+    def release(self) -> None:
+        """Whatever was written, it is for others now. Where the store is gone, so is the note."""
+        try:
+            self.check()
+            with told(self.place):
+                self.system.rm_file(self.path)
+        except NumerateError:
+            pass
+
+    def renew(self) -> None:
+        self.check()
+        with told(self.place):
+            self.system.pipe_file(self.path, self._note())
+
+    def _note(self) -> bytes:
+        note = {
+            "id": self.id,
+            "process": os.getpid(),
+            "machine": gethostname(),
+            "since": self.since,
+            "renewed": time.time(),
+        }
+        return json.dumps(note).encode()
+
+    def _read(self) -> dict[str, Any] | None:
+        try:
+            note = json.loads(self.system.cat_file(self.path))
+        except (FileNotFoundError, ValueError):
+            return None
+        return note if isinstance(note, dict) and "id" in note else None
+
+
+def _is_given_up(note: dict[str, Any]) -> bool:
+    if note["machine"] == gethostname():
+        return not _is_alive(note["process"])
+    return time.time() - float(note["renewed"]) > GIVEN_UP
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextmanager
+def held(system: "AbstractFileSystem", root: str, place: str) -> Iterator[Hold]:
+    """A place that is ours to write to until the block ends."""
+    hold = Hold(system, root, place)
+    hold.take()
+    ended = Event()
+
+    def renew() -> None:
+        while not ended.wait(RENEWED):
+            try:
+                hold.renew()
+            except NumerateError:
+                continue  # what has become of it is seen before anything is sealed
+
+    thread = Thread(target=renew, daemon=True)
+    thread.start()
+    try:
+        yield hold
+    finally:
+        ended.set()
+        thread.join()
+        hold.release()

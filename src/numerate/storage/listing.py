@@ -1,0 +1,85 @@
+"""What lies in a place elsewhere: names, sizes, and the marks by which a store tells versions."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from numerate.errors import NumerateError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+AT_ONCE = 8  # files under way
+HOLD = ".numerate-writing"  # who writes there, while somebody does
+_MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "crc32c")
+_TIMES = ("LastModified", "last_modified", "updated", "mtime", "modified", "created")
+
+
+class Entry(NamedTuple):
+    size: int | None
+    mark: str  # another one, another content; where a store has none, the time of its change
+
+    @classmethod
+    def of(cls, info: dict[str, Any]) -> "Entry":
+        told = next((info[key] for key in (*_MARKS, *_TIMES) if info.get(key)), "")
+        return cls(info.get("size"), str(told))
+
+
+Listing = dict[str, Entry]
+
+
+def listing(system: "AbstractFileSystem", root: str) -> Listing:
+    """The files of a folder, by their names in it; none where there is no such folder.
+
+    What is hidden in the folder, as a note of who writes there, is not its content.
+    """
+    system.invalidate_cache()
+    try:
+        found = system.find(root, detail=True)
+    except FileNotFoundError:
+        return {}
+    base = PurePosixPath(system._strip_protocol(root))
+    entries = {}
+    for path, info in found.items():
+        relative = PurePosixPath(path)
+        if info["type"] != "file" or relative == base or not relative.is_relative_to(base):
+            continue
+        name = relative.relative_to(base)
+        if ".." in name.parts:
+            raise NumerateError(f"{root}: holds {name}, which leads out of it")
+        if not name.parts[0].startswith("."):
+            entries[str(name)] = Entry.of(info)
+    return entries
+
+
+def version_of(entries: Listing) -> str:
+    """A name for exactly these files."""
+    lines = (f"{name}\0{size}\0{mark}\n" for name, (size, mark) in sorted(entries.items()))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
+
+
+def all_at_once(work: Callable[[str], None], names: Iterable[str]) -> None:
+    """Do it for some files side by side; the first failure ends all."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        futures = [pool.submit(work, name) for name in names]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def create(system: "AbstractFileSystem", path: str, data: bytes) -> None:
+    """Write what does not exist yet; raises FileExistsError where it does.
+
+    Where a store cannot refuse by itself, that takes a look first: two may create it at once.
+    """
+    try:
+        system.pipe_file(path, data, mode="create")
+    except (TypeError, NotImplementedError):
+        if system.exists(path):
+            raise FileExistsError(path) from None
+        system.pipe_file(path, data)

@@ -1,0 +1,171 @@
+"""Folders that are filled on this machine and then published, their sealing file last.
+
+An object store renames nothing, so a place elsewhere is not replaced in one step: its seal goes
+first, then come the files, then the new seal. What has no seal is refused by `here`.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from numerate.atomic import Refusal, check_replaceable, locked, new_folder, write_file
+from numerate.errors import FailureError, NumerateError
+from numerate.places import WORK, copy_folder, is_remote, local_path
+from numerate.storage.filesystems import check_address, filesystem, told
+from numerate.storage.hold import Hold, held
+from numerate.storage.listing import all_at_once, create, listing
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+UNFINISHED = ".numerate-unfinished"  # lies where an upload has begun, and has not ended
+
+
+@contextmanager
+def published(
+    place: str | Path, *, seal: str, refusal: Refusal, force: bool = False
+) -> Iterator[Path]:
+    """A folder to fill; when the block ends without error, it is what lies at the place.
+
+    On this machine that is `atomic.new_folder`. Elsewhere the files are uploaded when the block
+    ends, the `seal` last. An existing place is refused without `force`, and with it unless all
+    that is there may be replaced; it is touched only when all that replaces it has been made.
+    """
+    if not is_remote(place):
+        check_address(place)
+        with new_folder(local_path(place), refusal=refusal, force=force) as folder:
+            yield folder
+        return
+    place = str(place).rstrip("/")
+    system, root = filesystem(place)
+    with held(system, root, place) as hold:
+        check_free(system, root, place, seal, refusal, force=force)
+        with work_folder(place) as folder:
+            yield folder
+            Upload(system, root, place, hold).replace(folder, seal)
+
+
+@contextmanager
+def work_folder(place: str) -> Iterator[Path]:
+    """An empty folder of this machine, in which is made what is to lie elsewhere."""
+    folder = copy_folder(place, WORK)
+    with locked(folder):
+        shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_free(
+    system: "AbstractFileSystem",
+    root: str,
+    place: str,
+    seal: str,
+    refusal: Refusal,
+    *,
+    force: bool,
+) -> None:
+    """Refuse a place where something lies that may not be replaced.
+
+    The reason is asked of a folder with the same names, in which only the seal has its content.
+    What has no seal is what an upload left that was cut off.
+    """
+    with told(place):
+        found = listing(system, root)
+        if not found and system.isfile(root):
+            raise NumerateError(f"{place}: is a file, expected a folder")
+    if not found:
+        return
+    if not force:
+        what = "already exists" if seal in found else "holds what was not written whole"
+        raise NumerateError(f"{place}: {what}; choose another place or add --force")
+    if seal not in found:
+        with told(place):
+            is_ours = system.exists(f"{root}/{UNFINISHED}")
+        if not is_ours:
+            raise NumerateError(
+                f"{place}: {seal} is missing, so it is not replaced; choose another place"
+            )
+        return
+    with TemporaryDirectory(prefix="numerate-") as temporary:
+        names = Path(temporary)
+        for name in found:
+            (names / name).parent.mkdir(parents=True, exist_ok=True)
+            (names / name).touch()
+        with told(place):
+            (names / seal).write_bytes(system.cat_file(f"{root}/{seal}"))
+        check_replaceable(names, place, refusal)
+
+
+class Upload:
+    """Files on their way to a place that is held."""
+
+    def __init__(self, system: "AbstractFileSystem", root: str, place: str, hold: Hold) -> None:
+        self.system, self.root, self.place, self.hold = system, root, place, hold
+
+    def replace(self, folder: Path, seal: str) -> None:
+        """All files of a folder become all that lies there."""
+        names = files_of(folder)
+        mark = f"{self.root}/{UNFINISHED}"
+        self.hold.check()
+        with told(self.place):
+            old = listing(self.system, self.root)
+            self.system.pipe_file(mark, b"")
+            if seal in old:
+                self.system.rm_file(f"{self.root}/{seal}")
+        try:
+            self.put(folder, [name for name in names if name != seal])
+            self.remove(old.keys() - set(names))
+            self._check_sizes(folder, names, seal)
+            self.hold.check()
+            with told(self.place):
+                create(self.system, f"{self.root}/{seal}", (folder / seal).read_bytes())
+                self.system.rm_file(mark)
+        except BaseException:
+            with suppress(NumerateError):  # what stays has no seal
+                self.hold.check()
+                self.remove(listing(self.system, self.root).keys() & set(names))
+                with told(self.place):
+                    self.system.rm_file(mark)
+            raise
+
+    def put(self, folder: Path, names: Iterable[str]) -> None:
+        def put(name: str) -> None:
+            with told(f"{self.place}/{name}"):
+                self.system.put_file(str(folder / name), f"{self.root}/{name}")
+
+        all_at_once(put, names)
+
+    def remove(self, names: Iterable[str]) -> None:
+        with told(self.place):
+            for name in names:
+                self.system.rm_file(f"{self.root}/{name}")
+
+    def _check_sizes(self, folder: Path, names: list[str], seal: str) -> None:
+        with told(self.place):
+            found = listing(self.system, self.root)
+        for name in names:
+            got, size = found.get(name), (folder / name).stat().st_size
+            if name != seal and (got is None or got.size not in (None, size)):
+                came = "nothing" if got is None else f"{got.size:,} bytes"
+                raise FailureError(f"{self.place}/{name}: got {came} there, expected {size:,}")
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def write(place: str | Path, data: bytes) -> None:
+    """Replace one file, wherever it is, in one step."""
+    if not is_remote(place):
+        check_address(place)
+        write_file(local_path(place), data)
+        return
+    system, path = filesystem(place)
+    with told(place):
+        system.pipe_file(path, data)
