@@ -125,7 +125,7 @@ def run_audit(
         is_document=partial(what.is_document, Path(source)),
     )
     folder = FindingsFolder(out)
-    with folder.held(), threads_as_before():
+    with folder.place.held(), threads_as_before():
         folder.begin(what.record(), force=force)
         ledger = Ledger(folder, str(source))
         state = State(opened.progress.total)
@@ -148,8 +148,8 @@ def run_audit(
             raise SourceError(f"{source}: no document of a format that is read")
         settle(folder)
         summary = summarise(folder, opened.progress.ignored)
-        folder.write(PAGE, as_page(summary, what, str(source)).encode())
-        folder.write(SUMMARY, as_json(summary.record()))
+        folder.place.write(PAGE, as_page(summary, what, str(source)).encode())
+        folder.place.write(SUMMARY, as_json(summary.record()))
     return summary
 
 

@@ -43,8 +43,7 @@ def audit_corpus(
             force=force,
             report=cost.report,
         )
-    if cost.line:
-        say(cost.line)
+    cost.tell()
     print_summary(summary, out, plain_console())
     return BROKEN if summary.failures else 0
 
@@ -55,7 +54,6 @@ class Cost:
 
     def __init__(self, name: str) -> None:
         console = notice_console()
-        self.line = ""
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -66,12 +64,11 @@ class Cost:
         )
         self._task = self._progress.add_task(f"Auditing {printable(name)}", total=None, told="")
         self._is_shown = console.is_terminal
-        self._begun: float | None = None
         self._skipped = 0  # bytes before the first document that was checked
-        self._told = time.monotonic()
+        self._start = self._told = time.monotonic()
+        self._last: State | None = None
 
     def __enter__(self) -> "Cost":
-        self._start = time.monotonic()
         self._progress.start()
         return self
 
@@ -80,15 +77,23 @@ class Cost:
 
     def report(self, state: State) -> None:
         now = time.monotonic()
-        self.line = cost_in_words(state, now - self._start, self._skipped)
+        self._last = state
+        line = cost_in_words(state, now - self._start, self._skipped)
         if not state.checked:  # what was checked before goes by in no time
             self._skipped = state.done
         self._progress.update(
-            self._task, total=state.total, completed=min(state.done, state.total), told=self.line
+            self._task, total=state.total, completed=min(state.done, state.total), told=line
         )
         if not self._is_shown and not is_quiet() and now - self._told >= EVERY:
             self._told = now
-            say(self.line)
+            say(line)
+
+    def tell(self) -> None:
+        """What it has cost."""
+        if self._last is not None and self._last.checked:
+            seconds = time.monotonic() - self._start
+            rate = f"{60 * self._last.checked / seconds:,.0f} a minute"
+            say(f"{_counted(self._last.checked, 'document')} in {_duration(seconds)}, {rate}")
 
 
 def cost_in_words(state: State, seconds: float, skipped: int = 0) -> str:
@@ -119,7 +124,7 @@ def print_summary(summary: Summary, out: str, console: Console) -> None:
     for line in in_words(summary):
         console.print(line, highlight=False, soft_wrap=True)
     if summary.kinds:
-        print_tables([kinds_table(summary)], console)
+        print_tables([kinds_table(summary)])
     for number, row in enumerate(summary.first[:CERTAIN], 1):
         sure = f"{100 * row['probability']:.0f} %" if row["calibrated"] else "uncalibrated"
         said = f"{number}. {row['place']} {row['code']} {row['message']} ({sure})"

@@ -16,7 +16,7 @@ NAMED = 200  # documents that were not read
 def as_page(summary: Summary, what: LookedFor, source: str) -> str:
     sections = [Section("Findings", _browser(summary))] if summary.first else []
     if summary.kinds:
-        sections.append(Section("Kinds", table(kinds_table(summary))))
+        sections.append(Section("Kinds", table(kinds_table(summary, explained=True))))
     if summary.skipped:
         sections.append(Section("Not checked", _not_checked(summary)))
     sections.append(Section("How", facts(_how(summary, what, source))))
@@ -63,13 +63,14 @@ def in_words(summary: Summary) -> list[str]:
     return lines
 
 
-def kinds_table(summary: Summary) -> ResultTable:
-    columns = ["", "findings", f"of {LIKELY}\nor more", "recomputed", "learned", "both", "what"]
+def kinds_table(summary: Summary, *, explained: bool = False) -> ResultTable:
+    columns = ["", "findings", f"of {LIKELY}\nor more", "recomputed", "learned", "both"]
+    columns += ["what it is"] * explained
     rows = [
         [
             f"{kind['code']} {kind['kind']}",
             *(f"{kind[n]:,}" for n in ("findings", "likely", RECOMPUTED_ALONE, LEARNED, BOTH)),
-            kind["summary"],
+            *[kind["summary"]] * explained,
         ]
         for kind in summary.kind_rows()
     ]
@@ -138,7 +139,8 @@ def _not_checked(summary: Summary) -> str:
     total = summary.documents["unread"] + summary.documents["failed"]
     some = summary.skipped[:NAMED]
     items = "".join(
-        f"<li><code>{escape(row['document'])}</code>: {escape(row['reason'])}</li>\n" for row in some
+        f"<li><code>{escape(row['document'])}</code>: {escape(row['reason'])}</li>\n"
+        for row in some
     )
     more = f'<p class="note">{total - len(some):,} more: see summary.json.</p>'
     return f"<ul>{items}</ul>{more if total > len(some) else ''}"

@@ -1,7 +1,6 @@
-"""What an audit has found, in figures: counts by kind, what was not read, the most certain first."""
+"""What an audit has found: counts by kind, what was not read, the most certain first."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,7 +55,9 @@ class Summary:
             "files_ignored": self.files_ignored,
             **self.sums,
             "kinds": self.kind_rows(),
-            "most_certain": [{name: row[name] for name in _BRIEF} for row in self.first[:MOST_CERTAIN]],
+            "most_certain": [
+                {name: row[name] for name in _BRIEF} for row in self.first[:MOST_CERTAIN]
+            ],
             "failures": dict(sorted(self.failures.items())),
             "reasons": dict(self.reasons.most_common()),
             "skipped": self.skipped,

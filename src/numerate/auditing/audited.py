@@ -101,7 +101,7 @@ def document_row(file: str, status: str, reason: str | None = None, **known: Any
     """What is not known of it is empty."""
     row = dict.fromkeys(DOCUMENTS.names) | {"takes_in": [], "failures": [], "first": 1}
     row |= {"document": file, "digest": "", "status": status, "reason": reason} | known
-    return row | {"file": _plain(file), "document": _plain(row["document"])}
+    return row | {"file": _plain(file), "document": _plain(str(row["document"]))}
 
 
 def finding_row(proof: ProofreadDocument, finding: Finding, digest: str) -> Row:
@@ -109,7 +109,7 @@ def finding_row(proof: ProofreadDocument, finding: Finding, digest: str) -> Row:
     basis = {RECOMPUTED_ALONE if kind == RECOMPUTED else LEARNED for kind in finding.kinds}
     sentence, start, end = _sentence(proof, finding)
     suggestion = finding.suggestion
-    sure = suggestion and suggestion.probability
+    sure = None if suggestion is None else suggestion.probability
     row = {name: record.get(name) for name in FINDINGS.names}
     return row | {
         "file": _plain(record["file"]),

@@ -1,26 +1,24 @@
 """The folder that an audit writes: finished blocks, each of two files, and what is said of all.
 
 A block is there when its documents are: they are written after its findings. Nothing is ever
-appended to a file, so that a kill leaves whole blocks, and at most findings without documents, which
-the next audit writes again. The summary is written last of all: without one, it has not ended.
+appended to a file, so that a kill leaves whole blocks, and at most findings without documents,
+which the next audit writes again. The summary is written last of all: without one, it has not ended.
 """
 
 import io
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numerate.atomic import locked, write_file
 from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited, Row
+from numerate.auditing.findings_place import findings_place
 from numerate.auditing.looked_for import differences
 from numerate.errors import NumerateError, one_line
-from numerate.records import parse_record
+from numerate.records import Shape, parse_record
 
 SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
 FORMAT, VERSION = "numerate audit", 1
@@ -30,8 +28,8 @@ _SHOWN = 4  # differences that are named
 
 class FindingsFolder:
     def __init__(self, place: str | Path) -> None:
-        self.name = str(place)  # as the user knows it
-        self._path = Path(place)
+        self.place = findings_place(place)
+        self.name = self.place.name
         self._new: dict[str, Any] | None = None  # settings of an audit that begins anew
         self._is_sealed = True
 
@@ -42,7 +40,7 @@ class FindingsFolder:
         """How many there are; they are counted from 0, and none may be missing."""
         if self._new:
             return 0
-        found = [_BLOCK.fullmatch(name) for name in self._names()]
+        found = [_BLOCK.fullmatch(name) for name in self.place.names()]
         numbers = {int(one[2]) for one in found if one and one[1] == "documents"}
         findings = {int(one[2]) for one in found if one and one[1] == "findings"}
         for number in range(len(numbers)):
@@ -75,12 +73,12 @@ class FindingsFolder:
     def _write_table(self, name: str, table: pa.Table) -> None:
         stream = io.BytesIO()
         pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
-        self.write(name, stream.getvalue())
+        self.place.write(name, stream.getvalue())
 
     def _read_table(self, name: str, columns: list[str] | None) -> pa.Table:
         try:
             return pq.read_table(
-                io.BytesIO(self._read(name)), columns=columns, page_checksum_verification=True
+                io.BytesIO(self.place.read(name)), columns=columns, page_checksum_verification=True
             )
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise NumerateError(f"{self.name}/{name}: cannot be read: {one_line(error)}") from None
@@ -90,7 +88,7 @@ class FindingsFolder:
     def begin(self, settings: dict[str, Any], *, force: bool) -> None:
         """Go on with what is there, if it was looked for in the same way; or begin anew, and then
         nothing goes before there is something to write in its place."""
-        names = self._names()
+        names = self.place.names()
         strangers = [name for name in names if not _is_own(name)]
         if names and (SETTINGS not in names or strangers):
             which = f"holds {min(strangers)}" if strangers else f"has no {SETTINGS}"
@@ -101,9 +99,9 @@ class FindingsFolder:
             self._new = settings
 
     def _compare(self, settings: dict[str, Any]) -> None:
-        shape = {"format": str, "version": int, "settings": dict}
+        shape: dict[str, Shape] = {"format": str, "version": int, "settings": dict}
         where = f"{self.name}/{SETTINGS}"
-        text = self._read(SETTINGS).decode("utf-8", "replace")
+        text = self.place.read(SETTINGS).decode("utf-8", "replace")
         record = parse_record(text, shape, NumerateError, where)
         if (record["format"], record["version"]) != (FORMAT, VERSION):
             got = f"{record['format']} {record['version']}"
@@ -117,39 +115,14 @@ class FindingsFolder:
 
     def _unseal(self) -> None:
         """From now on it is not whole."""
-        old = self._names() if self._new else {SUMMARY, PAGE} & self._names()
+        old = self.place.names() if self._new else {SUMMARY, PAGE} & self.place.names()
         for name in sorted(old, key=lambda name: name != SUMMARY):
-            self._remove(name)
+            self.place.remove(name)
         if self._new:
             record = {"format": FORMAT, "version": VERSION, "settings": self._new}
-            self.write(SETTINGS, as_json(record))
+            self.place.write(SETTINGS, as_json(record))
             self._new = None
         self._is_sealed = False
-
-    # Files
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """By this process alone; a second one is told."""
-        if self._path.exists() and not self._path.is_dir():
-            raise NumerateError(f"{self.name}: is a file, expected a folder")
-        with locked(self._path):
-            yield
-
-    def write(self, name: str, data: bytes) -> None:
-        self._path.mkdir(parents=True, exist_ok=True)
-        write_file(self._path / name, data)
-
-    def _names(self) -> set[str]:
-        if not self._path.is_dir():
-            return set()
-        return {path.name for path in self._path.iterdir()}
-
-    def _read(self, name: str) -> bytes:
-        return (self._path / name).read_bytes()
-
-    def _remove(self, name: str) -> None:
-        (self._path / name).unlink(missing_ok=True)
 
 
 def as_json(record: dict[str, Any]) -> bytes:

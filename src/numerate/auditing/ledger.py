@@ -77,7 +77,7 @@ class Ledger:
 
     def _enter(self, packet: Packet, row: Row) -> None:
         row["source"] = self._source
-        key = _key(row)
+        key = np.uint64(_key(row))
         at = np.searchsorted(self._earlier, key)
         if at < len(self._earlier) and self._earlier[at] == key:
             self.seen += 1
@@ -92,9 +92,9 @@ def _copy(piece: Piece) -> Row:
     )
 
 
-def _key(row: Row) -> np.uint64:
+def _key(row: Row) -> int:
     """Of a piece under its name; of what cannot be opened, with the reason."""
     reason = "" if row["digest"] else row["reason"]
     named = (row["source"], row["file"], row["first"], row["digest"], reason)
     text = "\0".join(map(str, named)).encode("utf-8", "replace")
-    return np.frombuffer(hashlib.sha256(text).digest()[:8], np.uint64)[0]
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")

@@ -47,7 +47,7 @@ class LookedFor:
         return each if self.asks_models and self.device != "cpu" else 0
 
     def record(self) -> dict[str, Any]:
-        """By which two audits are told apart; the same on every machine that has the same models."""
+        """By which audits are told apart; the same on every machine that has the same models."""
         wanted, project = self.wanted, self.project
         joining = wanted.joining
         return {

@@ -25,7 +25,9 @@ from numerate.documents.taken_in import taken_in
 
 _LIVE = (CHECKED, DUPLICATE, UNREAD, FAILED)
 _COLUMNS = ["source", "file", "format", "first", "digest", "status", "takes_in"]
-_KNOWN = np.dtype([("file", "u8"), ("digest", "u8"), ("status", "u1"), ("block", "u4"), ("row", "u4")])
+_KNOWN = np.dtype(
+    [("file", "u8"), ("digest", "u8"), ("status", "u1"), ("block", "u4"), ("row", "u4")]
+)
 
 
 def settle(folder: FindingsFolder) -> None:
@@ -33,21 +35,23 @@ def settle(folder: FindingsFolder) -> None:
     taking: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for number in range(folder.blocks):
         rows = folder.documents(number, _COLUMNS).to_pylist()
-        known.append(np.array(
-            [
-                (
-                    _hashed(row["source"], row["file"], row["first"]),
-                    _hashed(row["digest"]),
-                    _LIVE.index(row["status"]),
-                    number,
-                    index,
-                )
-                for index, row in enumerate(rows)
-                # A line of a file is no name: another line before it makes it that of another.
-                if row["status"] in _LIVE and row["format"] != LINES
-            ],
-            _KNOWN,
-        ))
+        known.append(
+            np.array(
+                [
+                    (
+                        _hashed(row["source"], row["file"], row["first"]),
+                        _hashed(row["digest"]),
+                        _LIVE.index(row["status"]),
+                        number,
+                        index,
+                    )
+                    for index, row in enumerate(rows)
+                    # A line of a file is no name: another line before it makes it that of another.
+                    if row["status"] in _LIVE and row["format"] != LINES
+                ],
+                _KNOWN,
+            )
+        )
         for row in rows:
             if row["status"] == CHECKED and row["takes_in"]:
                 taking[row["source"], row["file"]] = [
