@@ -2,7 +2,7 @@
 
 A block is there when its documents are: they are written after its findings. Nothing is ever
 appended to a file, so that a kill leaves whole blocks, and at most findings without documents,
-which the next audit writes again. The summary is written last of all: without one, it has not ended.
+which the next audit writes again. The summary is written last: without one, it has not ended.
 """
 
 import io
