@@ -40,7 +40,7 @@ if (data) {
 
   function show() {
     const last = Math.min(at + EACH, found.length);
-    field("findings").replaceChildren(...found.slice(at, last).map(card));
+    field("found_list").replaceChildren(...found.slice(at, last).map(card));
     field("counted").textContent =
       `${found.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} findings`;
     field("at").textContent = found.length ? `${at + 1}–${last}` : "none";

@@ -39,7 +39,7 @@ def in_words(summary: Summary) -> list[str]:
         if documents[status]
     ]
     beside = f"; besides {', '.join(others)}" if others else ""
-    ignored = f"; {summary.files_ignored:,} files of other kinds" if summary.files_ignored else ""
+    ignored = f"; other files left out: {summary.files_ignored:,}" if summary.files_ignored else ""
     lines = [
         f"{_counted(documents['checked'], 'document')} checked{beside}{ignored}.",
         f"{_counted(sums['numbers'], 'number')} read; recomputed {sums['recomputed']:,} of "
@@ -106,7 +106,7 @@ def _browser(summary: Summary) -> str:
         'value="0"></label>'
         '<label>Order <select id="order"><option value="">most certain first</option>'
         '<option value="document">by document</option></select></label></form>\n'
-        '<p id="counted" role="status"></p>\n<ol id="findings" class="findings"></ol>\n'
+        '<p id="counted" role="status"></p>\n<ol id="found_list" class="findings"></ol>\n'
         '<p class="pages"><button type="button" id="previous">Previous</button> '
         '<span id="at"></span> <button type="button" id="next">Next</button></p>\n'
         "<noscript><p>This page needs JavaScript to show findings; they are also in the Parquet "

@@ -29,13 +29,17 @@ class Piece:
 
 def pieces(source: Source) -> Iterator[Piece | DocumentError]:
     """In the order of the source; what cannot be opened is among them, as an error."""
+    beside = lru_cache(maxsize=4)(_files_of)  # no longer than this walk: files change
     for unit in source.units():
         if isinstance(unit, DocumentError):
             yield unit
-        elif unit.format == LINES:
-            yield from map(_piece, _lines(unit))
-        else:
-            yield _piece(unit)
+            continue
+        for one in _lines(unit) if unit.format == LINES else [unit]:
+            digest = hashlib.sha256(f"{one.format}\0{one.field}\0".encode())
+            digest.update(one.data)
+            if _may_take_in(one):
+                digest.update(beside(one.folder))
+            yield Piece(one, digest.hexdigest()[:32])
 
 
 def _lines(unit: Unit) -> Iterator[Unit]:
@@ -44,15 +48,11 @@ def _lines(unit: Unit) -> Iterator[Unit]:
             yield replace(unit, data=line, first=number)
 
 
-def _piece(unit: Unit) -> Piece:
-    digest = hashlib.sha256(f"{unit.format}\0{unit.field}\0".encode())
-    digest.update(unit.data)
-    if unit.format == TAKES_IN and unit.folder and any(sign in unit.data for sign in _TAKING):
-        digest.update(_files_of(unit.folder))
-    return Piece(unit, digest.hexdigest()[:32])
+def _may_take_in(unit: Unit) -> bool:
+    known = unit.format == TAKES_IN and unit.folder is not None
+    return known and any(sign in unit.data for sign in _TAKING)
 
 
-@lru_cache(maxsize=4)
 def _files_of(folder: Path) -> bytes:
     """A hash of all that a document there may take in."""
     digest = hashlib.sha256()
