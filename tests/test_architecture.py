@@ -146,8 +146,8 @@ PROGRAMS = {"code", "marshal", "pickle", "pty", "runpy", "shelve", "subprocess"}
 
 
 def test_nothing_is_fetched_and_nothing_foreign_is_executed() -> None:
-    """`reproduce` starts `numerate train`; the Ray engine looks whether a cluster answers; nothing
-    else starts a program or asks a machine."""
+    """`reproduce` starts `numerate train`; nothing else starts a program or asks a machine, but
+    the file systems of `storage` and the Ray engine, where a user names one."""
     found = set()
     for module in MODULES:
         for node in ast.walk(ast.parse((SOURCE / module).read_text(encoding="utf-8"))):

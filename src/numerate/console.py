@@ -10,17 +10,21 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
-from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.corpus.dataset import MANIFEST, SPLITS, Dataset
 from numerate.corpus.describe import Description, description_rows, tables_in_words
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Progress as SourceProgress
+from numerate.engines import RAY
 from numerate.errors import DocumentError, printable
 from numerate.notices import notice_console, plain_console, say
+from numerate.places import as_place, join
 
 MAX_ERROR_LINES = 20  # the manifest lists more
 
 
-def prepare_with_progress(source: str, out: Path, *, processes: int, **options: Any) -> None:
+def prepare_with_progress(
+    source: str, out: str | Path, *, processes: int, engine: str, **options: Any
+) -> None:
     console = notice_console()
     skipped = 0
 
@@ -53,14 +57,16 @@ def prepare_with_progress(source: str, out: Path, *, processes: int, **options: 
         manifest = prepare(
             source,
             out,
-            processes=processes or os.cpu_count() or 1,
+            processes=processes if engine == RAY else processes or os.cpu_count() or 1,
+            engine=engine,
             report=report,
             on_error=show_error,
             **options,
         )
     counts: dict[str, int] = manifest["counts"]
     if skipped > MAX_ERROR_LINES:
-        say(f"… and {skipped - MAX_ERROR_LINES:,} more skipped, see {out / 'manifest.json'}")
+        named = join(as_place(out), MANIFEST)
+        say(f"… and {skipped - MAX_ERROR_LINES:,} more skipped, see {named}")
     splits: dict[str, dict[str, int]] = manifest["splits"]
     paragraphs = sum(split["paragraphs"] for split in splits.values())
     documents = sum(split["documents"] for split in splits.values())

@@ -13,10 +13,11 @@ FAILED, WRONG_USE, BROKEN = 1, 2, 70
 def printable(text: object) -> str:
     """What strangers wrote, file names among it, made fit for a terminal: no character of it acts.
 
-    White space becomes spaces. Control and formatting characters, with which a name could colour
-    the screen or turn the direction of reading, and bytes that are no UTF-8 are written out.
+    A copy of what lies elsewhere is called by its address, as its user calls it. White space
+    becomes spaces. Control and formatting characters, with which a name could colour the screen
+    or turn the direction of reading, and bytes that are no UTF-8 are written out.
     """
-    return "".join(c if c.isprintable() else _written_out(c) for c in str(text))
+    return "".join(c if c.isprintable() else _written_out(c) for c in as_named(str(text)))
 
 
 def _written_out(character: str) -> str:
@@ -37,7 +38,7 @@ class NumerateError(Exception):
     """Anything the user can mend; the command line prints it as one line and exits with 2."""
 
     def __init__(self, message: object) -> None:
-        super().__init__(" ".join(printable(as_named(str(message))).split()))
+        super().__init__(" ".join(printable(message).split()))
 
 
 class FailureError(NumerateError):

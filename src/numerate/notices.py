@@ -14,7 +14,6 @@ from typing import Any
 from rich.console import Console
 
 from numerate.errors import printable
-from numerate.places import as_named
 
 
 class Loudness(IntEnum):
@@ -70,7 +69,6 @@ def say(message: str) -> None:
 
 def warn(message: str) -> None:
     """One line about something that went wrong, and is not the end: it is never silenced."""
-    message = as_named(message)
     lines = _kept.get()
     if lines is not None:
         lines.append(printable(message))

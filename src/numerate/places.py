@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(?:://|::)")
 _SPOILT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # how Path leaves an address: s3:/bucket/run
 _LOCAL = ("file", "local")
-WORK = "work"  # in the place of a version: what is being made here
+WORK, NEW = "work", "new"  # in the place of a version: what is being made here; what is not yet
 _COPIES, _COPY = "elsewhere", r"/([^\s'\"]*?)/@[0-9a-z]+"
 
 
@@ -43,6 +43,11 @@ def local_path(place: str | Path) -> Path:
     return Path(place)
 
 
+def as_place(place: str | Path) -> str | Path:
+    """A path where it is one of this machine, else the address as it is."""
+    return str(place).rstrip("/") if is_remote(place) else local_path(place)
+
+
 def is_spoilt(place: str | Path) -> bool:
     """Whether it is an address that was made a Path, which leaves only one of its slashes."""
     if not isinstance(place, Path) or not place.parts:
@@ -62,15 +67,25 @@ def copy_folder(place: str, version: str) -> Path:
     return (default_cache() / _COPIES).joinpath(*parts, f"@{version}")
 
 
+def work_of(place: str | Path) -> Path:
+    """Where something is made that is to lie elsewhere."""
+    return copy_folder(str(place), WORK)
+
+
 def _part(part: str) -> str:
-    quoted = quote(part, safe="+=,;()!~ ")
+    quoted = quote(part, safe="+=,;()!~")
     return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted or "%"
 
 
-def place_of(path: Path) -> str | None:
+def place_of(path: str | Path) -> str | None:
     """The place that a copy on this machine, or a file in it, is of; None of other paths."""
     named = as_named(str(path))
     return named if named != str(path) else None
+
+
+def is_being_made(path: Path) -> bool:
+    """Whether it is where something is made that will lie elsewhere."""
+    return f"@{WORK}" in path.parts
 
 
 def as_named(text: str) -> str:

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from numerate.atomic import write_file
 from numerate.errors import NumerateError, RunError, one_line
+from numerate.storage import write
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -63,7 +63,7 @@ def parse_record(
 
 
 def write_record(path: Path, record: Mapping[str, Any], indent: int | None = 2) -> None:
-    write_file(path, (json.dumps(record, indent=indent, ensure_ascii=False) + "\n").encode())
+    write(path, (json.dumps(record, indent=indent, ensure_ascii=False) + "\n").encode())
 
 
 def kept(path: Path, identity: dict[str, Any]) -> dict[str, Any] | None:
@@ -103,8 +103,9 @@ def cached(
     record = json.loads(json.dumps(find_out()))  # the same as next time
     try:
         write_record(path, {"identity": identity, "record": record}, indent=None)
-    except OSError as error:
-        say(f"{path}: cannot be kept ({error.strerror}), will be needed again next time")
+    except (OSError, NumerateError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        say(f"{path}: cannot be kept ({reason}), will be needed again next time")
     return read(record)
 
 

@@ -11,8 +11,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from numerate.atomic import write_file
 from numerate.errors import RunError
+from numerate.storage import write
 
 
 def save_tensors(
@@ -21,7 +21,7 @@ def save_tensors(
     """Write tensors with `about`, short texts that say what they belong to."""
     record = {**about, "format": format, "digest": _digest(tensors)}
     # In one entry: safetensors writes several in no fixed order.
-    write_file(path, save(tensors, {"numerate": json.dumps(record, sort_keys=True)}))
+    write(path, save(tensors, {"numerate": json.dumps(record, sort_keys=True)}))
 
 
 def load_tensors(path: Path, format: str) -> tuple[dict[str, Tensor], dict[str, str]]:

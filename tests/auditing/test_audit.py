@@ -5,7 +5,7 @@ import os
 import signal
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -241,7 +241,9 @@ def test_tables_by_themselves_and_lone_files_are_read_as_check_reads_them(tmp_pa
     summary = audited(folder, tmp_path / "out")
     assert (summary.documents[CHECKED], summary.files_ignored) == (4, 1)
     expected = {
-        (path.name, one.written) for path in folder.glob("*.[ct][sx]*") for one in numerate.check(path)
+        (path.name, one.written)
+        for path in folder.glob("*.[ct][sx]*")
+        for one in numerate.check(path)
     }
     assert {(row["file"], row["written"]) for row in findings(tmp_path / "out")} == expected
     summary = audited(folder / "train.txt", tmp_path / "lone")
@@ -389,5 +391,3 @@ def test_wanted_is_what_was_looked_for() -> None:
     assert (named.gpus(0.5), RULES_ALONE.gpus(0.5)) == (0.5, 0)
     with pytest.raises(NumerateError, match="no such folder, and no installed model"):
         LookedFor(Wanted(models=("nobody",))).record()
-
-

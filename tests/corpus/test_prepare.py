@@ -10,8 +10,6 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,7 @@ import pytest
 
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import describe, description_rows
-from numerate.corpus.extract import Extracted
-from numerate.corpus.prepare import _result, prepare
+from numerate.corpus.prepare import prepare
 from numerate.corpus.rules import OLDER, ReadingRules
 from numerate.errors import DocumentError, NumerateError, SourceError
 
@@ -424,13 +421,6 @@ def test_lines_without_an_id_are_documents_of_their_own(tmp_path: Path) -> None:
     assert {row["document"] for row in all_rows(tmp_path / "out")} == {
         f"lines.jsonl:{n}" for n in range(1, 6)
     }
-
-
-def test_a_dead_worker_is_an_error_not_a_traceback() -> None:
-    lost: Future[Extracted] = Future()
-    lost.set_exception(BrokenProcessPool())
-    with pytest.raises(NumerateError, match="a worker process died"):
-        _result(lost)
 
 
 def interrupt(folder: Path, number: signal.Signals) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ from numerate.analysis.digit_laws import (
     conformity,
 )
 from numerate.analysis.significant_digits import conformity_table, significant_digit_shares
-from numerate.corpus.dataset import SPLITS, Dataset, is_dataset
+from numerate.corpus.dataset import MANIFEST, SPLITS, Dataset, is_dataset
 from numerate.corpus.keep import Keep
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.sources import Source
@@ -26,6 +26,8 @@ from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError, check_choice
 from numerate.notices import say
 from numerate.numeral import is_numeral
+from numerate.places import is_remote, join
+from numerate.storage import exists, extended
 from numerate.tables import ResultTable, as_latex, as_markdown, print_tables
 
 FORMATS = ("table", "markdown", "latex", "csv")
@@ -37,7 +39,7 @@ _NUMBER = re.compile(r"[+\-−]?(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:[eE][+\-
 
 def print_benford(
     source: str,
-    out: Path | None,
+    out: str | Path | None,
     *,
     field: str = "text",
     format: str,
@@ -48,7 +50,8 @@ def print_benford(
     counted = count_digits_of(source, field=field, rules=rules)
     exhibit = significant_digit_shares([counted])
     if out is not None:
-        exhibit.save(out)
+        with extended(out) as folder:
+            exhibit.save(folder)
     tables = [shares_table(counted), conformity_table([counted])]
     if format == "csv":
         print(exhibit.table.csv(), end="")
@@ -83,7 +86,9 @@ def count_digits_of(
 
     Text is cut by `rules`; the tokens of a dataset are those it was prepared with.
     """
-    if source != STANDARD_INPUT and is_dataset(Path(source)):
+    if is_remote(source) and exists(join(source, MANIFEST)):
+        name, numbers = Path(source).name, _dataset_numbers(source)
+    elif source != STANDARD_INPUT and is_dataset(Path(source)):
         name, numbers = Path(source).resolve().name, _dataset_numbers(Path(source))
     else:
         name = "standard input" if source == STANDARD_INPUT else Path(source).name
@@ -116,7 +121,7 @@ def shares_table(counted: DigitShares) -> ResultTable:
     return ResultTable(title, columns, rows)
 
 
-def _dataset_numbers(folder: Path) -> dict[str, int]:
+def _dataset_numbers(folder: str | Path) -> dict[str, int]:
     """Of all splits."""
     dataset = Dataset.open(folder)
     found: Counter[str] = Counter()
@@ -133,7 +138,7 @@ def _numbers(source: str, field: str, rules: ReadingRules) -> Iterator[str]:
     if source == STANDARD_INPUT:
         pieces = units(sys.stdin.buffer, Unit("standard input", PLAIN, lone=True))
     else:
-        pieces = Source(Path(source), "auto", field=field).units()
+        pieces = Source(source, "auto", field=field).units()
     skipped = 0
     for piece in pieces:
         read = [piece] if isinstance(piece, DocumentError) else documents(piece, Keep.ALL.wants)

@@ -36,10 +36,12 @@ from numerate.errors import NumerateError
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
 from numerate.model.opening import Settings
+from numerate.places import is_remote, local_path, place_of
 from numerate.records import Shape, read_record, write_record
 from numerate.report.exhibit import KINDS, Cell, Exhibit, NothingToShowError
 from numerate.report.look import INK
 from numerate.report.page import Section, escape, figure, page, table
+from numerate.storage import here
 from numerate.tables import ResultTable
 
 REPORT, MEMORY, FIGURES = "report.html", "report.json", "figures"
@@ -80,12 +82,14 @@ def inspect_runs(
     out, and tried again next time. `say` hears, a line each, what was left out and why; `watch`
     hears what is being made.
     """
-    out = Path(out)
+    if is_remote(out):
+        raise NumerateError(f"{out}: expected a folder of this machine, as storage.extended gives")
+    out = local_path(out)
     occupied = out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists()
     if occupied and not among_others:
         raise NumerateError(f"{out}: not empty and without a report; choose another --out")
     memory = _remembered(out)
-    paths = [Path(folder) for folder in folders]
+    paths = [here(folder) for folder in folders]
     known = {path.resolve() for path in paths}
     left_out: list[str] = []
 
@@ -93,7 +97,9 @@ def inspect_runs(
         left_out.append(reason)
         say(f"left out: {reason}")
 
-    remembered = [out / folder for folder in memory.get("runs", [])]
+    remembered = [
+        here(folder) if is_remote(folder) else out / folder for folder in memory.get("runs", [])
+    ]
     remembered = [path for path in remembered if path.resolve() not in known]
     limit = memory.get("limit") if limit is None else limit
     texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
@@ -129,7 +135,7 @@ def inspect_runs(
     write_file(
         out / REPORT, _report(runs, results_section(runs, told, out), sections, left_out).encode()
     )
-    inside = [os.path.relpath(path.resolve(), out.resolve()) for path in [*paths, *remembered]]
+    inside = [_noted(path, out) for path in [*paths, *remembered]]
     record = {**_FORMAT, "runs": inside, "contexts": texts, "limit": limit, "figures": made}
     record |= {"results": [_results_record(one) for one in told]} if told else {}
     write_record(out / MEMORY, record)
@@ -137,6 +143,13 @@ def inspect_runs(
         for kind in KINDS:
             (out / FIGURES / f"{name}.{kind}").unlink(missing_ok=True)
     return out / REPORT
+
+
+def _noted(run: Path, out: Path) -> str:
+    """How the report remembers a run: as seen from its folder, unless either lies elsewhere."""
+    if elsewhere := place_of(run):
+        return elsewhere
+    return str(run.resolve()) if place_of(out) else os.path.relpath(run.resolve(), out.resolve())
 
 
 def _remembered(out: Path) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from numerate.analysis.inspect import FIGURES, inspect_runs
 from numerate.errors import printable
 from numerate.model.opening import Settings
 from numerate.notices import notice_console
+from numerate.storage import extended
 
 
 def inspect_with_progress(
     runs: list[Path],
-    out: Path,
+    out: str | Path,
     *,
     contexts: list[str],
     dataset: Path | None,
@@ -32,10 +33,10 @@ def inspect_with_progress(
     def progress(what: str, done: int, total: int) -> None:
         doing(f"{what}: {done:,} of {total:,} paragraphs")
 
-    with console.status("opening runs …") as status:
+    with extended(out) as folder, console.status("opening runs …") as status:
         report = inspect_runs(
             runs,
-            out,
+            folder,
             contexts=contexts,
             dataset=dataset,
             device=device,
@@ -44,4 +45,4 @@ def inspect_with_progress(
             say=say,
             watch=lambda title: doing(f"drawing: {title.lower()}"),
         )
-    print(f"Figures and their data: {printable(out / FIGURES)}\nReport: {printable(report)}")
+    print(f"Figures and their data: {printable(folder / FIGURES)}\nReport: {printable(report)}")

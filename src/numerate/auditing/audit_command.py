@@ -134,8 +134,12 @@ def print_summary(summary: Summary, out: str, console: Console) -> None:
         console.print(printable(said), highlight=False, soft_wrap=True)
     left = summary.documents["unread"] + summary.documents["failed"] - MOST_LINES
     if left > 0:
-        console.print(f"{left:,} more were not checked: see summary.json", highlight=False, soft_wrap=True)
-    console.print(f"All of it: {out}/{PAGE}, and Parquet beside it.", highlight=False, soft_wrap=True)
+        console.print(
+            f"{left:,} more were not checked: see summary.json", highlight=False, soft_wrap=True
+        )
+    console.print(
+        f"All of it: {out}/{PAGE}, and Parquet beside it.", highlight=False, soft_wrap=True
+    )
 
 
 def _counted(count: int, what: str) -> str:

@@ -6,7 +6,9 @@ from typing import TypeVar
 
 from numerate.configuration import OWN_FILE, PRETRAINED, Configuration, find_configuration
 from numerate.errors import NumerateError
-from numerate.shipped.installed import is_shipped
+from numerate.places import is_remote, local_path
+from numerate.shipped.installed import RUN, is_shipped
+from numerate.storage import exists
 
 Value = TypeVar("Value")
 
@@ -40,7 +42,11 @@ def run_and_rest(
 
 
 def is_run(argument: str) -> bool:
-    return argument.startswith(PRETRAINED) or Path(argument).is_dir() or is_shipped(argument)
+    """A folder elsewhere is one if it says so: it may be a document, too."""
+    if is_remote(argument):
+        return exists(f"{argument.rstrip('/')}/{RUN}")
+    is_known = argument.startswith(PRETRAINED) or is_shipped(argument)
+    return is_known or local_path(argument).is_dir()
 
 
 def first_given(*values: Value | None) -> Value:

@@ -1,20 +1,34 @@
 """Commands that need no model: documents in, a dataset and its statistics out."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.shared_options import INPUT_FORMATS, DatasetFolder, Decimal, Field, SplitNames
+from numerate.cli.shared_options import (
+    INPUT_FORMATS,
+    Address,
+    DatasetFolder,
+    Decimal,
+    Engine,
+    Field,
+    Processes,
+    SplitNames,
+)
 
 
 @command
 def prepare(
     source: Annotated[
-        str, typer.Argument(help="A file, folder or archive of documents, or 'cardiac'.")
+        str,
+        typer.Argument(
+            help="A file, folder or archive of documents, here or elsewhere (s3://…), or 'cardiac'."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder to write the dataset to.")],
+    out: Annotated[
+        str,
+        typer.Option(help="Folder to write the dataset to, here or elsewhere.", metavar="PLACE"),
+    ],
     input_format: Annotated[
         str, typer.Option("--format", help=INPUT_FORMATS, metavar="NAME")
     ] = "auto",
@@ -36,7 +50,9 @@ def prepare(
         bool,
         typer.Option("--tables", help="cardiac: with a table of the patient beside each report."),
     ] = False,
-    processes: Annotated[int, typer.Option(help="Worker processes; 0: one per core.")] = 0,
+    processes: Processes = 0,
+    engine: Engine = "local",
+    address: Address = None,
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Also read what links out of the source lead to.")
     ] = False,
@@ -60,6 +76,8 @@ def prepare(
         documents=documents,
         tables=tables,
         processes=processes,
+        engine=engine,
+        address=address,
         follow_links=follow_links,
         strict=strict,
         force=force,

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from numerate.errors import BROKEN, FAILED, WRONG_USE, FailureError, NumerateError, printable
-from numerate.places import as_named
 
 EXIT_STATUS = (
     "Exit status: 0 done; 1 something was flagged, or failed on the way; 2 wrong use: an argument, "
@@ -43,5 +42,5 @@ def errors_exit() -> Iterator[None]:
 
 
 def _leave(message: str, status: int) -> None:
-    print(f"numerate: {' '.join(printable(as_named(message)).split())}", file=sys.stderr)
+    print(f"numerate: {' '.join(printable(message).split())}", file=sys.stderr)
     raise SystemExit(status)

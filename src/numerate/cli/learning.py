@@ -8,6 +8,7 @@ import typer
 from numerate.cli.app import command
 from numerate.cli.chosen import first_given
 from numerate.cli.shared_options import (
+    FOLDER,
     USUAL,
     BatchSize,
     Cache,
@@ -35,6 +36,7 @@ from numerate.cli.shared_options import (
 )
 from numerate.errors import check_choice
 from numerate.heads.registry import check_head_name, head_names
+from numerate.storage import extended
 from numerate.threads import use_threads
 from numerate.training.options import TrainingOptions, usual_of
 
@@ -42,7 +44,7 @@ from numerate.training.options import TrainingOptions, usual_of
 @command
 def train(
     dataset: DatasetFolder,
-    out: Annotated[Path, typer.Option(help="Folder of the run.")],
+    out: Annotated[str, typer.Option(help="Folder of the run.", metavar="FOLDER")],
     model: Annotated[
         str, typer.Option(help="One of: " + ", ".join(head_names()) + ".", metavar="NAME")
     ] = "combination",
@@ -180,7 +182,7 @@ def train(
 @command
 def train_detector(
     dataset: DatasetFolder,
-    out: Annotated[Path, typer.Option(help="Folder of the detector.")],
+    out: Annotated[str, typer.Option(help="Folder of the detector.", metavar="FOLDER")],
     backbone: Annotated[
         str,
         typer.Option(
@@ -245,7 +247,7 @@ def evaluate(
     ],
     dataset: Annotated[
         Path | None,
-        typer.Option(help="Dataset.", show_default="the one each run was trained on"),
+        typer.Option(help="Dataset.", show_default="the one each run was trained on", **FOLDER),
     ] = None,
     split: Annotated[str, typer.Option(help="test, dev or train.")] = "test",
     metrics: Metrics = "paper",
@@ -312,7 +314,9 @@ def evaluate(
 @command
 def reproduce(
     dataset: DatasetFolder,
-    out: Annotated[Path, typer.Option(help="Folder for runs, tables, figures and report.")],
+    out: Annotated[
+        str, typer.Option(help="Folder for runs, tables, figures and report.", metavar="FOLDER")
+    ],
     suite: Annotated[
         str,
         typer.Option(
@@ -381,42 +385,42 @@ def reproduce(
     """
     check_choice("value of --metrics", metrics, ("paper", "all"))
     from numerate.reproduce.choices import Plan
-
-    plan = Plan(
-        dataset,
-        out,
-        suite=suite,
-        backbone=backbone,
-        models=_listed(models) if models else None,
-        seeds=seeds,
-        options=TrainingOptions(
-            epochs=epochs,
-            batch_size=batch_size,
-            learning_rate=first_given(learning_rate, USUAL.learning_rate),
-            halve_after=halve_after,
-            patience=patience,
-            clip=clip,
-            seed=seed,
-            mixed_precision=mixed_precision,
-            plain_mixture=plain_mixture,
-        ),
-        learning_rate=learning_rate,
-        hidden=hidden,
-        dropout=dropout,
-        vocabulary=vocabulary,
-        truncate=truncate,
-        vectors=vectors,
-        cache=cache,
-        trust_remote_code=trust_remote_code,
-        device=device,
-        processes=processes,
-        given_threads=threads,
-        confidence=confidence or None,
-        everything=metrics == "all",
-    )
     from numerate.reproduce.reproduce_command import reproduce as reproduce_plan
 
-    reproduce_plan(plan)
+    with extended(out) as folder:
+        plan = Plan(
+            dataset,
+            folder,
+            suite=suite,
+            backbone=backbone,
+            models=_listed(models) if models else None,
+            seeds=seeds,
+            options=TrainingOptions(
+                epochs=epochs,
+                batch_size=batch_size,
+                learning_rate=first_given(learning_rate, USUAL.learning_rate),
+                halve_after=halve_after,
+                patience=patience,
+                clip=clip,
+                seed=seed,
+                mixed_precision=mixed_precision,
+                plain_mixture=plain_mixture,
+            ),
+            learning_rate=learning_rate,
+            hidden=hidden,
+            dropout=dropout,
+            vocabulary=vocabulary,
+            truncate=truncate,
+            vectors=vectors,
+            cache=cache,
+            trust_remote_code=trust_remote_code,
+            device=device,
+            processes=processes,
+            given_threads=threads,
+            confidence=confidence or None,
+            everything=metrics == "all",
+        )
+        reproduce_plan(plan)
 
 
 def _listed(names: list[str] | None) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """Options that more than one command has."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from numerate.plugins import READERS, names
 from numerate.proofreading.witnesses import ALARMS
+from numerate.storage import file_here, here
+from numerate.storage.shared_cache import cache_here
 from numerate.training.options import OF_BACKBONE, TrainingOptions
 
 USUAL = TrainingOptions()
@@ -18,7 +20,14 @@ def usual(name: str) -> str:
     return ", ".join(f"{backbone} {value}" for backbone, value in found if value is not None)
 
 
-DatasetFolder = Annotated[Path, typer.Argument(help="Folder of a prepared dataset.")]
+# What users name may lie anywhere. What is read is a Path made by one of these parsers, which fetch
+# what lies elsewhere; what is written is a string, since Path spoils addresses.
+FOLDER: dict[str, Any] = {"parser": here, "metavar": "FOLDER"}
+FILE: dict[str, Any] = {"parser": file_here, "metavar": "FILE"}
+
+DatasetFolder = Annotated[
+    Path, typer.Argument(help="Folder of a prepared dataset.", parser=here, metavar="DATASET")
+]
 Epochs = Annotated[int, typer.Option(help="At most so many epochs.")]
 BatchSize = Annotated[int, typer.Option(help="Paragraphs a batch, per process.")]
 LearningRate = Annotated[
@@ -99,6 +108,8 @@ Limit = Annotated[
 Cache = Annotated[
     Path | None,
     typer.Option(
+        parser=cache_here,
+        metavar="FOLDER",
         help="Where pretrained models' states and scores are kept.",
         show_default="where the run's training was told to, or a folder of yours",
     ),
@@ -133,7 +144,7 @@ Tables = Annotated[
     typer.Option(
         "--table",
         help="A table that the model sees: CSV, TSV or any document with tables; once for each.",
-        metavar="FILE",
+        **FILE,
         show_default="none",
     ),
 ]
@@ -141,6 +152,7 @@ MovedDataset = Annotated[
     Path | None,
     typer.Option(
         help="Where the run's dataset is now, if it has moved; one for hf:PATH.",
+        **FOLDER,
         show_default="where it was",
     ),
 ]
@@ -188,5 +200,6 @@ HowJoined = Annotated[
     typer.Option(
         help="How much each kind of evidence counts, as check-benchmark has fitted it.",
         show_default="as fitted for an installed model; else as if they were independent",
+        **FILE,
     ),
 ]

@@ -6,13 +6,28 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
-from numerate.cli.shared_options import Cache, Decimal, Device, Field, SplitNames, TrustRemoteCode
+from numerate.cli.shared_options import (
+    FOLDER,
+    Cache,
+    Decimal,
+    Device,
+    Field,
+    SplitNames,
+    TrustRemoteCode,
+)
+from numerate.storage import here
 
 
 @command
 def inspect(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs of one dataset.")],
-    out: Annotated[Path, typer.Option(help="Folder for figures, their data and the report.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of trained runs of one dataset.", parser=here, metavar="RUN…"),
+    ],
+    out: Annotated[
+        str,
+        typer.Option(help="Folder for figures, their data and the report.", metavar="FOLDER"),
+    ],
     context: Annotated[
         list[str] | None,
         typer.Option(
@@ -23,7 +38,7 @@ def inspect(
     ] = None,
     dataset: Annotated[
         Path | None,
-        typer.Option(help="Dataset.", show_default="the one the runs were trained on"),
+        typer.Option(help="Dataset.", show_default="the one the runs were trained on", **FOLDER),
     ] = None,
     limit: Annotated[
         int | None,
@@ -64,9 +79,11 @@ def benford(
         ),
     ],
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="Folder for the figure as PNG and SVG, and its data.", show_default="none"
+            help="Folder for the figure as PNG and SVG, and its data.",
+            metavar="FOLDER",
+            show_default="none",
         ),
     ] = None,
     field: Field = "text",

@@ -8,6 +8,7 @@ import typer
 from numerate.cli.app import command
 from numerate.cli.chosen import here, run_and_rest
 from numerate.cli.shared_options import (
+    FILE,
     INPUT_FORMATS,
     RUN_OR_CONFIGURED,
     Address,
@@ -33,6 +34,7 @@ from numerate.cli.shared_options import (
 from numerate.errors import NumerateError
 from numerate.notices import is_verbose
 from numerate.plausibility.source import ModelSource
+from numerate.storage import file_here
 
 
 @command
@@ -54,7 +56,9 @@ def predict(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Also draw the distribution: .png, .svg or .pdf.", show_default="no picture"
+            help="Also draw the distribution: .png, .svg or .pdf.",
+            show_default="no picture",
+            **FILE,
         ),
     ] = None,
     table: Tables = None,
@@ -135,7 +139,7 @@ def fill(
         ),
     ],
     text: Annotated[
-        Path | None, typer.Option(help="A text about the table.", show_default="none")
+        Path | None, typer.Option(help="A text about the table.", show_default="none", **FILE)
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the table that was filled before.")
@@ -156,7 +160,7 @@ def fill(
     if len(tables) > 1:
         raise NumerateError(f"got {len(tables)} tables, expected one: {usage}")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
-    fill_table(source, Path(tables[0]), text, force=force, format=format)
+    fill_table(source, file_here(tables[0]), text, force=force, format=format)
 
 
 @command
@@ -172,7 +176,9 @@ def check(
     min_probability: MinProbability = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(help="A file of known findings, which are not reported.", show_default="none"),
+        typer.Option(
+            help="A file of known findings, which are not reported.", show_default="none", **FILE
+        ),
     ] = None,
     joining: HowJoined = None,
     write_baseline: Annotated[
@@ -358,6 +364,7 @@ def check_benchmark(
         typer.Option(
             help="Write how much each kind of evidence counts, fitted on the dev split, for check.",
             show_default="nowhere",
+            **FILE,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the errors.")] = 1,

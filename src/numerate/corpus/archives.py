@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar, cast
 
-from numerate.errors import DocumentError, one_line
+from numerate.errors import DocumentError, NumerateError, one_line
 
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
 SUFFIXES = (*TAR_SUFFIXES, ".zip")
@@ -128,7 +128,7 @@ def _whatever_breaks(step: Callable[[], T]) -> T:
     """A step of a library over bytes of strangers: what it stumbles over is broken."""
     try:
         return step()
-    except BrokenArchiveError:
+    except (BrokenArchiveError, NumerateError):  # the latter of a store that cannot be read
         raise
     except Exception as error:
         raise BrokenArchiveError(reason(error)) from None

@@ -23,9 +23,10 @@ from numerate.corpus.schema import (
 from numerate.corpus.schema import SPLITS as SPLITS
 from numerate.corpus.sight_file import read_sight
 from numerate.documents.document import Table
-from numerate.errors import DatasetError, NumerateError
+from numerate.errors import DatasetError, NumerateError, printable
 from numerate.records import misfit, read_record
 from numerate.sight.columns import SightColumns, check_level
+from numerate.storage import here
 
 MANIFEST = "manifest.json"
 SAMPLE_SEED = 1
@@ -59,7 +60,7 @@ class Split:
     has_rows: bool = False  # its paragraphs are rows of tables
 
     def __repr__(self) -> str:
-        return f"Split({self.name} of {self.folder}: {_extent(self.summary)})"
+        return f"Split({self.name} of {printable(self.folder)}: {_extent(self.summary)})"
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         return read_batches(self.folder, self.summary["shards"], columns)
@@ -181,12 +182,15 @@ class Dataset:
 
     def __repr__(self) -> str:
         splits = (f"{name} {_extent(self.manifest['splits'][name])}" for name in SPLITS)
-        return f"Dataset({self.folder}: {', '.join(splits)})"
+        return f"Dataset({printable(self.folder)}: {', '.join(splits)})"
 
     @classmethod
     def open(cls, folder: str | Path, *, verified: bool = False) -> "Dataset":
-        """Sizes, columns and counts of its files are looked at; if `verified`, all of them is."""
-        folder = Path(folder)
+        """Sizes, columns and counts of its files are looked at; if `verified`, all of them is.
+
+        One that lies elsewhere, as at `s3://bucket/data`, is fetched first, unless it was before.
+        """
+        folder = here(folder)
         recover(folder)
         manifest = _read_manifest(folder)
         check_files(folder, manifest)

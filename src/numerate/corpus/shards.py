@@ -1,4 +1,4 @@
-"""The files of a dataset: a staging file while documents stream in, Parquet shards at the end."""
+"""The files of a dataset: staged rows, dealt out to the splits as Parquet shards."""
 
 import hashlib
 from collections import Counter
@@ -6,73 +6,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numerate.corpus.extract import Extracted
 from numerate.corpus.integrity import add_rows, content_hash, seal
+from numerate.corpus.ledger import OUT, Assignment
 from numerate.corpus.schema import SPLITS, TABLES
-from numerate.corpus.sight_file import STAGED, SightWriter
-from numerate.errors import DocumentError, SourceError
+from numerate.corpus.sight_file import SightWriter
+from numerate.corpus.staging import Staging
+from numerate.errors import SourceError
 
 SHARD_ROWS = 65_536
 GROUP_ROWS = 2_048
-
-
-class Staging:
-    """Rows as they come, in uncompressed Arrow files, until it is known where they belong."""
-
-    def __init__(self, folder: Path, schema: pa.Schema) -> None:
-        self.folder = folder
-        self.schema = schema
-        self._schemas = {"paragraphs": self.schema, "tables": TABLES, "sight": STAGED}
-        self._paths = {name: folder / f"staged-{name}.arrow" for name in self._schemas}
-
-    def __enter__(self) -> "Staging":
-        self._writers = [
-            pa.ipc.new_stream(str(self._paths[name]), schema)
-            for name, schema in self._schemas.items()
-        ]
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for writer in self._writers:
-            writer.close()
-
-    def add(self, extracted: Extracted | DocumentError, admitted: list[bool]) -> None:
-        if isinstance(extracted, DocumentError):
-            return
-        for writer, batch, rows in zip(
-            self._writers,
-            (extracted.paragraphs, extracted.tables, extracted.sight),
-            (extracted.rows, extracted.table_rows, [1] * len(extracted.documents)),
-            strict=True,
-        ):
-            if not all(admitted):
-                batch = batch.filter(pa.array(np.repeat(admitted, rows)))
-            if batch.num_rows:
-                writer.write_batch(batch)
-
-    def deal(self, name: str, splits: dict[str, str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The staged rows of paragraphs, tables or sight, with the split of each document; those of
-        documents that have none are left out."""
-        with pa.OSFile(str(self._paths[name])) as file, pa.ipc.open_stream(file) as reader:
-            for batch in reader:
-                targets = [splits.get(id) for id in batch["document"].to_pylist()]
-                for split in filter(None, dict.fromkeys(targets)):
-                    yield split, batch.filter(pa.array([target == split for target in targets]))
-
-    def remove(self) -> None:
-        for path in self._paths.values():
-            path.unlink()
 
 
 class ShardWriter:
@@ -126,38 +73,59 @@ class Written:
     files: dict[str, dict[str, object]] = field(default_factory=dict)  # size and hash of each
 
 
-def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
-    """Deal the staged rows out to the splits and remove the staging files."""
-    writers = {name: ShardWriter(staging.folder, name, staging.schema) for name in SPLITS}
+def _deal(
+    staging: Staging, blocks: int, codes: np.ndarray
+) -> Iterator[tuple[str, str, pa.RecordBatch]]:
+    """The staged rows with their kind and the split of their documents, which stand in the order
+    of `codes`; those of documents that have none are left out. A block is read once."""
+    start = 0
+    for number in range(blocks):
+        for documents, paragraphs, tables, sight in staging.read(number):
+            of_unit = codes[start : start + documents.num_rows]
+            start += documents.num_rows
+            for kind, batch, rows in (
+                ("paragraphs", paragraphs, documents["rows"].to_numpy()),
+                ("tables", tables, documents["table_rows"].to_numpy()),
+                ("sight", sight, 1),
+            ):
+                targets = np.repeat(of_unit, rows)
+                for code in dict.fromkeys(targets.tolist()):
+                    if code != OUT:
+                        yield kind, SPLITS[code], batch.filter(pa.array(targets == code))
+
+
+def write_splits(
+    folder: Path, schema: pa.Schema, staging: Staging, blocks: int, assignment: Assignment
+) -> Written:
+    """Deal the staged rows out to the splits."""
+    writers = {name: ShardWriter(folder, name, schema) for name in SPLITS}
+    tables = {name: ShardWriter(folder, f"tables-{name}", TABLES) for name in SPLITS}
     hashes = {name: hashlib.sha256() for name in SPLITS}
     counts = {name: np.zeros(3, dtype=np.int64) for name in SPLITS}  # rows, tokens, numerals
-    documents = dict.fromkeys(SPLITS, 0)
-    for split in assignment.values():
-        documents[split] += 1
-    for name, part in staging.deal("paragraphs", assignment):
-        counts[name] += [
-            part.num_rows,
-            len(part["tokens"].flatten()),
-            len(part["numerals"].flatten()),
-        ]
-        add_rows(hashes[name], part)
-        writers[name].add(part)
-    if not sum(count[2] for count in counts.values()):
-        raise SourceError("no numeral in any kept paragraph: there is nothing to model")
-    tables = {name: ShardWriter(staging.folder, f"tables-{name}", TABLES) for name in SPLITS}
-    for name, part in staging.deal("tables", assignment):
-        tables[name].add(part)
     written = Written()
     with ExitStack() as stack:
-        sights = {n: stack.enter_context(SightWriter(staging.folder, n)) for n in SPLITS}
-        for name, part in staging.deal("sight", assignment):
-            sights[name].add(part)
-            for counts_of_document in part["counts"].to_pylist():
-                written.table_counts.update(dict(counts_of_document))
+        sights = {n: stack.enter_context(SightWriter(folder, n)) for n in SPLITS}
+        for kind, name, part in _deal(staging, blocks, assignment.codes):
+            if kind == "paragraphs":
+                counts[name] += [
+                    part.num_rows,
+                    len(part["tokens"].flatten()),
+                    len(part["numerals"].flatten()),
+                ]
+                add_rows(hashes[name], part)
+                writers[name].add(part)
+            elif kind == "tables":
+                tables[name].add(part)
+            else:
+                sights[name].add(part)
+                for counts_of_document in part["counts"].to_pylist():
+                    written.table_counts.update(dict(counts_of_document))
+        if not sum(count[2] for count in counts.values()):
+            raise SourceError("no numeral in any kept paragraph: there is nothing to model")
     for name in SPLITS:
         rows, tokens, numerals = map(int, counts[name])
         written.summary[name] = {
-            "documents": documents[name],
+            "documents": assignment.documents[name],
             "paragraphs": rows,
             "tokens": tokens,
             "numerals": numerals,
@@ -170,6 +138,5 @@ def write_splits(staging: Staging, assignment: dict[str, str]) -> Written:
     written.content_hash = content_hash(hashes[name].hexdigest() for name in SPLITS)
     shards = [shard for name in SPLITS for shard in writers[name].shards]
     sights_of_splits = [sights[name].name for name in SPLITS]
-    written.files = seal(staging.folder, [*shards, *written.tables, *sights_of_splits])
-    staging.remove()
+    written.files = seal(folder, [*shards, *written.tables, *sights_of_splits])
     return written

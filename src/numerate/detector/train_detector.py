@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 import numerate
-from numerate.atomic import new_folder, write_file
+from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.detector.articles import TEXTS_ALONE, Article, articles_of, labels, numerals_of
 from numerate.detector.classifier import NumeralClassifier
@@ -35,8 +35,10 @@ from numerate.detector.trained import (
 )
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.device import usable_device
+from numerate.places import as_place, is_remote
 from numerate.pretrained.backbone import open_backbone, parse_reference
-from numerate.runs.folder import LOG, RunFolder
+from numerate.runs.folder import CONFIG, LOG, RunFolder
+from numerate.storage import published
 from numerate.training.environment import record_end, record_environment
 from numerate.vocabulary import Vocabulary
 
@@ -45,7 +47,7 @@ VOCABULARY = 8000
 
 @dataclass(frozen=True, slots=True)
 class DetectorResult:
-    folder: Path
+    folder: str | Path  # as it was given
     fitted: Fitted
 
 
@@ -90,9 +92,9 @@ def train_detector(
     `about` is what else the folder shall say of its training.
     """
     options, make = options or FittingOptions(), make or small_classifier(SmallOptions())
-    opened, target = Dataset.open(dataset, verified=True), Path(out)
+    opened = Dataset.open(dataset, verified=True)
     chosen = usable_device(device)
-    with new_folder(target, refusal=why_not_replaceable, force=force) as folder:
+    with published(out, seal=CONFIG, refusal=why_not_replaceable, force=force) as folder:
         record_environment(folder, chosen)
         train, dev = (articles_of(opened.split(name), opened.reading) for name in ("train", "dev"))
         for name, articles in (("train", train), ("dev", dev)):
@@ -103,6 +105,7 @@ def train_detector(
         fitted = fit(classifier, train, dev, opened.reading, options, report)
         calibrations = calibrate(classifier, dev, numerals_of(train))
         # Seen from where the folder will be.
+        target = folder if is_remote(out) else Path(as_place(out))
         place = RunFolder(target).place_of(opened, "tables")
         save_detector(
             folder,
@@ -125,7 +128,7 @@ def train_detector(
         lines = "".join(json.dumps(record) + "\n" for record in fitted.history)
         write_file(folder / LOG, lines.encode())
         record_end(folder)
-    return DetectorResult(target, fitted)
+    return DetectorResult(as_place(out), fitted)
 
 
 def calibrate(
@@ -149,8 +152,8 @@ def calibrate(
 
 
 def train_with_report(
-    dataset: Path,
-    out: Path,
+    dataset: str | Path,
+    out: str | Path,
     *,
     backbone: str,
     finetune: str,

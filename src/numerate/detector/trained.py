@@ -236,7 +236,7 @@ def save_detector(
 
 def open_detector(reference: str | Path, device: str | None = None) -> Detector:
     """From the folder of a run of `train-detector`."""
-    run = RunFolder.open(Path(reference))
+    run = RunFolder.open(reference)
     config = read_config(run.path)
     try:
         record = read_record(run.path / CALIBRATION, Calibrations, RunError)

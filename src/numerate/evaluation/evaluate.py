@@ -38,6 +38,7 @@ from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import oov_sizes
 from numerate.numeral_table import NumeralTable
 from numerate.perplexity import perplexity, proper, without_improbable
+from numerate.places import is_remote
 from numerate.ragged import ranges
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
@@ -227,7 +228,7 @@ def evaluate(
             observed[ABOVE_ORACLE] = by_document(above[of_numerals], documents[of_numerals])
     return Evaluation(
         name=model.name,
-        folder=Path(subject.reference),
+        folder=_folder(subject),
         dataset=opened.manifest["content_hash"],
         split=split,
         limit=limit,
@@ -254,6 +255,13 @@ def evaluate(
         tokens_per_second=len(adjusted) / seconds if is_new else math.nan,
         calibrated_on=line.calibrated_on,
     )
+
+
+def _folder(subject: Opened) -> Path:
+    """That of its run; of what has none of its own, as a member, the name it was opened by."""
+    if subject.run is not None and subject.model.member is None and is_remote(subject.reference):
+        return subject.run.path
+    return Path(subject.reference)
 
 
 @dataclass(frozen=True, slots=True)

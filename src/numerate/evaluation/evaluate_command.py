@@ -77,8 +77,9 @@ def evaluate_runs(
     for evaluation in evaluations:  # what was found is worth more than its file
         try:
             evaluation.save()
-        except OSError as error:
-            say(f"{evaluation.folder / METRICS}: not saved: {error.strerror or error}")
+        except (OSError, NumerateError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            say(f"{evaluation.folder / METRICS}: not saved: {reason or error}")
 
 
 def _print(

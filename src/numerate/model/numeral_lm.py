@@ -214,7 +214,7 @@ class NumeralLM(nn.Module):
             >>> again.predict(text).median() == lm.predict(text).median()
             True
         """
-        share(self, Path(folder), licence)
+        share(self, folder, licence)
 
     @staticmethod
     def from_pretrained(folder: str | Path, *, device: str | None = None) -> "NumeralLM":

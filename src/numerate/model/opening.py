@@ -27,6 +27,7 @@ from numerate.pretrained.store import Progress, remembered_cache
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
 from numerate.shipped.installed import is_shipped, language_model_of
+from numerate.storage import exists, here, is_remote
 from numerate.vocabulary import Vocabulary
 
 VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the candidates
@@ -137,7 +138,7 @@ def open_stored(
 ) -> NumeralLM:
     """A model from its folder, be it a run or not."""
     settings = settings or Settings()
-    stored = StoredModel.read(Path(folder))
+    stored = StoredModel.read(here(folder))
     if stored.record.backbone is not None:
         return _over_pretrained(
             stored, stored.record.backbone, torch.device(device), settings, beside
@@ -240,9 +241,12 @@ def split_reference(reference: str | Path) -> tuple[Path, str | None]:
     if is_shipped(reference):
         return Path(language_model_of(reference)), None
     folder, colon, member = str(reference).rpartition(":")
-    if not colon or Path(reference).exists() or not Path(folder).is_dir():
-        return Path(reference), None
-    return Path(folder), member
+    if is_remote(reference):
+        is_member = "/" not in member and not exists(reference)
+        return (here(folder), member) if is_member else (here(reference), None)
+    if not colon or here(reference).exists() or not here(folder).is_dir():
+        return here(reference), None
+    return here(folder), member
 
 
 def training_documents(run: RunFolder, dataset: Dataset, split: str) -> list[str]:

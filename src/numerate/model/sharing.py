@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from numerate.atomic import new_folder, write_file
+from numerate.atomic import write_file
 from numerate.errors import NumerateError, RunError, printable
 from numerate.model.stored import StoredModel
 from numerate.records import read_record, write_record
@@ -27,6 +27,7 @@ from numerate.runs.folder import (
     RunFolder,
     read_json,
 )
+from numerate.storage import published
 from numerate.tables import ResultTable, as_markdown, format_figure
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _FIGURES = {"pp": "perplexity", "app": "adjusted perplexity"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "mdae": "MdAE", "mape": "MAPE, %", "mdape": "MdAPE, %"}
 
 
-def share(model: "NumeralLM", folder: Path, licence: str | None) -> None:
+def share(model: "NumeralLM", folder: str | Path, licence: str | None) -> None:
     """Write a new folder that `numerate.load` opens; paths of this machine stay here, but for
     that of a pretrained model that it stands on."""
     run = model.run
@@ -56,7 +57,7 @@ def share(model: "NumeralLM", folder: Path, licence: str | None) -> None:
     if as_trained:
         with suppress(NumerateError):  # without its dataset, it has been calibrated or never is
             _ = model.checker.calibration
-    with new_folder(folder, refusal=lambda _: None) as place:
+    with published(folder, seal=CONFIG, refusal=lambda _: None) as place:
         model.save(place, {**about, "dataset": dataset})
         for name in (DOCUMENTS, ENVIRONMENT, LOG, *([METRICS] if as_trained else [])):
             if (run.path / name).is_file():

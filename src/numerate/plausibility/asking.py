@@ -11,7 +11,6 @@ from typing import Any
 
 from rich.table import Table
 
-from numerate.atomic import write_file
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Table as DocumentTable
 from numerate.documents.reader import decode
@@ -24,6 +23,7 @@ from numerate.plausibility.given_tables import check_given, read_given
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
 from numerate.sight.view import Source
+from numerate.storage import write
 
 NAMED = 3  # of the most probable numerals, in an answer of one line
 TOLD = 0.005  # the least probable source
@@ -168,7 +168,7 @@ def draw(found: NumeralDistribution, path: Path, *, calibrated: bool) -> None:
     stream = io.BytesIO()
     with look():
         found.plot(calibrated=calibrated).savefig(stream, format=kind, dpi=300)
-    write_file(path, stream.getvalue())
+    write(path, stream.getvalue())
 
 
 def rank_claims(

@@ -7,18 +7,18 @@ from pathlib import Path
 
 from rich.table import Table as Shown
 
-from numerate.atomic import write_file
 from numerate.corpus.table_rows import RowLine, row_lines, without_row
 from numerate.documents.document import Table
 from numerate.documents.reader import decode
 from numerate.documents.table_file import read_tables
-from numerate.errors import NumerateError, SourceError, check_choice, one_line
+from numerate.errors import NumerateError, SourceError, check_choice, one_line, printable
 from numerate.model.gap import GAP
 from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import plain_console, say
 from numerate.plausibility.source import ModelSource
 from numerate.sight.columns import sees_tables
 from numerate.sight.table_numbers import CellTexts
+from numerate.storage import exists, write
 from numerate.tables import csv_text
 
 LEVEL = 0.9
@@ -130,7 +130,7 @@ def fill_table(
     if len(tables) != 1:
         raise NumerateError(f"{path}: got {len(tables)} tables, expected one")
     out = path.with_suffix(".filled.csv")
-    if out.exists() and not force:
+    if exists(out) and not force:
         raise NumerateError(f"{out}: exists; --force replaces it")
     about = "" if text is None else _read(text)
     model = source.load()
@@ -139,7 +139,7 @@ def fill_table(
     if not sees_tables(model.config.sight):
         say(f"{model.name} sees no tables: each cell is filled from its own row")
     found = fill(model, tables[0], about)
-    write_file(out, _csv(tables[0], found).encode())
+    write(out, _csv(tables[0], found).encode())
     if format == "json":
         print(json.dumps([asdict(cell) for cell in found], ensure_ascii=False))
     elif format == "csv":
@@ -178,4 +178,4 @@ def _show(found: Sequence[FilledCell], out: Path) -> None:
         )
     console = plain_console(highlight=False)
     console.print(shown)
-    console.print(f"{out}: {len(found):,} cells filled", soft_wrap=True)
+    console.print(f"{printable(out)}: {len(found):,} cells filled", soft_wrap=True)

@@ -63,7 +63,7 @@ class ModelSource:
         from numerate.runs.folder import RunFolder
 
         try:
-            opened = RunFolder(Path(self.run)).open_dataset(self.dataset)
+            opened = RunFolder.open(self.run).open_dataset(self.dataset)
             columns = opened.split("dev").read(["text", "numerals"]).to_pydict()
         except (NumerateError, OSError):
             return []

@@ -14,12 +14,12 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any
 
-from numerate.atomic import write_file
 from numerate.checking.finding import Finding
 from numerate.checking.where import Where
 from numerate.errors import NumerateError
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.records import Shape, read_record
+from numerate.storage import write
 
 AROUND = 5  # words on either side
 NEAR = 200  # characters within which they are looked for
@@ -85,7 +85,7 @@ def write_baseline(
     ]
     record: dict[str, Any] = {"version": 1, "findings": [*others, *found]}
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    write_file(path, text.encode("utf-8", "backslashreplace"))
+    write(path, text.encode("utf-8", "backslashreplace"))
     old, new = _counted(before), _counted(record["findings"])
     return Written((new - old).total(), (new & old).total(), (old - new).total())
 

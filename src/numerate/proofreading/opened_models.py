@@ -9,6 +9,7 @@ from numerate.plausibility.source import ModelSource
 from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.witnesses import Model
 from numerate.shipped.installed import is_shipped, shipped
+from numerate.storage import file_here
 
 
 def open_models(
@@ -16,6 +17,8 @@ def open_models(
 ) -> list[Model]:
     """`source` has what else was said of models on the command line."""
     from numerate.detector.trained import is_detector, open_detector
+    from numerate.model.opening import split_reference
+    from numerate.pretrained.backbone import parse_reference
 
     source = replace(source or ModelSource(reference), run=reference)
     if is_shipped(reference):
@@ -29,7 +32,7 @@ def open_models(
             # It comes calibrated, whatever dataset others are to be calibrated on.
             found.append(replace(source, dataset=None).load(with_tables=with_tables))
         return found
-    if is_detector(Path(reference)):
+    if parse_reference(reference) is None and is_detector(split_reference(reference)[0]):
         return [open_detector(reference, source.device)]
     return [source.load(with_tables=with_tables)]
 
@@ -38,7 +41,7 @@ def joining_for(references: Sequence[object], told: str | Path | None = None) ->
     """How evidence is joined where these models are asked: as told, or as was fitted for the one
     that is installed."""
     if told is not None:
-        return read_joining(Path(told))
+        return read_joining(file_here(told))
     if len(references) == 1 and is_shipped(references[0]):
         fitted = shipped(references[0]).joining
         return UNFITTED if fitted is None else read_joining(fitted)

@@ -11,6 +11,7 @@ from numerate.atomic import filling_beside, recover
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, RunError, one_line
 from numerate.notices import say
+from numerate.places import place_of
 from numerate.records import parse_record, read_record, typed, write_record
 from numerate.runs.contents import (
     DatasetPlace,
@@ -23,6 +24,7 @@ from numerate.runs.contents import (
     VocabularyLists,
 )
 from numerate.sight.columns import sees_tables
+from numerate.storage import here
 from numerate.vocabulary import Vocabulary
 
 CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
@@ -47,8 +49,10 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def open(cls, path: Path) -> "RunFolder":
-        """Of a run that is to be used; one that a kill left under a hidden name is put back."""
+    def open(cls, path: str | Path) -> "RunFolder":
+        """Of a run that is to be used; one that a kill left under a hidden name is put back, and
+        one that lies elsewhere is fetched."""
+        path = here(path)
         recover(path)
         if not os.path.isdir(path):  # unlike Path's, never raises
             gone = "" if os.path.exists(path) else ", there is no such folder or installed model"
@@ -146,10 +150,13 @@ class RunFolder:
     def place_of(self, dataset: Dataset, sight: str) -> DatasetPlace:
         """How a run in this folder that sees so far shall remember its dataset."""
         place = dataset.folder.absolute()
-        relative = os.path.relpath(place.resolve(), self.path.resolve())
+        elsewhere = place_of(place)
+        relative = None
+        if elsewhere is None and place_of(self.path) is None:
+            relative = os.path.relpath(place.resolve(), self.path.resolve())
         content = dataset.manifest["content_hash"]
         tables = digest_of_tables(dataset) if sees_tables(sight) else None
-        return DatasetPlace(str(place), content, relative, dataset.reading, tables)
+        return DatasetPlace(elsewhere or str(place), content, relative, dataset.reading, tables)
 
     def open_dataset(self, given: str | Path | None = None) -> Dataset:
         """The dataset it was trained on, or the one that is given, if it is read by its rules."""
@@ -168,7 +175,7 @@ class RunFolder:
         is told of. A model that is shared says only what its dataset is called, and means no
         other of that name.
         """
-        places = [Path(known.path)]
+        places: list[str | Path] = [known.path]
         if known.relative is not None:
             places.insert(0, Path(os.path.normpath(self.path.resolve() / known.relative)))
         found, errors = [], []

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 import numerate
-from numerate.atomic import new_folder
 from numerate.errors import NumerateError
 from numerate.plausibility.load import load
 from numerate.pretrained.packaged import package_of, portable
 from numerate.records import write_record
 from numerate.runs.folder import CALIBRATION, CONFIG, DOCUMENTS, VOCABULARY, WEIGHTS, read_json
 from numerate.shipped.card import CARD, Corpus, Figure, write_card
+from numerate.storage import file_here, here, published
 from numerate.tensor_file import rewrite_tensors
 
 LANGUAGE_MODEL, DETECTOR, JOINING = "language-model", "detector", "joining.json"
@@ -54,18 +54,19 @@ def pack(
     if language_model is None and detector is None:
         raise NumerateError("pack: got nothing to pack, expected a language model or a detector")
     parts: dict[str, str] = {}
-    with new_folder(Path(folder), refusal=_why_not_replaceable, force=force) as place:
+    with published(folder, seal=CARD, refusal=_why_not_replaceable, force=force) as place:
         if language_model is not None:
             parts["language_model"] = LANGUAGE_MODEL
-            where = dataset or read_json(Path(language_model) / CONFIG)["dataset"]["path"]
-            _copy(Path(language_model), place / LANGUAGE_MODEL, (VOCABULARY, DOCUMENTS))
+            run = here(language_model)
+            where = dataset or read_json(run / CONFIG)["dataset"]["path"]
+            _copy(run, place / LANGUAGE_MODEL, (VOCABULARY, DOCUMENTS))
             _ = load(place / LANGUAGE_MODEL, where).checker.calibration
         if detector is not None:
             parts["detector"] = DETECTOR
-            _copy(Path(detector), place / DETECTOR, (VOCABULARY, CALIBRATION, DOCUMENTS))
+            _copy(here(detector), place / DETECTOR, (VOCABULARY, CALIBRATION, DOCUMENTS))
         if joining is not None:
             parts["joining"] = JOINING
-            shutil.copyfile(joining, place / JOINING)
+            shutil.copyfile(file_here(joining), place / JOINING)
         folders = [place / part for part in (LANGUAGE_MODEL, DETECTOR) if (place / part).is_dir()]
         needs = next(filter(None, map(_needed, folders)), None)
         made = {"needs": needs, "numerate": numerate.__version__}

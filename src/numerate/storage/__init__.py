@@ -1,19 +1,22 @@
 """Places on any file system that fsspec knows, used like those of this machine.
 
-What is read is mirrored in the cache, what is written is filled here and published whole. Nothing
-of this is imported, and nothing done, for a path of this machine.
+What is read is mirrored in the cache, what is written is filled here and published whole. For a
+path of this machine nothing of this is done, and fsspec is not even imported.
 """
 
-from numerate.lazily import lazily
+from numerate.places import is_remote
+from numerate.storage.filesystems import filesystem, told
+from numerate.storage.mirror import exists, file_here, here
+from numerate.storage.publish import extended, published, write
 
-_HOMES = {
-    "is_remote": "numerate.places",
-    "filesystem": "numerate.storage.filesystems",
-    "told": "numerate.storage.filesystems",
-    "here": "numerate.storage.mirror",
-    "published": "numerate.storage.publish",
-    "write": "numerate.storage.publish",
-}
-__all__ = list(_HOMES)
-
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__all__ = [
+    "exists",
+    "extended",
+    "file_here",
+    "filesystem",
+    "here",
+    "is_remote",
+    "published",
+    "told",
+    "write",
+]

@@ -31,7 +31,7 @@ class Hold:
     """That a place is ours to write to."""
 
     def __init__(self, system: "AbstractFileSystem", root: str, place: str) -> None:
-        self.system, self.place = system, place
+        self.store, self.place = system, place
         self.path = f"{root}/{HOLD}"
         self.id = uuid4().hex
         self.since = time.time()
@@ -40,7 +40,7 @@ class Hold:
         """Or say who has it."""
         with told(self.place):
             try:
-                create(self.system, self.path, self._note())
+                create(self.store, self.path, self._note())
             except FileExistsError:
                 note = self._read()
                 if note is not None and not _is_given_up(note):
@@ -51,7 +51,7 @@ class Hold:
                         f"{self.place}: in use by {who}; wait until it has ended; "
                         f"if it was killed, its hold ends after {minutes}"
                     ) from None
-                self.system.pipe_file(self.path, self._note())
+                self.store.pipe_file(self.path, self._note())
         self.check()
 
     def check(self) -> None:
@@ -66,14 +66,14 @@ class Hold:
         try:
             self.check()
             with told(self.place):
-                self.system.rm_file(self.path)
+                self.store.rm_file(self.path)
         except NumerateError:
             pass
 
     def renew(self) -> None:
         self.check()
         with told(self.place):
-            self.system.pipe_file(self.path, self._note())
+            self.store.pipe_file(self.path, self._note())
 
     def _note(self) -> bytes:
         note = {
@@ -87,7 +87,7 @@ class Hold:
 
     def _read(self) -> dict[str, Any] | None:
         try:
-            note = json.loads(self.system.cat_file(self.path))
+            note = json.loads(self.store.cat_file(self.path))
         except (FileNotFoundError, ValueError):
             return None
         return note if isinstance(note, dict) and "id" in note else None

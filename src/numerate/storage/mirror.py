@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numerate.atomic import write_file
 from numerate.errors import FailureError, NumerateError
-from numerate.places import WORK, copy_folder, is_remote, local_path
+from numerate.places import NEW, WORK, copy_folder, is_remote, local_path, place_of
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.listing import HOLD, Entry, Listing, all_at_once, listing, version_of
 
@@ -39,16 +40,18 @@ def here(place: str | Path, *, seals: tuple[str, ...] = SEALS) -> Path:
         found, is_file = _look(system, root, place)
         if not is_file:
             check_sealed(system, root, place, found, seals)
-        folder = copy_folder(place, version_of(found))
+        of_folder, name = place.rsplit("/", 1) if is_file else (place, "")
+        folder = copy_folder(of_folder, version_of(found))
         with _alone(folder.parent):
-            if not folder.is_dir():
+            if _noted(_note(folder)) != found:  # or it is as it was fetched
+                shutil.rmtree(folder, ignore_errors=True)
                 _fetch(system, root, place, found, folder, is_file=is_file)
                 if _look(system, root, place)[0] != found:
-                    shutil.rmtree(folder)  # it was written to meanwhile: a mixture
+                    _note(folder).unlink()  # it was written to meanwhile: a mixture
                     continue
                 _forget_older(folder)
             os.utime(folder)
-        return folder / root.rsplit("/", 1)[-1] if is_file else folder
+        return folder / name
     raise FailureError(f"{place}: changes while it is read; wait until it is written")
 
 
@@ -75,8 +78,10 @@ def check_sealed(
     if seals and not found.keys() & set(seals):
         with told(place):
             is_held = system.exists(f"{root}/{HOLD}")
-        writer = "it is being written, or its writer was killed" if is_held else "not written whole"
-        raise NumerateError(f"{place}: incomplete: {' or '.join(seals)} is missing: {writer}")
+        why = "not written whole, or something else"
+        if is_held:
+            why = "it is being written, or its writer was killed"
+        raise NumerateError(f"{place}: incomplete: {' or '.join(seals)} is missing: {why}")
 
 
 def _fetch(
@@ -92,14 +97,35 @@ def _fetch(
     for leftover in folder.parent.glob(".partial-*"):  # of a process that was killed
         shutil.rmtree(leftover, ignore_errors=True)
     filling = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder.parent))
-    known = _known(folder.parent)
+    try:
+        known = _known(folder.parent)
+        for name in found:
+            if (name, *found[name]) in known:
+                (filling / name).parent.mkdir(parents=True, exist_ok=True)
+                os.link(known[name, *found[name]], filling / name)
+        missing = {name: entry for name, entry in found.items() if not (filling / name).exists()}
+        fetch_files(system, root, place, missing, filling, is_file=is_file)
+        filling.rename(folder)
+        _note(folder).write_text(json.dumps(found))
+    except BaseException:
+        shutil.rmtree(filling, ignore_errors=True)
+        raise
+
+
+def fetch_files(
+    system: "AbstractFileSystem",
+    root: str,
+    place: str,
+    found: Listing,
+    folder: Path,
+    *,
+    is_file: bool = False,
+) -> None:
+    """Copy some files of a place, each as long as it is there, to a folder."""
 
     def fetch(name: str) -> None:
-        target = filling / name
+        target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if (name, *found[name]) in known:
-            os.link(known[name, *found[name]], target)
-            return
         with told(place if is_file else f"{place}/{name}"):
             system.get_file(root if is_file else f"{root}/{name}", str(target))
         size = target.stat().st_size
@@ -107,13 +133,47 @@ def _fetch(
             expected = f"got {size:,} bytes, expected {found[name].size:,}"
             raise FailureError(f"{place}/{name}: fetched in part: {expected}")
 
+    all_at_once(fetch, found)
+
+
+def _note(folder: Path) -> Path:
+    """Says which files of which marks a version has."""
+    return folder.with_suffix(".json")
+
+
+def _noted(note: Path) -> Listing:
     try:
-        all_at_once(fetch, found)
-        folder.with_suffix(".json").write_text(json.dumps(found))
-        filling.rename(folder)
-    except BaseException:
-        shutil.rmtree(filling, ignore_errors=True)
-        raise
+        return {name: Entry(*entry) for name, entry in json.loads(note.read_text()).items()}
+    except FileNotFoundError:
+        return {}
+
+
+def written_to(path: Path) -> None:
+    """A file of a copy is to be written: after that it is of no version that is known."""
+    folder = next(folder for folder in path.parents if folder.name.startswith("@"))
+    noted = _noted(_note(folder))
+    if noted.pop(str(path.relative_to(folder)), None):
+        write_file(_note(folder), json.dumps(noted).encode())
+
+
+def file_here(place: str | Path) -> Path:
+    """The same for a file that need not be there: then `storage.write` makes it there."""
+    if is_remote(place) and not exists(place):
+        folder, name = str(place).rsplit("/", 1)
+        return copy_folder(folder, NEW) / name
+    return here(place, seals=())
+
+
+def exists(place: str | Path) -> bool:
+    """Whether a file or a folder is there."""
+    if isinstance(place, Path):
+        place = place_of(place) or place
+    if not is_remote(place):
+        return local_path(place).exists()
+    system, root = filesystem(place)
+    with told(place):
+        system.invalidate_cache()
+        return bool(system.exists(root))
 
 
 def _known(versions: Path) -> dict[tuple[str, int | None, str], Path]:
@@ -121,9 +181,9 @@ def _known(versions: Path) -> dict[tuple[str, int | None, str], Path]:
     known = {}
     for noted in versions.glob("@*.json"):
         folder = noted.with_suffix("")
-        for name, (size, mark) in json.loads(noted.read_text()).items():
-            if mark and (folder / name).is_file():
-                known[name, size, mark] = folder / name
+        for name, entry in _noted(noted).items():
+            if entry.mark and (folder / name).is_file():
+                known[name, *entry] = folder / name
     return known
 
 
@@ -132,8 +192,8 @@ def _forget_older(folder: Path) -> None:
     for version in folder.parent.glob("@*"):
         old = time.time() - version.stat().st_mtime > _KEPT_SECONDS
         if version.is_dir() and version.name not in (folder.name, WORK) and old:
+            _note(version).unlink(missing_ok=True)
             shutil.rmtree(version, ignore_errors=True)
-            version.with_suffix(".json").unlink(missing_ok=True)
 
 
 @contextmanager

@@ -11,12 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from numerate.atomic import Refusal, check_replaceable, locked, new_folder, write_file
+from numerate.atomic import Refusal, check_replaceable, new_folder, write_file
 from numerate.errors import FailureError, NumerateError
-from numerate.places import WORK, copy_folder, is_remote, local_path
+from numerate.places import is_being_made, is_remote, local_path, place_of, work_of
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.listing import all_at_once, create, listing
+from numerate.storage.mirror import fetch_files, written_to
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -49,16 +50,45 @@ def published(
 
 
 @contextmanager
-def work_folder(place: str) -> Iterator[Path]:
-    """An empty folder of this machine, in which is made what is to lie elsewhere."""
-    folder = copy_folder(place, WORK)
-    with locked(folder):
-        shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
-        folder.mkdir(parents=True)
+def extended(place: str | Path) -> Iterator[Path]:
+    """A folder to which something is added, or in which something is changed.
+
+    One that lies elsewhere is fetched, and what has changed is uploaded when the block ends, also
+    by an error: what was made before it is not lost.
+    """
+    if not is_remote(place):
+        check_address(place)
+        yield local_path(place)
+        return
+    place = str(place).rstrip("/")
+    system, root = filesystem(place)
+    with held(system, root, place) as hold, work_folder(place) as folder:
+        with told(place):
+            found = listing(system, root)
+        fetch_files(system, root, place, found, folder)
+        before = fingerprints(folder)
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            after = fingerprints(folder)
+            upload = Upload(system, root, place, hold)
+            upload.put(folder, [name for name in after if after[name] != before.get(name)])
+            upload.remove(before.keys() - after.keys())
+
+
+@contextmanager
+def work_folder(place: str) -> Iterator[Path]:
+    """An empty folder of this machine, in which is made what is to lie elsewhere.
+
+    Whoever holds the place has it alone.
+    """
+    folder = work_of(place)
+    shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_free(
@@ -106,7 +136,7 @@ class Upload:
     """Files on their way to a place that is held."""
 
     def __init__(self, system: "AbstractFileSystem", root: str, place: str, hold: Hold) -> None:
-        self.system, self.root, self.place, self.hold = system, root, place, hold
+        self.store, self.root, self.place, self.hold = system, root, place, hold
 
     def replace(self, folder: Path, seal: str) -> None:
         """All files of a folder become all that lies there."""
@@ -114,41 +144,48 @@ class Upload:
         mark = f"{self.root}/{UNFINISHED}"
         self.hold.check()
         with told(self.place):
-            old = listing(self.system, self.root)
-            self.system.pipe_file(mark, b"")
+            old = listing(self.store, self.root)
+            self.store.pipe_file(mark, b"")
             if seal in old:
-                self.system.rm_file(f"{self.root}/{seal}")
+                self.store.rm_file(f"{self.root}/{seal}")
         try:
             self.put(folder, [name for name in names if name != seal])
             self.remove(old.keys() - set(names))
             self._check_sizes(folder, names, seal)
             self.hold.check()
             with told(self.place):
-                create(self.system, f"{self.root}/{seal}", (folder / seal).read_bytes())
-                self.system.rm_file(mark)
+                create(self.store, f"{self.root}/{seal}", (folder / seal).read_bytes())
+                self.store.rm_file(mark)
         except BaseException:
             with suppress(NumerateError):  # what stays has no seal
                 self.hold.check()
-                self.remove(listing(self.system, self.root).keys() & set(names))
+                self.remove(listing(self.store, self.root).keys() & set(names))
                 with told(self.place):
-                    self.system.rm_file(mark)
+                    self.store.rm_file(mark)
             raise
 
     def put(self, folder: Path, names: Iterable[str]) -> None:
         def put(name: str) -> None:
             with told(f"{self.place}/{name}"):
-                self.system.put_file(str(folder / name), f"{self.root}/{name}")
+                self.store.put_file(str(folder / name), f"{self.root}/{name}")
 
         all_at_once(put, names)
 
     def remove(self, names: Iterable[str]) -> None:
         with told(self.place):
             for name in names:
-                self.system.rm_file(f"{self.root}/{name}")
+                self.store.rm_file(f"{self.root}/{name}")
+
+    def clear(self) -> None:
+        """Nothing is left there, not even what is hidden."""
+        with told(self.place):
+            self.store.invalidate_cache()
+            if self.store.exists(self.root):
+                self.store.rm(self.root, recursive=True)
 
     def _check_sizes(self, folder: Path, names: list[str], seal: str) -> None:
         with told(self.place):
-            found = listing(self.system, self.root)
+            found = listing(self.store, self.root)
         for name in names:
             got, size = found.get(name), (folder / name).stat().st_size
             if name != seal and (got is None or got.size not in (None, size)):
@@ -156,16 +193,31 @@ class Upload:
                 raise FailureError(f"{self.place}/{name}: got {came} there, expected {size:,}")
 
 
+def fingerprints(folder: Path) -> dict[str, tuple[int, int]]:
+    """By which it is told whether a file has changed."""
+    stats = {name: (folder / name).stat() for name in files_of(folder)}
+    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}
+
+
 def files_of(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 def write(place: str | Path, data: bytes) -> None:
-    """Replace one file, wherever it is, in one step."""
-    if not is_remote(place):
+    """Replace one file, wherever it is, in one step.
+
+    A file of a copy is replaced where the copy is of, too.
+    """
+    elsewhere = str(place) if is_remote(place) else None
+    if isinstance(place, Path) and not is_being_made(place):
+        elsewhere = place_of(place)
+    if elsewhere is not None:
+        system, path = filesystem(elsewhere)
+        with told(elsewhere):
+            system.pipe_file(path, data)
+    if elsewhere is None:
         check_address(place)
         write_file(local_path(place), data)
-        return
-    system, path = filesystem(place)
-    with told(place):
-        system.pipe_file(path, data)
+    elif isinstance(place, Path) and place.parent.is_dir():
+        written_to(place)
+        write_file(place, data)

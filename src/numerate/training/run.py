@@ -26,10 +26,13 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import from_scratch
 from numerate.model.stored import StoredModel
 from numerate.model.vectors import load_vectors
+from numerate.places import place_of
 from numerate.pretrained.store import remembered_cache
 from numerate.pretrained.written_tables import WRITING
+from numerate.runs.contents import FittedWeights
 from numerate.runs.folder import CHECKPOINT, CONFIG, RunFolder, read_json, writing_folder
 from numerate.training.checkpoint import difference
+from numerate.training.elsewhere import publishes_run
 from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import Reporter, Trainer
 from numerate.training.mixture_weights import fit_mixture_weights
@@ -41,13 +44,15 @@ from numerate.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    folder: Path
+    folder: str | Path  # the place that was given; until it is complete, where it is
     state: str  # finished, or interrupted
     best_epoch: int  # counted from 1; 0: no epoch was completed
     history: list[dict[str, Any]]
     vectors: str | None  # coverage of the pretrained vectors
+    mixture_weights: FittedWeights | None = None  # of a combination, fitted on dev
 
 
+@publishes_run
 def train(
     dataset: str | Path,
     out: str | Path,
@@ -73,7 +78,7 @@ def train(
     `backbone` is a pretrained language model, of which the model is a head then, or a network from
     scratch, by default the paper's LSTM. An existing folder is refused unless `force` replaces it
     or `resume` continues it. An interrupt (Ctrl-C) ends training in good order and keeps the best
-    weights so far.
+    weights so far. A place elsewhere, as `s3://bucket/run`, has the run when it is complete.
 
     Examples:
         >>> import numerate
@@ -139,7 +144,8 @@ def train(
     record |= {"training": {**asdict(options), "vocabulary": vocabulary, "vectors": vectors}}
     record |= about
     if isinstance(backbone, BackboneChoice) and backbone.cache is not None:
-        record |= {"cache": str(backbone.cache.absolute())}  # for all who use the run
+        cache = backbone.cache.absolute()
+        record |= {"cache": place_of(cache) or str(cache)}  # for all who use the run
     with ExitStack() as stack:
         if accelerator.is_main_process:
             stack.enter_context(locked(folder))
@@ -151,9 +157,12 @@ def train(
         else:
             trainer = Trainer(network, corpora, options, accelerator, place, identity, reporter)
             result = _train(trainer, network, record, opened, resume, coverage)
-        if accelerator.is_main_process and result.state == "finished":
-            close_place(folder)
-            result = replace(result, folder=folder)
+        if accelerator.is_main_process:
+            if result.state == "finished":
+                close_place(folder)
+                result = replace(result, folder=folder)
+            fitted = RunFolder(writing_folder(folder)).config().mixture_weights
+            result = replace(result, mixture_weights=fitted)
     return result
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from numerate.errors import NumerateError, printable
 from numerate.model.config import NetworkConfig
+from numerate.places import as_place, is_remote, local_path, work_of
 from numerate.pretrained.backbone import parse_reference
 from numerate.progress import PassProgress
-from numerate.runs.folder import RunFolder
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
 from numerate.training.over_backbone import BackboneChoice
@@ -18,8 +18,8 @@ from numerate.training.run import RunResult, train
 
 
 def train_with_progress(
-    dataset: Path,
-    out: Path,
+    dataset: str | Path,
+    out: str | Path,
     *,
     model: str,
     options: TrainingOptions,
@@ -60,12 +60,13 @@ def train_with_progress(
         if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
             reporters.append(terminal)
             if tensorboard:
-                reporters.append(TensorBoardReporter(out))
+                folder = work_of(out) if is_remote(out) else local_path(out)
+                reporters.append(TensorBoardReporter(folder))
         reporter = Reporters(*reporters)
         result = train(dataset, out, model=model, options=options, reporter=reporter, **choices)
     if reporters:
         _print_result(model, result)
-        if result.folder != out:
+        if result.folder != as_place(out):
             stays = "stays as it was; --resume goes on with what shall replace it"
             print(printable(f"{out}: {stays}"))
     return result
@@ -84,7 +85,7 @@ def _print_result(model: str, result: RunResult) -> None:
         f"{best['dev_word_perplexity']:.2f}, numeral perplexity "
         f"{best['dev_numeral_perplexity']:,.1f}"
     )
-    if weights := RunFolder(result.folder).config().mixture_weights:
+    if weights := result.mixture_weights:
         perplexity = best["dev_numeral_perplexity"] * math.exp(-weights.gain)
         fitted = f"fitted on dev: numeral perplexity {perplexity:,.1f} by cross-validation"
         trained = "stay as they were trained: no clear gain on dev"

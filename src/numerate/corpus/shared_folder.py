@@ -1,0 +1,79 @@
+"""A folder of files that appear whole, here or elsewhere, as workers on any machine see it."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from numerate.atomic import write_file
+from numerate.errors import FailureError, one_line
+from numerate.storage.filesystems import filesystem, told
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFolder:
+    place: str | Path  # an address, or a path of this machine
+    lasting: bool = False  # what is written is there even after the machine has died
+
+    def make(self) -> None:
+        if isinstance(self.place, Path):
+            self.place.mkdir(exist_ok=True)
+
+    def read(self, name: str) -> bytes | None:
+        """None where there is no such file."""
+        try:
+            if isinstance(self.place, Path):
+                return (self.place / name).read_bytes()
+            system, root = filesystem(self.place)
+            with told(self.place):
+                try:
+                    return bytes(system.cat_file(f"{root}/{name}"))
+                except FileNotFoundError:
+                    return None
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise FailureError(f"{self.place}/{name}: cannot be read: {one_line(error)}") from None
+
+    def write(self, name: str, data: bytes | memoryview) -> None:
+        if not isinstance(self.place, Path):
+            system, root = filesystem(self.place)
+            with told(self.place):
+                system.pipe_file(f"{root}/{name}", bytes(data))
+            return
+        try:
+            if self.lasting:
+                write_file(self.place / name, bytes(data))
+            else:
+                (self.place / name).write_bytes(data)
+        except OSError as error:
+            reason = one_line(error.strerror or error)
+            raise FailureError(f"{self.place}/{name}: cannot be written: {reason}") from None
+
+    def names(self) -> list[str]:
+        if isinstance(self.place, Path):
+            return [path.name for path in self.place.iterdir()] if self.place.is_dir() else []
+        system, root = filesystem(self.place)
+        with told(self.place):
+            try:
+                return [path.rpartition("/")[2] for path in system.ls(root, detail=False)]
+            except FileNotFoundError:
+                return []
+
+    def remove(self, name: str) -> None:
+        if isinstance(self.place, Path):
+            (self.place / name).unlink(missing_ok=True)
+            return
+        system, root = filesystem(self.place)
+        with told(self.place):
+            system.rm_file(f"{root}/{name}")
+
+    def clear(self) -> None:
+        """All that is in it, and the folder."""
+        if isinstance(self.place, Path):
+            if self.place.exists():
+                shutil.rmtree(self.place)
+            return
+        system, root = filesystem(self.place)
+        with told(self.place):
+            if system.exists(root):
+                system.rm(root, recursive=True)
