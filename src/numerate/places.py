@@ -60,6 +60,12 @@ def join(place: str | Path, name: str) -> str | Path:
     return f"{place.rstrip('/')}/{name}" if isinstance(place, str) else place / name
 
 
+def from_there(place: str, relative: str) -> str:
+    """What a relative path leads to from a folder, wherever that is."""
+    protocol, separator, path = place.rpartition("://")
+    return protocol + separator + os.path.normpath(os.path.join(path, relative))
+
+
 def copy_folder(place: str, version: str) -> Path:
     """Where a version of what lies elsewhere is, or is made, on this machine."""
     protocol, _, rest = place.partition("://")
@@ -81,6 +87,12 @@ def place_of(path: str | Path) -> str | None:
     """The place that a copy on this machine, or a file in it, is of; None of other paths."""
     named = as_named(str(path))
     return named if named != str(path) else None
+
+
+def name_of(path: Path) -> str:
+    """The last part of what a place is called."""
+    elsewhere = place_of(path)
+    return path.name if elsewhere is None else elsewhere.rpartition("/")[2]
 
 
 def is_being_made(path: Path) -> bool:

@@ -36,7 +36,7 @@ from numerate.errors import NumerateError
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
 from numerate.model.opening import Settings
-from numerate.places import is_remote, local_path, place_of
+from numerate.places import is_remote, local_path, name_of, place_of
 from numerate.records import Shape, read_record, write_record
 from numerate.report.exhibit import KINDS, Cell, Exhibit, NothingToShowError
 from numerate.report.look import INK
@@ -259,7 +259,7 @@ def _report(
     runs: Sequence[Run], results: Section | None, sections: list[Section], left_out: list[str]
 ) -> str:
     dataset = runs[0].shared.dataset
-    name = dataset.folder.resolve().name
+    name = name_of(dataset.folder.resolve())
     everything = [
         models_section(runs),
         *([results] if results else []),

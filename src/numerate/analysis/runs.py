@@ -15,11 +15,12 @@ from numerate.backbones.contract import Targets
 from numerate.backbones.tables_in_view import named_columns
 from numerate.batching import Corpus, load_corpora
 from numerate.corpus.dataset import Dataset, order_of_sampling, some_paragraphs
-from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.errors import DatasetError, NumerateError, RunError, printable
 from numerate.model.device import usable_device
 from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import oov_sizes
 from numerate.model.stored import StoredModel
+from numerate.places import name_of
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import RunFolder
 from numerate.sight.columns import LEVELS
@@ -163,14 +164,15 @@ def _some_numerals(dev: Corpus, whole: Corpus, most: int) -> np.ndarray:
 
 def _labels(names: list[str], paths: list[Path]) -> list[str]:
     """Names of models; with the folder, or if need be its whole path, where one comes twice."""
-    wheres = [path.name for path in paths]
+    wheres = [name_of(path) for path in paths]
     both = list(zip(names, wheres, strict=True))
     labels = []
     for name, where, path in zip(names, wheres, paths, strict=True):
         if names.count(name) == 1:
             labels.append(name)
         else:
-            labels.append(f"{name} ({where if both.count((name, where)) == 1 else path})")
+            is_enough = both.count((name, where)) == 1
+            labels.append(f"{name} ({where if is_enough else printable(path)})")
     return labels
 
 

@@ -340,7 +340,7 @@ class PretrainedClassifier(NumeralClassifier):
 
     def options(self) -> dict[str, Any]:
         return {
-            "path": str(self._opened.path),
+            "path": self._opened.place,
             "digest": self._opened.digest,
             "finetune": self.finetune,
             "small": self.small.options(),

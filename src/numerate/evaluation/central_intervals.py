@@ -18,6 +18,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import Opened, training_documents
 from numerate.model.reference import Reference
 from numerate.numeral_table import NumeralTable
+from numerate.places import name_of
 from numerate.records import kept
 from numerate.runs.folder import REFERENCE, calibration_file
 
@@ -101,7 +102,7 @@ def used_reference(subject: Opened, dataset: Dataset) -> Reference:
 def used_intervals(subject: Opened, dataset: Dataset, dev: Corpus, limit: int | None) -> Fitted:
     """As the run is used or, where it was never calibrated, fitted to the dev split at hand, at
     most so many of its paragraphs."""
-    run, record, name = subject.run, subject.record, dataset.folder.resolve().name
+    run, record, name = subject.run, subject.record, name_of(dataset.folder.resolve())
     if run is not None and record is not None:
         stored = _stored(subject)
         if stored is not None:

@@ -16,6 +16,7 @@ from numerate.evaluation.result_tables import (
 from numerate.model.opening import Settings, split_reference
 from numerate.model.stored import StoredModel
 from numerate.notices import say
+from numerate.places import as_named
 from numerate.pretrained.backbone import PREFIX, parse_reference
 from numerate.progress import PassProgress
 from numerate.runs.folder import METRICS
@@ -86,9 +87,9 @@ def _print(
     evaluations: list[Evaluation], results: dict[str, PairedResult] | None, format: str
 ) -> None:
     if format == "csv":
-        print(as_csv(evaluations, results))
+        print(as_named(as_csv(evaluations, results)))
     elif format == "json":
-        print(as_json(evaluations, results))
+        print(as_named(as_json(evaluations, results)))
     else:
         # Baselines and oracle belong to the data: runs share tables where they share data.
         groups: dict[str, list[Evaluation]] = {}

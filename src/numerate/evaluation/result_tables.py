@@ -13,6 +13,7 @@ from numerate.evaluation.figures import CLASSES, Figures
 from numerate.evaluation.observed import FigurePath, goal_of
 from numerate.evaluation.seeds import SeedEvaluation
 from numerate.perplexity import IMPROBABLE
+from numerate.places import name_of
 from numerate.tables import (
     ResultTable,
     best_cells,
@@ -173,7 +174,7 @@ def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
     """The models' names, with the run's folder where several have one name."""
     names = [evaluation.name for evaluation in evaluations]
     return [
-        name if names.count(name) == 1 else f"{name} ({evaluation.folder.name})"
+        name if names.count(name) == 1 else f"{name} ({name_of(evaluation.folder)})"
         for name, evaluation in zip(names, evaluations, strict=True)
     ]
 

@@ -35,6 +35,7 @@ from numerate.records import Say, cached, kept, misfit
 from numerate.runs.folder import REFERENCE, calibration_file
 from numerate.shipped.installed import is_shipped
 from numerate.sight.columns import check_level
+from numerate.storage.shared_cache import cache_here
 
 START = "start.json"
 SENTENCES = (
@@ -79,7 +80,7 @@ def load(
         raise NumerateError(
             f"dataset: got {dataset} for {path}, which comes calibrated; expected none"
         )
-    settings = Settings(Path(cache) if cache else None, None, trust_remote_code, sight=sight)
+    settings = Settings(cache_here(cache) if cache else None, None, trust_remote_code, sight=sight)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()
 
@@ -96,7 +97,7 @@ def calibrate_anew(
     """Calibrate what `load` opens on its dev split, whether or not it was before."""
     if is_shipped(path):
         raise NumerateError(f"run: got {path}, which comes calibrated; expected one of your own")
-    settings = Settings(Path(cache) if cache else None, None, trust_remote_code)
+    settings = Settings(cache_here(cache) if cache else None, None, trust_remote_code)
     loading = _Loading(open_model(path, device=device, settings=settings), dataset, say)
     loading.model()
     return loading.calibration(anew=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numerate.errors import BackboneError, NumerateError, RunError, check_choice
+from numerate.places import name_of, place_of
 from numerate.pretrained import files, loading
 from numerate.pretrained.packaged import located
 
@@ -41,7 +42,12 @@ class Backbone:
         for part in reversed(self.path.parts):
             if part.startswith("models--"):
                 return part.rpartition("--")[2]
-        return self.path.name if self.path.is_dir() else self.path.stem
+        return name_of(self.path) if self.path.is_dir() else self.path.stem
+
+    @property
+    def place(self) -> str:
+        """What is remembered of where it lies."""
+        return place_of(self.path) or str(self.path)
 
 
 def parse_reference(text: str) -> Path | None:

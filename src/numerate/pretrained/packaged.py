@@ -6,15 +6,17 @@ import sys
 from pathlib import Path
 
 from numerate.errors import BackboneError, one_line
+from numerate.storage import here
 
 PACKAGE = "package:"
 
 
 def located(path: str | Path) -> Path:
-    """Where a pretrained model is on this machine; nothing of its package is run."""
+    """Where a pretrained model is on this machine; nothing of its package is run. One that lies
+    elsewhere is fetched."""
     text = str(path)
     if not text.startswith(PACKAGE):
-        return Path(path)
+        return here(path, seals=("config.json",))
     name, _, inside = text.removeprefix(PACKAGE).partition("/")
     parts = Path(inside).parts
     if not name.isidentifier() or not parts or ".." in parts or Path(inside).is_absolute():

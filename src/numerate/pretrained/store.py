@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
-from numerate.errors import BackboneError
+from numerate.errors import BackboneError, NumerateError
 from numerate.heads.digit_adapter import DigitAdapter, DigitBatch, NodeDetails
+from numerate.notices import say
 from numerate.numeral_table import NumeralTable
 from numerate.packing import move
 from numerate.pretrained.language_model import (
@@ -39,10 +40,13 @@ from numerate.runs.folder import digest_of_tables, read_json
 from numerate.spelling.forest import Trees
 from numerate.spelling.numeral_tokens import SpellingTree
 from numerate.spelling.token_classes import MASSES
+from numerate.storage import exists, is_remote
+from numerate.storage.shared_cache import SharedFolder, cache_here
 
 FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
+ABOUT = "about.json"
 LAID_OUT = 256  # the same where only trees are asked for
 
 Progress = Callable[[str, int, int], None]  # what, done, of how many
@@ -51,9 +55,19 @@ OfPlan = Callable[[Plan, np.ndarray], np.ndarray]  # of its numerals, which have
 
 def remembered_cache(told: str | None) -> Path | None:
     """Where a run's training was told to keep states, if whoever uses the run may do so too."""
+    if told is not None and is_remote(told):
+        return cache_here(told) if _answers(told) else None
     if told is None or not os.path.isdir(told):  # unlike Path's, never raises
         return None
     return Path(told) if os.access(told, os.W_OK | os.X_OK) else None
+
+
+def _answers(place: str) -> bool:
+    try:
+        return exists(place)
+    except NumerateError as error:
+        say(f"{error}; what the model says is kept on this machine")
+        return False
 
 
 class Store:
@@ -76,9 +90,11 @@ class Store:
         tables = digest_of_tables(dataset) if sight in WRITTEN else ""
         seeing += f"-{tables[:16]}" if tables else ""
         self.folder = pair / f"start-{model.start}{seeing}"
+        self.shared = SharedFolder(self.folder, ABOUT)
+        self.shared.fetch()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._splits: dict[str, SplitStore] = {}
-        about = self.folder / "about.json"
+        about = self.folder / ABOUT
         identity = {
             "format": FORMAT,
             "model": digest,
@@ -281,6 +297,8 @@ class SplitStore:
             yield waiting[begin : begin + count].tolist()
         if progress and len(waiting):
             progress(what, len(waiting), len(waiting))
+        if len(waiting):
+            self.store.shared.publish()
 
 
 class NumberStore:

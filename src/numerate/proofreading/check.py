@@ -8,6 +8,7 @@ from typing import Any
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
+from numerate.places import is_remote, local_path
 from numerate.proofreading.given_files import is_read, read_document
 from numerate.proofreading.opened_models import joining_for, open_models
 from numerate.proofreading.proofread import ProofreadDocument, proofread
@@ -105,8 +106,10 @@ def names_a_file(text: str) -> bool:
     """Whether there is such a file, or should be."""
     if not text.strip() or len(text) > LONGEST_NAME or "\n" in text or "\0" in text:
         return False
+    if is_remote(text):
+        return len(text.split()) == 1
     try:
-        if Path(text).exists():  # of a folder it is said that it is none
+        if local_path(text).exists():  # of a folder it is said that it is none
             return True
     except OSError:
         return False

@@ -18,6 +18,7 @@ from numerate.errors import (
     SourceError,
 )
 from numerate.notices import plain_console, say, warn
+from numerate.places import is_remote, local_path, place_of
 from numerate.progress import PassProgress
 from numerate.proofreading import fixing
 from numerate.proofreading.asked_models import (
@@ -49,7 +50,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     check_wanted(wanted, files)
     codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
     documents, projects, unread = _read(files, wanted)
-    beside = [read_table_file(file) for file in dict.fromkeys(wanted.tables)]
+    beside = [_read_table(file) for file in dict.fromkeys(wanted.tables)]
     given = [table for file in beside for table in file.tables]
     asked = models_asked(wanted, codes, open_model, documents, given)
     in_view = [(document, _without(given, document)) for document in documents]
@@ -119,6 +120,11 @@ def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Config
     return list(compress(documents, kept)), list(compress(projects, kept)), unread
 
 
+def _read_table(file: Path) -> Document:
+    elsewhere = place_of(file)
+    return read_table_file(elsewhere, file.read_bytes()) if elsewhere else read_table_file(file)
+
+
 def _without(tables: list[Table], document: Document) -> list[Table]:
     """Those that are not its own already."""
     return [one for one in tables if one.file is None or _path(one.file) != _path(document)]
@@ -129,10 +135,11 @@ def _path(document: Document) -> Path:
 
 
 def configuration_for(file: str) -> Configuration:
-    """The nearest to a document, or to the working folder for standard input."""
-    if file == STANDARD_INPUT:
+    """The nearest to a document; to the working folder for standard input and what is elsewhere."""
+    if file == STANDARD_INPUT or is_remote(file):
         return find_configuration(Path())
-    return find_configuration(Path(file) if Path(file).is_dir() else Path(file).parent)
+    path = local_path(file)
+    return find_configuration(path if path.is_dir() else path.parent)
 
 
 class Opening:

@@ -10,6 +10,8 @@ from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import SourceError
 from numerate.notices import say
+from numerate.places import is_remote, local_path, protocol_of
+from numerate.storage import files_in, read
 
 AS_TEXT = (".rst",)  # sources that people write, with markup
 
@@ -18,7 +20,11 @@ def read_document(
     file: str, format: str = AUTO, field: str = "text", data: bytes | None = None
 ) -> list[Document]:
     """The documents of a file, or of standard input; a file whose `data` are given is not opened,
-    nor is any beside it."""
+    nor is any beside it, as of one that lies elsewhere."""
+    if is_remote(file) and data is None:
+        data = read(file)
+    elif protocol_of(file):
+        file = str(local_path(file))
     if format == AUTO and is_table_file(file) and file != STANDARD_INPUT:
         return [read_table_file(file, data)]
     return read_file(file, format, field, data)
@@ -35,10 +41,11 @@ def all_files(given: Iterable[str], format: str = AUTO) -> Iterator[tuple[str, b
     """Files, and of folders those that are read, in an order that does not depend on the disk; each
     with whether it was found in a folder, and not named."""
     for name in given:
-        if name == STANDARD_INPUT or not Path(name).is_dir():
+        elsewhere = files_in(name) if is_remote(name) else []
+        if not elsewhere and (name == STANDARD_INPUT or not local_path(name).is_dir()):
             yield name, False
             continue
-        inside = list(_inside(name))
+        inside = elsewhere or list(_inside(str(local_path(name)) if protocol_of(name) else name))
         found = [file for file in inside if is_read(file, format)]
         if not found:
             raise SourceError(f"{name}: a folder without a file of a format that is read")

@@ -6,6 +6,7 @@ from pathlib import Path
 from numerate.configuration import CHECK_FORMATS, NONE, PRETRAINED, Configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.errors import NumerateError, check_choice
+from numerate.places import is_remote
 from numerate.proofreading.witnesses import ALARMS
 from numerate.shipped.installed import RUN
 
@@ -87,5 +88,7 @@ def check_wanted(wanted: Wanted, files: list[str]) -> None:
         raise NumerateError("--write-baseline: got no file, expected --baseline FILE with it")
     if wanted.fix and wanted.format != "terminal":
         raise NumerateError(f"--fix: got --format {wanted.format}, expected terminal: it asks")
+    if elsewhere := wanted.fix and next(filter(is_remote, files), None):
+        raise NumerateError(f"--fix: got {elsewhere}, expected files of this machine")
     if wanted.fix and STANDARD_INPUT in files:
         raise NumerateError("--fix: got standard input, expected files, which can be written")

@@ -11,7 +11,7 @@ from numerate.atomic import filling_beside, recover
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, RunError, one_line
 from numerate.notices import say
-from numerate.places import place_of
+from numerate.places import from_there, place_of
 from numerate.records import parse_record, read_record, typed, write_record
 from numerate.runs.contents import (
     DatasetPlace,
@@ -177,7 +177,8 @@ class RunFolder:
         """
         places: list[str | Path] = [known.path]
         if known.relative is not None:
-            places.insert(0, Path(os.path.normpath(self.path.resolve() / known.relative)))
+            run = place_of(self.path) or str(self.path.resolve())
+            places.insert(0, from_there(run, known.relative))
         found, errors = [], []
         for place in places:
             try:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numerate.errors import NumerateError
+from numerate.storage.filesystems import told
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -54,6 +55,20 @@ def listing(system: "AbstractFileSystem", root: str) -> Listing:
     return entries
 
 
+def check_bucket(system: "AbstractFileSystem", root: str, place: str) -> None:
+    """Refuse a place in a bucket that does not exist; other file systems have none."""
+    bucket = root.split("/", 1)[0]
+    with told(place):
+        if bucket and not system.exists(bucket):
+            raise NumerateError(f"{place}: no such bucket: {bucket}")
+
+
+def make_parent(system: "AbstractFileSystem", path: str) -> None:
+    """Where folders are more than the beginnings of names, a file needs one."""
+    if path.startswith("/"):
+        system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+
+
 def version_of(entries: Listing) -> str:
     """A name for exactly these files."""
     lines = (f"{name}\0{size}\0{mark}\n" for name, (size, mark) in sorted(entries.items()))
@@ -77,6 +92,7 @@ def create(system: "AbstractFileSystem", path: str, data: bytes) -> None:
 
     Where a store cannot refuse by itself, that takes a look first: two may create it at once.
     """
+    make_parent(system, path)
     try:
         system.pipe_file(path, data, mode="create")
     except (TypeError, NotImplementedError):

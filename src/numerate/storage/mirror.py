@@ -15,7 +15,15 @@ from numerate.atomic import write_file
 from numerate.errors import FailureError, NumerateError
 from numerate.places import NEW, WORK, copy_folder, is_remote, local_path, place_of
 from numerate.storage.filesystems import check_address, filesystem, told
-from numerate.storage.listing import HOLD, Entry, Listing, all_at_once, listing, version_of
+from numerate.storage.listing import (
+    HOLD,
+    Entry,
+    Listing,
+    all_at_once,
+    check_bucket,
+    listing,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -42,7 +50,7 @@ def here(place: str | Path, *, seals: tuple[str, ...] = SEALS) -> Path:
             check_sealed(system, root, place, found, seals)
         of_folder, name = place.rsplit("/", 1) if is_file else (place, "")
         folder = copy_folder(of_folder, version_of(found))
-        with _alone(folder.parent):
+        with alone(folder.parent):
             if _noted(_note(folder)) != found:  # or it is as it was fetched
                 shutil.rmtree(folder, ignore_errors=True)
                 _fetch(system, root, place, found, folder, is_file=is_file)
@@ -62,13 +70,8 @@ def _look(system: "AbstractFileSystem", root: str, place: str) -> tuple[Listing,
             return found, False
         if system.isfile(root):
             return {root.rsplit("/", 1)[-1]: Entry.of(system.info(root))}, True
-        if not system.exists(_top(root)):
-            raise NumerateError(f"{place}: no such bucket: {_top(root)}")
+    check_bucket(system, root, place)
     raise NumerateError(f"{place}: nothing there, expected a file or a folder")
-
-
-def _top(root: str) -> str:
-    return root.split("/", 1)[0] or root
 
 
 def check_sealed(
@@ -176,6 +179,22 @@ def exists(place: str | Path) -> bool:
         return bool(system.exists(root))
 
 
+def read(place: str) -> bytes:
+    """One file elsewhere, at once."""
+    system, path = filesystem(place)
+    with told(place):
+        data: bytes = system.cat_file(path)
+    return data
+
+
+def files_in(place: str) -> list[str]:
+    """The addresses of the files in a folder elsewhere, in order; none where it is a file."""
+    place = place.rstrip("/")
+    system, root = filesystem(place)
+    found, is_file = _look(system, root, place)
+    return [] if is_file else sorted(f"{place}/{name}" for name in found)
+
+
 def _known(versions: Path) -> dict[tuple[str, int | None, str], Path]:
     """The files of versions that were fetched before, by name, size and mark."""
     known = {}
@@ -197,8 +216,8 @@ def _forget_older(folder: Path) -> None:
 
 
 @contextmanager
-def _alone(versions: Path) -> Iterator[None]:
-    """One process of this machine fetches, others wait and find it fetched."""
+def alone(versions: Path) -> Iterator[None]:
+    """One process of this machine at a time fetches; others wait, and find it fetched."""
     versions.mkdir(parents=True, exist_ok=True)
     with (versions / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -16,7 +16,7 @@ from numerate.errors import FailureError, NumerateError
 from numerate.places import is_being_made, is_remote, local_path, place_of, work_of
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
-from numerate.storage.listing import all_at_once, create, listing
+from numerate.storage.listing import all_at_once, create, listing, make_parent
 from numerate.storage.mirror import fetch_files, written_to
 
 if TYPE_CHECKING:
@@ -167,6 +167,7 @@ class Upload:
     def put(self, folder: Path, names: Iterable[str]) -> None:
         def put(name: str) -> None:
             with told(f"{self.place}/{name}"):
+                make_parent(self.store, f"{self.root}/{name}")
                 self.store.put_file(str(folder / name), f"{self.root}/{name}")
 
         all_at_once(put, names)
@@ -214,6 +215,7 @@ def write(place: str | Path, data: bytes) -> None:
     if elsewhere is not None:
         system, path = filesystem(elsewhere)
         with told(elsewhere):
+            make_parent(system, path)
             system.pipe_file(path, data)
     if elsewhere is None:
         check_address(place)

@@ -110,7 +110,7 @@ def over_backbone(
         vocabulary=corpora["train"].vocabulary,
     )
     about: dict[str, Any] = {
-        "path": str(opened.path),
+        "path": opened.place,
         "digest": opened.digest,
         "start": lm.start,
         "layers": lm.scorer.layers,
