@@ -42,7 +42,8 @@ def test_findings_are_browsed(tmp_path: Path, browser: Browser) -> None:
     page.get_by_label("Probability at least").fill("1")
     expect(cards).to_have_count(0)
     expect(page.locator("section#not-checked")).to_contain_text("bad.txt: not UTF-8")
-    assert errors == [] and len(requests) == 1  # itself
+    assert errors == []
+    assert len(requests) == 1  # itself
     page.close()
 
 

@@ -117,17 +117,18 @@ def run_audit(
     check_choice("format", wanted.input_format, formats())
     if timeout < 0:
         raise NumerateError(f"timeout: got {timeout:g}, expected seconds, or 0 for none")
-    opened = Source(
-        Path(source),
-        wanted.input_format,
-        field=wanted.field,
-        follow_links=follow_links,
-        is_document=partial(what.is_document, Path(source)),
-    )
     folder = FindingsFolder(out)
     with folder.place.held(), threads_as_before():
         folder.begin(what.record(), force=force)
         ledger = Ledger(folder, str(source))
+        opened = Source(
+            source,
+            wanted.input_format,
+            field=wanted.field,
+            follow_links=follow_links,
+            is_document=partial(what.is_document, Path(source)),
+            is_seen=ledger.is_seen,
+        )
         state = State(opened.progress.total)
         work = Surviving(workers, partial(auditor, what, timeout))
         filling, number = Audited(), folder.blocks
@@ -156,7 +157,9 @@ def run_audit(
 def _in_order(packet: Packet, results: list[Audited], source: str) -> Audited:
     """What was found in the pieces, between what was known without looking."""
     found, at = Audited(), 0
-    for place, result in zip(packet.places, results, strict=True):
+    for place, mark, result in zip(packet.places, packet.marks, results, strict=True):
+        for row in result.documents:
+            row["mark"] = mark
         found.documents += packet.rows[at:place]
         found.add(result)
         at = place

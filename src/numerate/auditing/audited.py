@@ -36,6 +36,7 @@ DOCUMENTS = pa.schema(
         ("first", pa.int64()),  # line of the file with which it begins
         ("document", pa.string()),  # what it calls itself
         ("digest", pa.string()),  # of its content; of what cannot be opened, empty
+        ("mark", pa.string()),  # of its file: size and time; while it stays, the file is not read
         ("status", pa.string()),
         ("reason", pa.string()),  # why it was not checked
         ("numbers", pa.int64()),

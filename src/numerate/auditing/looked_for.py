@@ -14,6 +14,7 @@ from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
 from numerate.shipped.installed import is_shipped, shipped, usable
+from numerate.storage import here
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
 _LARGE = 1 << 28  # bytes; of files beyond it, the size must do
@@ -93,7 +94,7 @@ def _models(wanted: Wanted) -> dict[str, str]:
 def _of_reference(reference: str) -> str:
     if is_shipped(reference):
         return _hashed(*sorted(shipped(reference).card.files.values()))
-    folder = Path(reference.removeprefix(PRETRAINED))
+    folder = here(reference.removeprefix(PRETRAINED))
     if not folder.is_dir():
         raise NumerateError(f"model {reference}: no such folder, and no installed model")
     files = [

@@ -7,7 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from numerate.corpus.sources import Source
-from numerate.documents.reader import Unit
+from numerate.documents import PLAIN, reader_of
+from numerate.documents.reader import Reader, Unit
 from numerate.errors import DocumentError
 
 LINES = "jsonl"  # a line is a document, and can be told from others before it is read
@@ -21,6 +22,7 @@ class Piece:
 
     unit: Unit
     digest: str  # of what it holds, whatever it is called
+    is_whole: bool = False  # it is its file, and all of it
 
     @property
     def size(self) -> int:
@@ -37,15 +39,20 @@ def pieces(source: Source) -> Iterator[Piece | DocumentError]:
         for one in _lines(unit) if unit.format == LINES else [unit]:
             digest = hashlib.sha256(f"{one.format}\0{one.field}\0".encode())
             digest.update(one.data)
-            if _may_take_in(one):
+            takes_in = _may_take_in(one)
+            if takes_in:
                 digest.update(beside(one.folder))
-            yield Piece(one, digest.hexdigest()[:32])
+            yield Piece(one, digest.hexdigest()[:32], not takes_in and _is_whole(one))
 
 
 def _lines(unit: Unit) -> Iterator[Unit]:
     for number, line in enumerate(unit.data.split(b"\n"), unit.first):
         if line.strip():
             yield replace(unit, data=line, first=number)
+
+
+def _is_whole(unit: Unit) -> bool:
+    return unit.format == PLAIN or type(reader_of(unit.format)).units is Reader.units
 
 
 def _may_take_in(unit: Unit) -> bool:
