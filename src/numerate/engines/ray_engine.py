@@ -80,6 +80,7 @@ def _connected(address: str | None, processes: int) -> Iterator[None]:
         here = {"num_cpus": processes or os.cpu_count() or 1, "include_dashboard": False}
     else:
         _check_answers(address)
+    _silence()
     try:
         ray.init(address, log_to_driver=False, configure_logging=False, **here)
     except (ConnectionError, RuntimeError, ValueError, RayError) as error:
@@ -89,6 +90,15 @@ def _connected(address: str | None, processes: int) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _silence() -> None:
+    """Ray prints what becomes of its machines among our results, and has no switch for it; here it
+    is told in one line where it matters."""
+    from ray._private import worker
+
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
 
 
 def _check_answers(address: str) -> None:
@@ -224,6 +234,7 @@ class _Workers:
             self._failed_starts += 1
             if self._failed_starts == ATTEMPTS * self._count:
                 raise FailureError(f"Ray: no worker can be started: {_last(error)}")
+        say(f"a Ray worker is gone, and what it was given is given to others: {_last(error)}")
         self._waiting.extendleft(reversed(units))
 
 

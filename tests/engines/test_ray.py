@@ -1,0 +1,268 @@
+"""Work on a Ray cluster of several nodes, some of which die: the engine, and preparing with it.
+
+All in one file, since a cluster takes its time to come.
+"""
+
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.clusters import SmallCluster, cluster_of
+
+import numerate
+from numerate.atomic import InUseError, locked
+from numerate.corpus.dataset import Dataset
+from numerate.corpus.prepare import prepare
+from numerate.corpus.sources import Source
+from numerate.engines import engine, ray_engine
+from numerate.errors import FailureError, NumerateError, SourceError
+from numerate.notices import kept, say
+
+SMALL = 1500  # bytes a block
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SmallCluster]:
+    with cluster_of(2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numerate.corpus.sources.SMALLEST_BLOCK", SMALL)
+    monkeypatch.setattr("numerate.corpus.sources.LARGEST_BLOCK", SMALL)
+
+
+class Squares:
+    """What workers make: it leaves a file, so that tests can count."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self) -> Callable[[int], int]:
+        (self.folder / f"made-{os.getpid()}").touch()
+        return self.square
+
+    def square(self, number: int) -> int:
+        if number == 13:
+            raise NumerateError("13: unlucky")
+        if number == 666:
+            os._exit(1)
+        if number % 10 == 0:
+            say(f"{number} is round")
+        time.sleep(0.01)
+        return number * number
+
+
+def test_results_come_in_order_from_all_nodes(cluster: SmallCluster, tmp_path: Path) -> None:
+    drawn = []
+
+    def units() -> Iterator[int]:
+        for number in range(100, 200):
+            drawn.append(number)
+            yield number
+
+    with kept() as said:
+        results = engine("ray", processes=0).map(Squares(tmp_path), units())
+        assert drawn == []
+        assert next(results) == 100 * 100
+        assert len(drawn) <= ray_engine.WINDOW * 2
+        assert list(results) == [number * number for number in range(101, 200)]
+    assert said == [f"{number} is round" for number in range(100, 200, 10)]
+    assert 1 <= len(list(tmp_path.glob("made-*"))) <= 2
+
+
+def test_mistakes_and_what_kills_workers(cluster: SmallCluster, tmp_path: Path) -> None:
+    workers = engine("ray", processes=2)
+    results = workers.map(Squares(tmp_path), [1, 2, 13, 4])
+    assert [next(results), next(results)] == [1, 4]
+    with pytest.raises(NumerateError, match=r"^13: unlucky$"):
+        next(results)
+    with pytest.raises(FailureError, match=r"^unit 3, 666: 3 workers died of it: "):
+        list(workers.map(Squares(tmp_path), [1, 2, 666, 4]))
+
+
+def test_workers_of_another_version_are_refused(
+    cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = numerate.__version__
+    monkeypatch.setattr(numerate, "__version__", "9.9")
+    with pytest.raises(NumerateError, match=rf"has numerate {ours}, expected 9\.9 as here"):
+        list(engine("ray").map(Squares(tmp_path), [1]))
+
+
+def test_a_cluster_without_room(
+    cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resources = {"CPU": 2, "GPU": 1}  # which is gone when it is wanted
+    monkeypatch.setattr(ray_engine, "STANDSTILL", 0.2)
+    monkeypatch.setattr(ray_engine.ray, "cluster_resources", lambda: resources)
+    expected = "no worker could be started for 0 seconds, expected a free CPU and GPU"
+    with pytest.raises(FailureError, match=expected):
+        list(engine("ray", processes=1, gpus=1).map(Squares(tmp_path), [1]))
+
+
+def test_an_address_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine.ray, "is_initialized", lambda: False)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = "{}:{}".format(*unused.getsockname())
+        with pytest.raises(FailureError, match=f"Ray at {address}: nobody answers: "):
+            list(engine("ray", address=address).map(list, [1]))  # type: ignore[arg-type]
+    for wrong, reason in (("nowhere", "expected HOST:PORT"), ("localhost:x", "port 'x'")):
+        with pytest.raises(NumerateError, match=reason):
+            list(engine("ray", address=wrong).map(list, [1]))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def articles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of several kinds: with copies, tables, files that take in others, and what cannot be read."""
+    folder = tmp_path_factory.mktemp("source") / "articles"
+    for number in range(60):
+        part = folder / f"{number % 7}"
+        part.mkdir(parents=True, exist_ok=True)
+        texts = [f"In {number} of {n + 100} patients, {n}.5 % improved." for n in range(20)]
+        (part / f"{number}.txt").write_text("\n\n".join(texts))
+        (part / f"{number}.tex").write_text(f"Of {number + 500} people. \\input{{{number}-part}}")
+        (part / f"{number}-part.tex").write_text(f"Then {number + 800} left.")
+    (folder / "copy.txt").write_bytes((folder / "3" / "3.txt").read_bytes())
+    (folder / "2" / "latin.txt").write_bytes("37 °C".encode("latin-1"))
+    (folder / "picture.png").write_bytes(b"x")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(articles: Path) -> dict[str, bytes]:
+    prepare(articles, articles.parent / "expected", keep="numerals")
+    return content(articles.parent / "expected")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_nodes_that_die_at_random_change_no_byte(
+    cluster: SmallCluster, articles: Path, expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    chance, blocks = random.Random(1), 0
+    deaths = set(chance.sample(range(2, 25), 2))
+
+    def kill(*_: object) -> None:
+        nonlocal blocks
+        blocks += 1
+        if blocks in deaths:
+            cluster.replace(chance.randrange(2))
+
+    out = tmp_path / "out"
+    prepare(articles, out, keep="numerals", engine="ray", processes=2, report=kill)
+    assert blocks > 25
+    assert content(out) == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+KILLED = """
+import os, signal, sys
+from numerate.corpus import sources
+from numerate.corpus.prepare import prepare
+sources.SMALLEST_BLOCK = sources.LARGEST_BLOCK = {small}
+left = 10
+def report(*_):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+prepare({source!r}, {out!r}, keep="numerals", engine="ray", address={address!r}, report=report)
+"""
+
+
+def test_a_killed_driver_is_resumed_and_nothing_is_read_twice(
+    cluster: SmallCluster, articles: Path, expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    source, out, staged = tmp_path / "articles", tmp_path / "out", tmp_path / ".out.staged"
+    subprocess.run(["cp", "-a", str(articles), str(source)], check=True)
+    names = {"source": str(source), "out": str(out), "address": cluster.address}
+    script = KILLED.format(small=SMALL, **names)
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
+    assert done.returncode == -9, done.stderr
+    assert not out.exists()
+    finished = {int(path.stem.removeprefix("block-")) for path in staged.glob("block-*.arrow")}
+    assert len(finished) >= 10
+    spoilt = 0
+    for block in Source(source, "auto").blocks():
+        for name in block.files if block.number in finished else []:
+            path = source / name
+            status = path.stat()
+            path.write_bytes(b"\xff" * status.st_size)  # would be no document
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            spoilt += 1
+    assert spoilt >= 10
+    prepare(source, out, keep="numerals", engine="ray", processes=2)
+    assert content(out) == expected
+    assert not staged.exists()
+
+
+def test_what_was_staged_is_for_the_same_job_alone(
+    cluster: SmallCluster, articles: Path, expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    out, staged = tmp_path / "out", tmp_path / ".out.staged"
+    options: dict[str, Any] = {"engine": "ray", "processes": 1}
+    with kept() as said, pytest.raises(KeyboardInterrupt):
+        prepare(articles, out, keep="all", report=interrupt, **options)
+    assert "the same command goes on" in said[-1]
+    assert list(staged.glob("block-*.arrow"))
+    assert not list(staged.glob("token-*"))
+    with pytest.raises(NumerateError, match=r"manifest\.json"):
+        Dataset.open(staged)
+    with kept() as said:
+        prepare(articles, out, keep="numerals", **options)
+    assert "of another source, other options or another version; begun anew" in said[0]
+    assert content(out) == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_places_that_workers_do_not_see(
+    cluster: SmallCluster, articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a worker elsewhere would meet, met by workers here."""
+
+    monkeypatch.setattr("numerate.corpus.prepare.BlockExtraction", _with_another_token)
+    with pytest.raises(
+        NumerateError, match=r"\.out\.staged: rows are staged there, and the worker"
+    ):
+        prepare(articles, tmp_path / "out", engine="ray")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+
+    def vanish(*_: object) -> None:
+        if source.exists():
+            source.rename(tmp_path / "gone")
+
+    source = tmp_path / "articles"
+    subprocess.run(["cp", "-a", str(articles), str(source)], check=True)
+    monkeypatch.setattr("numerate.corpus.sources.SMALLEST_BLOCK", SMALL // 4)
+    monkeypatch.setattr("numerate.corpus.sources.LARGEST_BLOCK", SMALL // 4)
+    with pytest.raises(SourceError, match="articles: no such folder on "):
+        prepare(source, tmp_path / "out", engine="ray", report=vanish)
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_drivers_do_not_write_to_one_place(articles: Path, tmp_path: Path) -> None:
+    with locked(tmp_path / "out"), pytest.raises(InUseError, match=r"out: in use by process \d+"):
+        prepare(articles, tmp_path / "out", engine="ray")
+    assert list(tmp_path.iterdir()) == []
+
+
+def _with_another_token(rules: Any, staging: Any, token: str) -> object:
+    from numerate.corpus.staging import BlockExtraction
+
+    return BlockExtraction(rules, staging, f"{token}-of-another-machine")
