@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.auditing.corpora import audited, files, write_notes
 from tests.clusters import SmallCluster, cluster_of
 
 import numerate
 from numerate.atomic import InUseError, locked
+from numerate.auditing.audit import State
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Source
@@ -266,3 +268,22 @@ def _with_another_token(rules: Any, staging: Any, token: str) -> object:
     from numerate.corpus.staging import BlockExtraction
 
     return BlockExtraction(rules, staging, f"{token}-of-another-machine")
+
+
+def test_an_audit_while_a_node_dies_is_that_of_one_machine(
+    cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.auditing.ledger.PACKET", 50)
+    write_notes(tmp_path / "notes", 40)
+    audited(tmp_path / "notes", tmp_path / "here", block=8)
+    deaths: list[int] = []
+
+    def report(state: State) -> None:
+        if state.checked >= 10 and not deaths:
+            deaths.append(state.checked)
+            cluster.replace(0)
+
+    workers = engine("ray", processes=2)
+    audited(tmp_path / "notes", tmp_path / "there", workers, block=8, report=report)
+    assert deaths
+    assert files(tmp_path / "there") == files(tmp_path / "here")

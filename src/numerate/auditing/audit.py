@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from numerate import engines
 from numerate.auditing.audit_page import as_page
 from numerate.auditing.audit_summary import Summary, summarise
 from numerate.auditing.audited import CHECKED, Audited
@@ -24,7 +25,7 @@ from numerate.auditing.surviving import Surviving
 from numerate.configuration import Configuration
 from numerate.corpus.sources import Source
 from numerate.documents import formats
-from numerate.engines import Engine, engine
+from numerate.engines import Engine
 from numerate.errors import NumerateError, SourceError, check_choice
 from numerate.proofreading.wanted import Wanted, check_wanted
 from numerate.threads import threads_as_before
@@ -57,7 +58,7 @@ def audit(
     min_probability: float | None = None,
     format: str = "auto",
     field: str = "text",
-    engine_name: str = "local",
+    engine: str = "local",
     address: str | None = None,
     processes: int = 0,
     gpus: float = 1,
@@ -71,7 +72,7 @@ def audit(
     recomputes alone. The folder `out` gets findings and documents as Parquet, a summary, which is
     also returned, and index.html. If it is there already, what it has is kept, and only documents
     that are new are checked; with `force` all are. `processes` is how many work at once, by default
-    one a core, and `engine_name` where: "local", or "ray" for a cluster, at `address`. A document
+    one a core, and `engine` where: "local", or "ray" for a cluster, at `address`. A document
     that takes longer than `timeout` seconds is left out, and counted.
 
     Examples:
@@ -92,7 +93,7 @@ def audit(
         source,
         out,
         what,
-        engine(engine_name, processes=processes, address=address, gpus=what.gpus(gpus)),
+        engines.engine(engine, processes=processes, address=address, gpus=what.gpus(gpus)),
         timeout=timeout,
         follow_links=follow_links,
         force=force,
