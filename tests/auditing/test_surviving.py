@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from numerate.auditing.audit_ledger import Packet
 from numerate.auditing.audited import CHECKED, FAILED, Audited, document_row
-from numerate.auditing.ledger import Packet
 from numerate.auditing.pieces import Piece
 from numerate.auditing.surviving import MOST_DEATHS, Surviving
 from numerate.documents.reader import Unit

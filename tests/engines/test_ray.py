@@ -273,7 +273,7 @@ def _with_another_token(rules: Any, staging: Any, token: str) -> object:
 def test_an_audit_while_a_node_dies_is_that_of_one_machine(
     cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("numerate.auditing.ledger.PACKET", 50)
+    monkeypatch.setattr("numerate.auditing.audit_ledger.PACKET", 50)
     write_notes(tmp_path / "notes", 40)
     audited(tmp_path / "notes", tmp_path / "here", block=8)
     deaths: list[int] = []

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from numerate import engines
+from numerate.auditing.audit_ledger import Ledger, Packet
 from numerate.auditing.audit_page import as_page
 from numerate.auditing.audit_summary import Summary, summarise
 from numerate.auditing.audited import CHECKED, Audited
 from numerate.auditing.auditor import auditor
 from numerate.auditing.findings_folder import PAGE, SUMMARY, FindingsFolder, as_json
-from numerate.auditing.ledger import Ledger, Packet
 from numerate.auditing.looked_for import LookedFor
 from numerate.auditing.pieces import pieces
 from numerate.auditing.settling import settle

@@ -3,9 +3,9 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from numerate.auditing.audit_ledger import Packet
 from numerate.auditing.audited import FAILED, Audited
 from numerate.auditing.auditor import Audit, not_checked
-from numerate.auditing.ledger import Packet
 from numerate.auditing.pieces import Piece
 from numerate.engines import Engine
 from numerate.errors import WorkerDiedError
