@@ -31,7 +31,7 @@ def in_words(summary: Summary) -> list[str]:
     others = [
         f"{documents[status]:,} {words}"
         for status, words in (
-            ("duplicate", "copies of others"),
+            ("duplicate", "identical to others"),
             ("unread", "that cannot be read"),
             ("failed", "that failed"),
             ("taken in", "parts of others"),
