@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, check_choice, one_line
+from numerate.places import is_remote
 from numerate.plugins import MODELS, names
 from numerate.records import Shape, misfit
 
@@ -119,8 +120,8 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
         least,
         table.get("format"),
         tuple(table.get("select", ())),
-        None if baseline is None else path.parent / baseline,
-        None if joining is None else path.parent / joining,
+        _file(path, "baseline", baseline),
+        _file(path, "joining", joining),
         tuple(ignore.get("codes", ())),
         frozenset(ignore.get("numerals", ())),
         tuple(_pattern(path, written) for written in ignore.get("patterns", ())),
@@ -128,8 +129,18 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
     )
 
 
+def _file(path: Path, key: str, name: str | None) -> Path | None:
+    """Relative to the file that names it, and beside it: it is looked at for every document."""
+    if name is not None and is_remote(name):
+        raise NumerateError(f"{path}: {key}: got {name}, expected a file of this machine")
+    return None if name is None else path.parent / name
+
+
 def _from(path: Path, model: str) -> str:
-    """A folder that is relative to the file that names it, or the name of an installed model."""
+    """A folder that is relative to the file that names it, the name of an installed model, or an
+    address."""
+    if is_remote(model.removeprefix(PRETRAINED)):
+        return model
     if model in names(MODELS) and not (path.parent / model).exists():
         return model
     prefix = PRETRAINED if model.startswith(PRETRAINED) else ""

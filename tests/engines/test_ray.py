@@ -5,6 +5,7 @@ All in one file, since a cluster takes its time to come.
 
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.auditing.corpora import audited, files, write_notes
+import s3fs
+from moto.server import ThreadedMotoServer
 from tests.clusters import SmallCluster, cluster_of
 
 import numerate
 from numerate.atomic import InUseError, locked
-from numerate.auditing.audit import State
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Source
@@ -32,8 +33,17 @@ SMALL = 1500  # bytes a block
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SmallCluster]:
-    with cluster_of(2) as cluster:
-        yield cluster
+    """Whose machines know of an S3 server on loopback."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server.get_host_and_port()))
+        patch.setenv("AWS_ACCESS_KEY_ID", "tests")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-tests")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        with cluster_of(2) as cluster:
+            yield cluster
+    server.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -232,6 +242,33 @@ def test_what_was_staged_is_for_the_same_job_alone(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_source_staging_and_dataset_elsewhere(
+    cluster: SmallCluster, articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    store = s3fs.S3FileSystem(use_listings_cache=False)
+    store.mkdir("bucket")
+    for folder in ("1", "2"):
+        store.put(str(articles / folder), f"bucket/source/{folder}", recursive=True)
+        shutil.copytree(articles / folder, tmp_path / "source" / folder)
+    staged: list[str] = []
+
+    def interrupt(*_: object) -> None:
+        staged.extend(store.ls("bucket/.out.staged"))
+        raise KeyboardInterrupt
+
+    options: dict[str, Any] = {"engine": "ray", "processes": 2, "format": "text"}
+    with pytest.raises(KeyboardInterrupt):
+        prepare("s3://bucket/source", "s3://bucket/out", report=interrupt, **options)
+    assert any("block-00000000" in name for name in staged)
+    assert not store.exists("bucket/out/manifest.json")
+    prepare("s3://bucket/source", "s3://bucket/out", **options)
+    prepare(tmp_path / "source", tmp_path / "out", format="text")
+    found = {path.rpartition("/")[2]: store.cat_file(path) for path in store.ls("bucket/out")}
+    assert found == content(tmp_path / "out")
+    assert sorted(store.ls("bucket")) == ["bucket/out", "bucket/source"]
+
+
 def test_places_that_workers_do_not_see(
     cluster: SmallCluster, articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,22 +305,3 @@ def _with_another_token(rules: Any, staging: Any, token: str) -> object:
     from numerate.corpus.staging import BlockExtraction
 
     return BlockExtraction(rules, staging, f"{token}-of-another-machine")
-
-
-def test_an_audit_while_a_node_dies_is_that_of_one_machine(
-    cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("numerate.auditing.audit_ledger.PACKET", 50)
-    write_notes(tmp_path / "notes", 40)
-    audited(tmp_path / "notes", tmp_path / "here", block=8)
-    deaths: list[int] = []
-
-    def report(state: State) -> None:
-        if state.checked >= 10 and not deaths:
-            deaths.append(state.checked)
-            cluster.replace(0)
-
-    workers = engine("ray", processes=2)
-    audited(tmp_path / "notes", tmp_path / "there", workers, block=8, report=report)
-    assert deaths
-    assert files(tmp_path / "there") == files(tmp_path / "here")

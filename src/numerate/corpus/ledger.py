@@ -20,6 +20,7 @@ from numerate.errors import DocumentError, SourceError
 
 MAX_LISTED = 1000  # skipped documents named in the manifest; all are counted
 OUT = -1  # the split of what is in none
+_AT_ONCE = 10_000
 _CODES = {split: code for code, split in enumerate(SPLITS)}
 
 
@@ -146,8 +147,10 @@ def _drawn(keys: np.ndarray, kept: np.ndarray, source: str) -> Assignment:
     test = max(1, round(0.2 * count))
     documents = {"train": count - dev - test, "dev": dev, "test": test}
     ends = np.cumsum([documents[name] for name in SPLITS])
+    places = np.searchsorted(np.cumsum(first, dtype=np.int32), ends, side="right")
     codes = np.full(len(keys), OUT, dtype=np.int8)
-    codes[kept[order]] = np.searchsorted(ends, np.cumsum(first) - 1, side="right")
+    for code, of_split in enumerate(np.split(order, places[:-1])):
+        codes[kept[of_split]] = code
     return Assignment(codes, documents)
 
 
@@ -158,9 +161,10 @@ def _hashes(data: bytes | bytearray) -> np.ndarray:
 def _runs(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Their order, equal ones in the order in which they came, and which begin another one."""
     order = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
     first = np.ones(len(hashes), dtype=bool)
-    first[1:] = ordered[1:] != ordered[:-1]
+    for start in range(1, len(hashes), _AT_ONCE):  # without another copy of all of them
+        ordered = hashes[order[start - 1 : start + _AT_ONCE]]
+        first[start : start + _AT_ONCE] = ordered[1:] != ordered[:-1]
     return order, first
 
 

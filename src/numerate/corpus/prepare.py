@@ -158,6 +158,7 @@ def prepare(
             if report:
                 report(blocks.progress, ledger.counts)
         ledger.counts["files_ignored"] = blocks.progress.ignored
+        del blocks  # which may list millions of files
         assignment = ledger.assign(str(source), rules, staging.name_of)
         splits = write_splits(folder, rules.schema, staging, staged, assignment)
         ledger.counts.update(splits.table_counts)

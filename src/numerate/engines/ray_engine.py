@@ -82,7 +82,8 @@ def _connected(address: str | None, processes: int) -> Iterator[None]:
         _check_answers(address)
     _silence()
     try:
-        ray.init(address, log_to_driver=False, configure_logging=False, **here)
+        # "local": without it, a cluster of somebody else on this machine would be taken.
+        ray.init(address or "local", log_to_driver=False, configure_logging=False, **here)
     except (ConnectionError, RuntimeError, ValueError, RayError) as error:
         where = f"Ray at {address}" if address else "Ray on this machine"
         raise FailureError(f"{where}: {one_line(error)}") from None

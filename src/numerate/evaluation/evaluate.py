@@ -259,8 +259,9 @@ def evaluate(
 
 def _folder(subject: Opened) -> Path:
     """That of its run; of what has none of its own, as a member, the name it was opened by."""
-    if subject.run is not None and subject.model.member is None and is_remote(subject.reference):
-        return subject.run.path
+    if subject.run is not None and is_remote(subject.reference):
+        member = subject.model.member
+        return subject.run.path if member is None else Path(f"{subject.run.path}:{member}")
     return Path(subject.reference)
 
 

@@ -20,7 +20,6 @@ from numerate.model.config import NETWORKS, ModelConfig
 from numerate.model.device import usable_device
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.stored import StoredModel
-from numerate.places import place_of
 from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.packaged import located
@@ -117,7 +116,7 @@ def open_model(
     path = parse_reference(str(reference))
     if path is not None:
         model = _bare(path, target, settings)
-        return Opened(model, f"{PREFIX}{place_of(path) or path}", None, None, settings, beside)
+        return Opened(model, f"{PREFIX}{path}", None, None, settings, beside)
     folder, member = split_reference(reference)
     run = RunFolder.open(folder)
     record = run.trained()
