@@ -26,7 +26,8 @@ EVERY = 0.1  # seconds between looks at the processes
 ENGINES = ("local", "ray")
 Way = tuple[str, str, int]  # command, engine, processes
 TICKS = os.sysconf("SC_CLK_TCK")
-_PMC = re.compile(rb'(pub-id-type="(?:pmc|pmcid|pmid|doi|publisher-id)">)')
+_IDENTIFIER = re.compile(rb'(pub-id-type="(?:pmc|pmcid|pmid|doi|publisher-id)">)')
+_PARAGRAPH = re.compile(rb"<p(?: [^>]*)?>")
 
 
 def copied(article: bytes, number: int) -> bytes:
@@ -34,7 +35,8 @@ def copied(article: bytes, number: int) -> bytes:
     if not number:
         return article
     word = "".join(chr(ord("a") + int(digit)) for digit in str(number)).encode()
-    return _PMC.sub(rb"\g<1>" + word, article).replace(b"<p>", b"<p>As copy %s has it: " % word)
+    article = _IDENTIFIER.sub(rb"\g<1>" + word, article)
+    return _PARAGRAPH.sub(rb"\g<0>As copy %s has it: " % word, article)
 
 
 def write_corpus(articles: list[Path], folder: Path, times: int) -> None:

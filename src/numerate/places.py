@@ -95,9 +95,20 @@ def name_of(path: Path) -> str:
     return path.name if elsewhere is None else elsewhere.rpartition("/")[2]
 
 
+def version_folder(path: Path) -> Path | None:
+    """The copy that a file lies in, or is."""
+    root = default_cache() / _COPIES
+    if path.is_relative_to(root):
+        for parent in reversed([path, *path.parents]):
+            if parent.is_relative_to(root) and parent.name.startswith("@"):
+                return parent
+    return None
+
+
 def is_being_made(path: Path) -> bool:
     """Whether it is where something is made that will lie elsewhere."""
-    return f"@{WORK}" in path.parts
+    folder = version_folder(path)
+    return folder is not None and folder.name == f"@{WORK}"
 
 
 def as_named(text: str) -> str:

@@ -141,6 +141,7 @@ def test_an_interrupted_training_goes_on_on_another_machine(
     if error is KeyboardInterrupt:
         result = train_mog(data, place, epochs=2, reporter=Interrupting(error))
         assert (result.folder, result.state) == (f"s3://{bucket}/runs/.mog.new", "interrupted")
+        assert RunFolder.open(result.folder).trained().state == "interrupted"  # it can be used
     else:
         with pytest.raises(error):
             train_mog(data, place, epochs=2, reporter=Interrupting(error))

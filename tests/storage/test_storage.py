@@ -13,7 +13,7 @@ from tests.processes import copy_of_this_process
 
 from numerate.atomic import InUseError
 from numerate.errors import FailureError, NumerateError
-from numerate.places import place_of, work_of
+from numerate.places import copy_folder, place_of, work_of
 from numerate.storage import (
     exists,
     extended,
@@ -25,7 +25,7 @@ from numerate.storage import (
     write,
 )
 from numerate.storage import hold as holds
-from numerate.storage.listing import HOLD
+from numerate.storage.stored_files import HOLD
 
 SEAL = "manifest.json"
 
@@ -103,6 +103,22 @@ def test_it_is_fetched_once_and_anew_where_it_has_changed(
     assert (first / "a.txt").read_text() == "a.txt one"  # who reads the old one, reads on
 
 
+def test_versions_that_nobody_uses_are_forgotten(bucket: str, s3: s3fs.S3FileSystem) -> None:
+    place, folders = f"s3://{bucket}/d", []
+    for text in ("one", "two", "three"):
+        put(place, text, force=True)
+        folders.append(here(place))
+        if text == "one":
+            os.utime(folders[0], (0, 0))
+    kept = copy_folder(place, "states")  # not a version: what is worked on here
+    assert [folder.exists() for folder in folders] == [False, True, True]
+    kept.mkdir()
+    os.utime(kept, (0, 0))
+    put(place, "four", force=True)
+    here(place)
+    assert kept.exists()
+
+
 def test_an_existing_place_is_replaced_only_by_force(place: str) -> None:
     put(place, more=("c.txt",))
     with pytest.raises(NumerateError, match=f"^{place}: already exists; choose another place or"):
@@ -134,6 +150,28 @@ def test_what_is_not_ours_is_not_replaced(bucket: str, s3: s3fs.S3FileSystem) ->
     with pytest.raises(NumerateError, match=f"{SEAL} is missing, so it is not replaced"):
         put(place, force=True)
     assert s3.cat_file(f"{bucket}/d/thesis.txt") == b"years of work"
+
+
+@pytest.mark.parametrize(
+    "error", [NotImplementedError(), TypeError("mode"), OSError("Not implemented")]
+)
+def test_a_store_that_cannot_refuse_what_exists(
+    error: Exception, bucket: str, client: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe_file = client.pipe_file
+
+    def simple(path: str, data: bytes, **choices: object) -> None:
+        if choices:
+            raise error
+        pipe_file(path, data)
+
+    monkeypatch.setattr(client, "pipe_file", simple)
+    put(f"s3://{bucket}/d")
+    with published(f"s3://{bucket}/d", seal=SEAL, refusal=lambda _: None, force=True) as folder:
+        with pytest.raises(InUseError):
+            put(f"s3://{bucket}/d", force=True)
+        fill(folder, "two")
+    assert content(here(f"s3://{bucket}/d"))["a.txt"] == "a.txt two"
 
 
 def test_a_failure_before_the_end_changes_nothing(place: str, machine: Path) -> None:
@@ -276,7 +314,7 @@ def test_a_bucket_that_disappears_midway(
         put_file(local, path, **more)
 
     monkeypatch.setattr(client, "put_file", gone)
-    monkeypatch.setattr("numerate.storage.listing.AT_ONCE", 1)
+    monkeypatch.setattr("numerate.storage.stored_files.AT_ONCE", 1)
     with pytest.raises(NumerateError, match=f"^s3://{bucket}/d.*: no such bucket"):
         put(f"s3://{bucket}/d")
     assert not s3.exists(bucket)

@@ -9,6 +9,7 @@ import typer
 
 from numerate import __version__
 from numerate.cli.exits import EXIT_STATUS
+from numerate.cli.named_places import located
 from numerate.cli.panels import Command, Group
 from numerate.errors import NumerateError
 from numerate.notices import Loudness, set_loudness
@@ -59,7 +60,7 @@ def command(function: Function) -> Function:
     @wraps(function)
     def run(*, verbose: bool, quiet: bool, **arguments: Any) -> None:
         _choose_loudness(verbose, quiet)
-        function(**arguments)
+        function(**{name: located(value) for name, value in arguments.items()})
 
     added = {"verbose": Verbose, "quiet": Quiet}
     signature = inspect.signature(function)

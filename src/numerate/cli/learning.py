@@ -7,8 +7,8 @@ import typer
 
 from numerate.cli.app import command
 from numerate.cli.chosen import first_given
+from numerate.cli.named_places import FOLDER
 from numerate.cli.shared_options import (
-    FOLDER,
     USUAL,
     BatchSize,
     Cache,

@@ -1,14 +1,13 @@
 """Options that more than one command has."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from numerate.cli.named_places import CACHE, FILE, FOLDER
 from numerate.plugins import READERS, names
 from numerate.proofreading.witnesses import ALARMS
-from numerate.storage import file_here, here
-from numerate.storage.shared_cache import cache_here
 from numerate.training.options import OF_BACKBONE, TrainingOptions
 
 USUAL = TrainingOptions()
@@ -20,13 +19,8 @@ def usual(name: str) -> str:
     return ", ".join(f"{backbone} {value}" for backbone, value in found if value is not None)
 
 
-# What users name may lie anywhere. What is read is a Path made by one of these parsers, which fetch
-# what lies elsewhere; what is written is a string, since Path spoils addresses.
-FOLDER: dict[str, Any] = {"parser": here, "metavar": "FOLDER"}
-FILE: dict[str, Any] = {"parser": file_here, "metavar": "FILE"}
-
 DatasetFolder = Annotated[
-    Path, typer.Argument(help="Folder of a prepared dataset.", parser=here, metavar="DATASET")
+    Path, typer.Argument(help="Folder of a prepared dataset.", **(FOLDER | {"metavar": "DATASET"}))
 ]
 Epochs = Annotated[int, typer.Option(help="At most so many epochs.")]
 BatchSize = Annotated[int, typer.Option(help="Paragraphs a batch, per process.")]
@@ -108,9 +102,8 @@ Limit = Annotated[
 Cache = Annotated[
     Path | None,
     typer.Option(
-        parser=cache_here,
-        metavar="FOLDER",
         help="Where pretrained models' states and scores are kept.",
+        **CACHE,
         show_default="where the run's training was told to, or a folder of yours",
     ),
 ]

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from numerate.cli.app import command
+from numerate.cli.named_places import FOLDER
 from numerate.cli.shared_options import (
-    FOLDER,
     Cache,
     Decimal,
     Device,
@@ -15,14 +15,15 @@ from numerate.cli.shared_options import (
     SplitNames,
     TrustRemoteCode,
 )
-from numerate.storage import here
 
 
 @command
 def inspect(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Folders of trained runs of one dataset.", parser=here, metavar="RUN…"),
+        typer.Argument(
+            help="Folders of trained runs of one dataset.", **(FOLDER | {"metavar": "RUN…"})
+        ),
     ],
     out: Annotated[
         str,

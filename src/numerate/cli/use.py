@@ -7,8 +7,8 @@ import typer
 
 from numerate.cli.app import command
 from numerate.cli.chosen import here, run_and_rest
+from numerate.cli.named_places import FILE
 from numerate.cli.shared_options import (
-    FILE,
     INPUT_FORMATS,
     RUN_OR_CONFIGURED,
     Address,

@@ -19,7 +19,7 @@ from uuid import uuid4
 from numerate.atomic import InUseError
 from numerate.errors import FailureError, NumerateError
 from numerate.storage.filesystems import told
-from numerate.storage.listing import HOLD, create
+from numerate.storage.stored_files import HOLD, create
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING
 
 from numerate.atomic import write_file
 from numerate.errors import FailureError, NumerateError
-from numerate.places import NEW, WORK, copy_folder, is_remote, local_path, place_of
+from numerate.places import (
+    NEW,
+    copy_folder,
+    is_remote,
+    local_path,
+    place_of,
+    version_folder,
+)
 from numerate.storage.filesystems import check_address, filesystem, told
-from numerate.storage.listing import (
+from numerate.storage.stored_files import (
     HOLD,
     Entry,
     Listing,
@@ -153,7 +160,8 @@ def _noted(note: Path) -> Listing:
 
 def written_to(path: Path) -> None:
     """A file of a copy is to be written: after that it is of no version that is known."""
-    folder = next(folder for folder in path.parents if folder.name.startswith("@"))
+    folder = version_folder(path)
+    assert folder is not None, "a copy has its place in its path"
     noted = _noted(_note(folder))
     if noted.pop(str(path.relative_to(folder)), None):
         write_file(_note(folder), json.dumps(noted).encode())
@@ -208,9 +216,9 @@ def _known(versions: Path) -> dict[tuple[str, int | None, str], Path]:
 
 def _forget_older(folder: Path) -> None:
     """Somebody may still read a version that has been replaced: it is kept for a day."""
-    for version in folder.parent.glob("@*"):
+    for version in folder.parent.glob("@" + 16 * "[0-9a-f]"):
         old = time.time() - version.stat().st_mtime > _KEPT_SECONDS
-        if version.is_dir() and version.name not in (folder.name, WORK) and old:
+        if version != folder and old:
             _note(version).unlink(missing_ok=True)
             shutil.rmtree(version, ignore_errors=True)
 

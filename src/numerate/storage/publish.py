@@ -16,8 +16,8 @@ from numerate.errors import FailureError, NumerateError
 from numerate.places import is_being_made, is_remote, local_path, place_of, work_of
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
-from numerate.storage.listing import all_at_once, create, listing, make_parent
 from numerate.storage.mirror import fetch_files, written_to
+from numerate.storage.stored_files import all_at_once, create, listing, make_parent
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -155,14 +155,14 @@ class Upload:
             self.hold.check()
             with told(self.place):
                 create(self.store, f"{self.root}/{seal}", (folder / seal).read_bytes())
-                self.store.rm_file(mark)
         except BaseException:
-            with suppress(NumerateError):  # what stays has no seal
+            with suppress(NumerateError), told(self.place):  # what stays has no seal
                 self.hold.check()
                 self.remove(listing(self.store, self.root).keys() & set(names))
-                with told(self.place):
-                    self.store.rm_file(mark)
+                self.store.rm_file(mark)
             raise
+        with suppress(NumerateError), told(self.place):  # beside a seal it says nothing
+            self.store.rm_file(mark)
 
     def put(self, folder: Path, names: Iterable[str]) -> None:
         def put(name: str) -> None:

@@ -14,9 +14,9 @@ from numerate.notices import say
 from numerate.places import copy_folder, is_remote, local_path, place_of
 from numerate.storage.filesystems import filesystem, told
 from numerate.storage.hold import held
-from numerate.storage.listing import check_bucket, listing, version_of
 from numerate.storage.mirror import alone, fetch_files
 from numerate.storage.publish import Upload, fingerprints
+from numerate.storage.stored_files import check_bucket, listing, version_of
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

@@ -22,9 +22,9 @@ from numerate.places import default_cache, is_remote, local_path, work_of
 from numerate.runs.folder import CHECKPOINT, CONFIG, refusal
 from numerate.storage import filesystem, told
 from numerate.storage.hold import Hold, held
-from numerate.storage.listing import listing
 from numerate.storage.mirror import fetch_files
 from numerate.storage.publish import Upload, check_free, fingerprints, work_folder
+from numerate.storage.stored_files import listing
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
 from numerate.training.report import Reporters
@@ -65,12 +65,12 @@ def publishes_run(train: Train) -> Train:
             try:
                 result = train(dataset, run.folder, reporter=told_too, **choices)
             except BaseException:
-                run.keep()
+                run.keep(at_end=True)
                 raise
             if result.state == "finished":
                 run.publish()
                 return replace(result, folder=place)
-            run.keep()
+            run.keep(at_end=True)
             return replace(result, folder=beside(place))
 
     return cast(Train, anywhere)
@@ -113,17 +113,18 @@ class RunElsewhere:
     def on_epoch(self, record: dict[str, Any]) -> None:
         self.on_step(record["epoch"], 0, None)
 
-    def keep(self) -> None:
-        """Upload what is new, if a checkpoint is; a store that does not answer ends no training."""
+    def keep(self, *, at_end: bool = False) -> None:
+        """Upload what is new, unless there is no new checkpoint and training goes on. A store that
+        does not answer ends no training."""
         self._when = time.monotonic()
         now = fingerprints(self.folder)
-        if now.get(CHECKPOINT) == self._uploaded.get(CHECKPOINT):
+        if not at_end and now.get(CHECKPOINT) == self._uploaded.get(CHECKPOINT):
             return
         changed = [name for name in now if now[name] != self._uploaded.get(name)]
         try:
             self._whole.hold.check()
             self._part.put(self.folder, [name for name in changed if name != CONFIG])
-            self._part.put(self.folder, [CONFIG])
+            self._part.put(self.folder, [name for name in changed if name == CONFIG])
             self._uploaded = now
         except NumerateError as error:
             warn(f"{error}; this checkpoint is on this machine only")

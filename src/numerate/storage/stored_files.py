@@ -95,7 +95,9 @@ def create(system: "AbstractFileSystem", path: str, data: bytes) -> None:
     make_parent(system, path)
     try:
         system.pipe_file(path, data, mode="create")
-    except (TypeError, NotImplementedError):
+    except (TypeError, OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and "not implemented" not in str(error).lower():
+            raise
         if system.exists(path):
             raise FileExistsError(path) from None
         system.pipe_file(path, data)

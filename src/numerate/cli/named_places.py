@@ -1,0 +1,46 @@
+"""Folders and files that a user names, wherever they lie: fetched when the command begins.
+
+Not when its line is read: then nothing is known yet of its other options. What is only written is
+a string instead, since Path spoils addresses.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numerate.storage import file_here, here
+from numerate.storage.shared_cache import cache_here
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    text: str
+    locate: Callable[[str], Path]
+
+
+def _folder(text: str) -> Named:
+    return Named(text, here)
+
+
+def _file(text: str) -> Named:
+    return Named(text, file_here)
+
+
+def _cache(text: str) -> Named:
+    return Named(text, cache_here)
+
+
+# Of options and arguments whose commands take a Path:
+FOLDER: dict[str, Any] = {"parser": _folder, "metavar": "FOLDER"}
+FILE: dict[str, Any] = {"parser": _file, "metavar": "FILE"}
+CACHE: dict[str, Any] = {"parser": _cache, "metavar": "FOLDER"}
+
+
+def located(value: Any) -> Any:
+    """An argument as its command takes it."""
+    if isinstance(value, Named):
+        return value.locate(value.text)
+    if isinstance(value, list | tuple):
+        return [located(one) for one in value]
+    return value
