@@ -83,7 +83,7 @@ class Elsewhere:
             yield
 
     def names(self) -> set[str]:
-        from numerate.storage.listing import listing
+        from numerate.storage.stored_files import listing
 
         with told(self.name):
             return set(listing(self._system, self._root))
