@@ -316,8 +316,10 @@ def test_another_way_of_looking_is_refused_unless_all_begins_anew(tmp_path: Path
     with pytest.raises(SourceError, match="no such"):
         audited(tmp_path / "gone", out, what=other, force=True)
     assert files(out) == before
+    (out / ".summary.json.k1ll3d").write_bytes(b"{")
     assert audited(tmp_path / "notes", out, what=other, force=True).sums["findings"] == 0
     assert findings(out) == []
+    assert files(out).keys() == before.keys()
     assert audited(tmp_path / "notes", out, what=other).documents[CHECKED] == 3
 
 

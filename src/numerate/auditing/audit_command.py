@@ -12,7 +12,7 @@ from numerate.auditing.audit_summary import Summary
 from numerate.auditing.findings_folder import PAGE
 from numerate.auditing.looked_for import LookedFor
 from numerate.engines import Engine
-from numerate.errors import BROKEN, printable
+from numerate.errors import BROKEN, FailureError, printable
 from numerate.notices import is_quiet, notice_console, plain_console, say
 from numerate.tables import print_tables
 
@@ -33,16 +33,21 @@ def audit_corpus(
 ) -> int:
     """Print what was found; the exit status: that of a mistake of ours when a rule has failed."""
     with Cost(Path(source).name) as cost:
-        summary = run_audit(
-            source,
-            out,
-            what,
-            workers,
-            timeout=timeout,
-            follow_links=follow_links,
-            force=force,
-            report=cost.report,
-        )
+        try:
+            summary = run_audit(
+                source,
+                out,
+                what,
+                workers,
+                timeout=timeout,
+                follow_links=follow_links,
+                force=force,
+                report=cost.report,
+            )
+        except (KeyboardInterrupt, FailureError):
+            if cost.has_begun:
+                say(f"{out}: whole blocks are kept; the same command goes on after them")
+            raise
     cost.tell()
     print_summary(summary, out, plain_console())
     return BROKEN if summary.failures else 0
@@ -74,6 +79,10 @@ class Cost:
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
+
+    @property
+    def has_begun(self) -> bool:
+        return self._last is not None
 
     def report(self, state: State) -> None:
         now = time.monotonic()

@@ -1,6 +1,7 @@
 """What of a source has been seen, now or in an earlier part of the audit, by its content."""
 
 import hashlib
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -51,7 +52,7 @@ class Ledger:
         self._load(folder)
 
     def _load(self, folder: FindingsFolder) -> None:
-        earlier = []
+        earlier = array("Q")
         columns = ["source", "file", "first", "digest", "mark", "reason", "status"]
         for number in range(folder.blocks):
             for row in folder.documents(number, columns).to_pylist():
@@ -62,7 +63,7 @@ class Ledger:
                     earlier.append(_hashed(row["source"], row["file"], row["mark"]))
                 if row["digest"]:
                     self._digests.add(bytes.fromhex(row["digest"]))
-        self._earlier = np.unique(np.array(earlier, np.uint64))
+        self._earlier = np.unique(np.frombuffer(earlier, np.uint64))
 
     def is_seen(self, file: File) -> bool:
         """Whether a file is as it was when an earlier part of the audit read it."""
@@ -81,7 +82,8 @@ class Ledger:
                 self._marks.pop(piece.where, None)
                 self._enter(packet, document_row(piece.where, UNREAD, piece.reason))
             else:
-                mark = self._marks.pop(piece.unit.name, "") if piece.is_whole else ""
+                mark = self._marks.pop(piece.unit.name, "")
+                mark = mark if piece.is_whole else ""
                 if bytes.fromhex(piece.digest) in self._digests:
                     self._enter(packet, _copy(piece) | {"mark": mark})
                 else:

@@ -35,8 +35,8 @@ from numerate.threads import use_threads
 Audit = Callable[[Sequence[Piece]], list[Audited]]
 
 
-class TookTooLongError(Exception):
-    """Of one document."""
+class TookTooLongError(BaseException):
+    """Of one document. Nobody on the way takes it for a mistake of a rule, or of a file."""
 
 
 def auditor(what: LookedFor, timeout: float) -> Audit:

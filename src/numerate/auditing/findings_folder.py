@@ -88,7 +88,7 @@ class FindingsFolder:
     def begin(self, settings: dict[str, Any], *, force: bool) -> None:
         """Go on with what is there, if it was looked for in the same way; or begin anew, and then
         nothing goes before there is something to write in its place."""
-        names = self.place.names()
+        names = {name for name in self.place.names() if not _is_left_over(name)}
         strangers = [name for name in names if not _is_own(name)]
         if names and (SETTINGS not in names or strangers):
             which = f"holds {min(strangers)}" if strangers else f"has no {SETTINGS}"
@@ -114,10 +114,11 @@ class FindingsFolder:
             )
 
     def _unseal(self) -> None:
-        """From now on it is not whole."""
-        old = self.place.names() if self._new else {SUMMARY, PAGE} & self.place.names()
-        for name in sorted(old, key=lambda name: name != SUMMARY):
-            self.place.remove(name)
+        """From now on it is not whole. Settings stay until there are others: by them a folder is
+        known as one of an audit."""
+        for name in sorted(self.place.names() - {SETTINGS}, key=lambda name: name != SUMMARY):
+            if self._new or name in (SUMMARY, PAGE) or _is_left_over(name):
+                self.place.remove(name)
         if self._new:
             record = {"format": FORMAT, "version": VERSION, "settings": self._new}
             self.place.write(SETTINGS, as_json(record))
@@ -135,10 +136,9 @@ def _name(kind: str, number: int) -> str:
 
 
 def _is_own(name: str) -> bool:
-    known = (SETTINGS, SUMMARY, PAGE)
-    # A file that was being written when its process was killed has its name, a point and a mark.
-    return name in known or bool(_BLOCK.fullmatch(name)) or _is_left_over(name)
+    return name in (SETTINGS, SUMMARY, PAGE) or bool(_BLOCK.fullmatch(name))
 
 
 def _is_left_over(name: str) -> bool:
+    """Of a process that was killed while it wrote: a point, the name, a point and a mark."""
     return name.startswith(".") and _is_own(name[1:].rpartition(".")[0])
