@@ -1,7 +1,6 @@
 """What of a source has been seen, now or in an earlier part of the audit, by its content."""
 
 import hashlib
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ from numerate.errors import DocumentError
 PACKET = 64 << 10  # bytes: an article is worked on alone, short texts together
 MOST_PIECES = 256  # of a packet
 MOST_ROWS = 1024  # that wait for the next packet
+RECENT = 1 << 16  # hashes that are not sorted yet
 
 
 @dataclass(slots=True)
@@ -40,35 +40,54 @@ class Packet:
         return many or self.size >= PACKET
 
 
+class Hashes:
+    """Millions of them, at 8 bytes each: sorted, but for those that came last."""
+
+    def __init__(self) -> None:
+        self._sorted = np.empty(0, np.uint64)
+        self._recent: set[int] = set()
+
+    def add(self, one: int) -> None:
+        self._recent.add(one)
+        if len(self._recent) == RECENT:
+            recent = np.fromiter(self._recent, np.uint64, RECENT)
+            self._sorted = np.union1d(self._sorted, recent)
+            self._recent.clear()
+
+    def __contains__(self, one: int) -> bool:
+        if one in self._recent:
+            return True
+        at = np.searchsorted(self._sorted, np.uint64(one))
+        return bool(at < len(self._sorted) and self._sorted[at] == np.uint64(one))
+
+
 class Ledger:
-    """In memory, a hundred bytes a document: hashes, and no names."""
+    """Of a document it remembers hashes, and no name: of its content, and of what was known of it
+    before this part of the audit, itself and its file."""
 
     def __init__(self, folder: FindingsFolder, source: str) -> None:
         self._source = source
-        self._digests: set[bytes] = set()
-        self._earlier = np.empty(0, np.uint64)  # pieces, and files, of earlier parts
+        self._known = Hashes()
         self._marks: dict[str, str] = {}  # of files that are about to be read
         self.seen = 0  # pieces that an earlier part of the audit has checked
         self._load(folder)
 
     def _load(self, folder: FindingsFolder) -> None:
-        earlier = array("Q")
         columns = ["source", "file", "first", "digest", "mark", "reason", "status"]
         for number in range(folder.blocks):
             for row in folder.documents(number, columns).to_pylist():
                 if row["status"] in (FAILED, REPLACED):  # tried again; and it may come back
                     continue
-                earlier.append(_key(row))
+                self._known.add(_key(row))
                 if row["mark"]:
-                    earlier.append(_hashed(row["source"], row["file"], row["mark"]))
+                    self._known.add(_hashed(row["source"], row["file"], row["mark"]))
                 if row["digest"]:
-                    self._digests.add(bytes.fromhex(row["digest"]))
-        self._earlier = np.unique(np.frombuffer(earlier, np.uint64))
+                    self._known.add(_hashed(row["digest"]))
 
     def is_seen(self, file: File) -> bool:
         """Whether a file is as it was when an earlier part of the audit read it."""
         name, mark = file.name.removesuffix(".gz"), f"{file.size} {file.mark}"
-        if self._has(_hashed(self._source, name, mark)):
+        if _hashed(self._source, name, mark) in self._known:
             self.seen += 1
             return True
         self._marks[name] = mark
@@ -84,10 +103,11 @@ class Ledger:
             else:
                 mark = self._marks.pop(piece.unit.name, "")
                 mark = mark if piece.is_whole else ""
-                if bytes.fromhex(piece.digest) in self._digests:
+                content = _hashed(piece.digest)
+                if content in self._known:
                     self._enter(packet, _copy(piece) | {"mark": mark})
                 else:
-                    self._digests.add(bytes.fromhex(piece.digest))
+                    self._known.add(content)
                     packet.add(piece, mark)
             if packet.is_full:
                 yield packet
@@ -97,14 +117,10 @@ class Ledger:
 
     def _enter(self, packet: Packet, row: Row) -> None:
         row["source"] = self._source
-        if self._has(_key(row)):
+        if _key(row) in self._known:
             self.seen += 1
         else:
             packet.rows.append(row)
-
-    def _has(self, key: int) -> bool:
-        at = np.searchsorted(self._earlier, np.uint64(key))
-        return bool(at < len(self._earlier) and self._earlier[at] == np.uint64(key))
 
 
 def _copy(piece: Piece) -> Row:
