@@ -70,7 +70,12 @@ def copy_folder(place: str, version: str) -> Path:
     """Where a version of what lies elsewhere is, or is made, on this machine."""
     protocol, _, rest = place.partition("://")
     parts = [_part(part) for part in (protocol, *rest.rstrip("/").split("/"))]
-    return (default_cache() / _COPIES).joinpath(*parts, f"@{version}")
+    return _copies().joinpath(*parts, f"@{version}")
+
+
+def _copies() -> Path:
+    """Without links, as whoever resolves a path of a copy has it."""
+    return (default_cache() / _COPIES).resolve()
 
 
 def work_of(place: str | Path) -> Path:
@@ -97,7 +102,7 @@ def name_of(path: Path) -> str:
 
 def version_folder(path: Path) -> Path | None:
     """The copy that a file lies in, or is."""
-    root = default_cache() / _COPIES
+    root = _copies()
     if path.is_relative_to(root):
         for parent in reversed([path, *path.parents]):
             if parent.is_relative_to(root) and parent.name.startswith("@"):
@@ -115,7 +120,7 @@ def as_named(text: str) -> str:
     """A message in the user's words: what lies elsewhere is called by its address."""
     if "/@" not in text:
         return text
-    return re.sub(re.escape(str(default_cache() / _COPIES)) + _COPY, _address, text)
+    return re.sub(re.escape(str(_copies())) + _COPY, _address, text)
 
 
 def _address(copy: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ import pytest
 from numerate.corpus.prepare import prepare
 from numerate.corpus.sources import Source
 from numerate.documents.reader import Unit
-from numerate.errors import DocumentError
+from numerate.errors import DocumentError, SourceError
 
 NAMES = tuple(f"a/{n:02d}.txt" for n in range(30))
 
@@ -243,6 +243,19 @@ def test_links_out_of_a_source_are_followed_only_when_asked(tmp_path: Path) -> N
     linked = tmp_path / "linked"
     linked.symlink_to(source)  # what the user names is followed
     assert read(linked)[0] == ["a.txt", "inner.txt"]
+
+
+def test_a_prescribed_split_that_leads_out_is_missed(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("dev.txt", "test.txt"):
+        (source / name).write_text("Of 5 people.\n\nOf 6 people.")
+    (tmp_path / "outside.txt").write_text("Of 7 people.")
+    (source / "train.txt").symlink_to(tmp_path / "outside.txt")
+    errors: list[DocumentError] = []
+    with pytest.raises(SourceError, match="nothing kept in train"):
+        prepare(source, tmp_path / "out", on_error=errors.append)
+    assert [error.where for error in errors] == ["train.txt"]
 
 
 def test_a_long_header_is_not_read_into_memory(tmp_path: Path) -> None:

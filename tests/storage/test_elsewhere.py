@@ -52,6 +52,16 @@ def train_mog(dataset: str | Path, out: str | Path, epochs: int = 1, **more: obj
     )
 
 
+@pytest.fixture(scope="module")
+def runs(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two are enough here."""
+    folder, options = tmp_path_factory.mktemp("runs"), TrainingOptions(epochs=1, batch_size=10)
+    choices = {"vocabulary": 300, "hidden": 8, "options": options, "device": "cpu"}
+    for name in ("mog", "combination"):
+        train(dataset, folder / name, model=name, **choices)
+    return {name: folder / name for name in ("mog", "combination")}
+
+
 @pytest.fixture
 def data(dataset: Path, bucket: str, s3: s3fs.S3FileSystem) -> str:
     """A prepared dataset that somebody has copied there."""

@@ -68,6 +68,14 @@ def test_a_copy_knows_what_it_is_a_copy_of(parts: list[str], version: str) -> No
     assert printable(message) == printable(f"{place}/a.json: spoilt; see {place} and /tmp/@x")
 
 
+def test_a_cache_may_be_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "link"))
+    folder = copy_folder("s3://b/x", "new")
+    assert place_of(folder) == place_of(folder.resolve()) == "s3://b/x"
+
+
 def test_other_paths_are_no_copies(tmp_path: Path) -> None:
     assert place_of(tmp_path / "@work") is None
     assert name_of(tmp_path / "data") == "data"

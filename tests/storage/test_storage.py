@@ -269,6 +269,8 @@ def test_a_hold_of_another_machine_ends_when_it_is_not_renewed(
     s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note).encode())
     put(place)
     assert not s3.exists(f"{bucket}/d/{HOLD}")
+    s3.pipe_file(f"{bucket}/d/{HOLD}", b'{"id": "spoilt"}')
+    put(place, force=True)
 
 
 def test_who_has_lost_its_hold_seals_nothing(bucket: str, s3: s3fs.S3FileSystem) -> None:

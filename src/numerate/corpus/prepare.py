@@ -185,7 +185,7 @@ def _job(options: dict[str, Any], rules: Rules, blocks: Blocks, field: str) -> s
     """What decides the staged rows, all of it, in short."""
     versions = (numerate.__version__, FORMAT_VERSION)
     described = (versions, sorted(options.items()), rules, blocks.digest(), field)
-    return hashlib.sha256(repr(described).encode()).hexdigest()
+    return hashlib.sha256(repr(described).encode()).hexdigest()[:16]
 
 
 @contextmanager
@@ -219,7 +219,7 @@ def _all_staged(
 
     number = 0
     todo: Iterator[Block] = missing()
-    if isinstance(workers, LocalEngine):
+    if isinstance(workers, LocalEngine) and workers.processes > 1:
         ahead = list(_until_worth_it(todo))
         if sum(block.size for block in ahead) <= POOL_THRESHOLD:
             workers = engines.engine()

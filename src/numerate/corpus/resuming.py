@@ -1,22 +1,20 @@
 """What a prepare on a cluster has done, kept beside its target until it has succeeded.
 
 The folder has a hidden name, `.NAME.staged` for a dataset NAME, and no manifest, so that it is
-taken for no dataset. It is for one job: the same source with the same options, read by the same
-version of this package. For any other it is emptied.
+taken for no dataset. In it every job has a folder of its own: the same source with the same
+options, read by the same version of this package.
 """
 
-import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.staging import Staging
+from numerate.errors import NumerateError
 from numerate.notices import say
-from numerate.places import is_remote, local_path
-
-_JOB = "job.json"
+from numerate.places import is_remote, join, local_path
 
 
 @contextmanager
@@ -25,31 +23,38 @@ def resumable(out: str | Path, job: str) -> Iterator[tuple[Staging, str]]:
 
     Only under the lock of the target: nobody else is at work there.
     """
-    folder = SharedFolder(_beside(out), lasting=True)
-    staging = Staging(folder)
-    if folder.read(_JOB) != _described(job):
-        if staging.finished():
-            say(f"{folder.place}: of another source, other options or another version; begun anew")
-        folder.clear()
-        folder.make()
-        folder.write(_JOB, _described(job))
+    jobs = SharedFolder(_beside(out))
+    if set(jobs.names()) - {job}:
+        other = "holds blocks of another source, other options or another version"
+        say(f"{jobs.place}: {other}, which stay until there is a dataset")
+    folder = SharedFolder(join(jobs.place, job), lasting=True)
+    folder.make()
     token = f"token-{uuid4().hex}"
     folder.write(token, b"")
+    staging = Staging(folder)
     try:
         yield staging, token
     except BaseException:
-        folder.remove(token)
-        if finished := len(staging.finished()):
-            kept = f"keeps {finished:,} finished blocks"
-            say(f"{folder.place}: {kept}; the same command goes on from there")
-        else:
-            folder.clear()
+        with suppress(NumerateError):  # what is the matter is told by what was raised
+            _leave(staging, token, jobs)
         raise
 
 
+def _leave(staging: Staging, token: str, jobs: SharedFolder) -> None:
+    staging.folder.remove(token)
+    if finished := len(staging.finished()):
+        kept = f"keeps {finished:,} finished blocks"
+        say(f"{jobs.place}: {kept}; the same command goes on from there")
+        return
+    staging.folder.clear()
+    if not jobs.names():
+        jobs.clear()
+
+
 def discard(out: str | Path) -> None:
-    """What was kept is of no use once there is a dataset."""
-    SharedFolder(_beside(out)).clear()
+    """What was kept is of no use once there is a dataset; nor is it a reason to fail."""
+    with suppress(NumerateError):
+        SharedFolder(_beside(out)).clear()
 
 
 def _beside(out: str | Path) -> str | Path:
@@ -58,7 +63,3 @@ def _beside(out: str | Path) -> str | Path:
         return str(out).rstrip("/").removesuffix(address) + f".{address}.staged"
     place = local_path(out).resolve()
     return place.with_name(f".{place.name}.staged")
-
-
-def _described(job: str) -> bytes:
-    return json.dumps({"job": job}).encode()

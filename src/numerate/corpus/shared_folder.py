@@ -1,12 +1,17 @@
 """A folder of files that appear whole, here or elsewhere, as workers on any machine see it."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from numerate.atomic import write_file
 from numerate.errors import FailureError, one_line
 from numerate.storage.filesystems import filesystem, told
+
+_PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,7 @@ class SharedFolder:
 
     def make(self) -> None:
         if isinstance(self.place, Path):
-            self.place.mkdir(exist_ok=True)
+            self.place.mkdir(parents=True, exist_ok=True)
 
     def read(self, name: str) -> bytes | None:
         """None where there is no such file."""
@@ -33,6 +38,17 @@ class SharedFolder:
             return None
         except OSError as error:
             raise FailureError(f"{self.place}/{name}: cannot be read: {one_line(error)}") from None
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """A file of which not all may be wanted."""
+        if isinstance(self.place, Path):
+            with (self.place / name).open("rb") as stream:
+                yield cast(BinaryIO, stream)
+            return
+        system, root = filesystem(self.place)
+        with told(self.place), system.open(f"{root}/{name}", "rb", block_size=_PART) as stream:
+            yield cast(BinaryIO, stream)
 
     def write(self, name: str, data: bytes | memoryview) -> None:
         if not isinstance(self.place, Path):

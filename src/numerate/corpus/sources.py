@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from numerate.corpus.archives import SUFFIXES, UNREADABLE, BrokenArchiveError, members, reason
-from numerate.corpus.trees import File, Listing, LocalTree, RemoteTree, Tree, hidden
+from numerate.corpus.remote_trees import RemoteTree
+from numerate.corpus.trees import File, Listing, LocalTree, Tree, hidden
 from numerate.documents import suits, units
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError
@@ -26,8 +27,8 @@ _SPLIT_NAMES = {
     "test": ("test",),
 }
 BLOCK_PIECES = 256
-SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 22  # bytes
-BLOCKS = 128  # at least so many, where that makes them no smaller than the smallest
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 18, 1 << 22  # bytes
+BLOCKS = 64  # at least so many, where that makes them no smaller than the smallest
 STREAMED = 1 << 24  # bytes of a file that is cut while it is read; compressed, an eighth
 
 
@@ -120,7 +121,7 @@ class Source:
         tree: Tree = (
             RemoteTree(str(place).rstrip("/"))
             if is_remote(place)
-            else LocalTree(local_path(place), follow_links)
+            else LocalTree(local_path(place).absolute(), follow_links)
         )
         if not tree.exists():
             raise SourceError(f"{place}: no such file or folder")
@@ -141,11 +142,10 @@ class Source:
     def _list(self, tree: Tree, place: str) -> None:
         prescribed = _PrescribedSplits(place)
         for found in tree.files(self._wanted):
+            prescribed.look_at(found)
             if isinstance(found, DocumentError):
                 self._unreadable.append(found)
-                continue
-            prescribed.look_at(found)
-            if self._wanted(found.name):
+            elif self._wanted(found.name):
                 self._listing.add(found)
             else:
                 self.progress.ignored += 1
@@ -155,12 +155,15 @@ class Source:
             self._listing, self._unreadable = Listing(), []
             self.progress.ignored = 0
             for split, file in files.items():
-                self._listing.add(file)
-                self.splits[file.name] = split
+                if isinstance(file, DocumentError):
+                    self._unreadable.append(file)
+                else:
+                    self._listing.add(file)
+                    self.splits[file.name] = split
 
     def digest(self) -> str:
-        """Another one where any file has changed."""
-        return self._listing.digest()
+        """Another one where any file has changed, or can be read that could not."""
+        return f"{self._listing.digest()} {list(map(str, self._unreadable))}"
 
     def units(self) -> Iterator[Unit | DocumentError]:
         for block in self.blocks():
@@ -259,19 +262,23 @@ class _PrescribedSplits:
 
     def __init__(self, place: str) -> None:
         self._place = place
-        self._found: dict[str, list[File]] = {split: [] for split in _SPLIT_NAMES}
+        self._found: dict[str, list[File | DocumentError]] = {s: [] for s in _SPLIT_NAMES}
 
-    def look_at(self, file: File) -> None:
+    def look_at(self, file: File | DocumentError) -> None:
         for split, names in _SPLIT_NAMES.items():
-            stem, _, suffix = file.name.partition(".")
+            stem, _, suffix = _name(file).partition(".")
             if stem in names and suffix in ("jsonl", "txt", "jsonl.gz", "txt.gz"):
                 self._found[split].append(file)
 
-    def files(self) -> dict[str, File]:
+    def files(self) -> dict[str, File | DocumentError]:
         if not all(self._found.values()):
             return {}
         for split, files in self._found.items():
             if len(files) > 1:
-                two = f"{files[0].name} and {files[1].name}"
+                two = f"{_name(files[0])} and {_name(files[1])}"
                 raise SourceError(f"{self._place}: two {split} files, {two}")
         return {split: files[0] for split, files in self._found.items()}
+
+
+def _name(file: File | DocumentError) -> str:
+    return file.where if isinstance(file, DocumentError) else file.name

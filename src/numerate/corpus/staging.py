@@ -70,8 +70,8 @@ class Staging:
         self.folder.write(_name(staged.number), memoryview(sink.getvalue()))
 
     def recall(self, number: int) -> Staged:
-        """What the ledger was told of a block."""
-        with pa.ipc.open_stream(self._data(number)) as reader:
+        """What the ledger was told of a block; no more of it is read."""
+        with self.folder.opened(_name(number)) as stream, pa.ipc.open_stream(stream) as reader:
             record = json.loads(reader.schema.metadata[b"block"])
             errors = [DocumentError(*error) for error in record["errors"]]
             counts = Counter[str](record["counts"])
@@ -79,7 +79,10 @@ class Staging:
 
     def read(self, number: int) -> Iterator[Rows]:
         """The documents of each unit of a block, and their rows."""
-        stream = pa.BufferReader(self._data(number))
+        data = self.folder.read(_name(number))
+        if data is None:
+            raise FailureError(f"{self.folder.place}/{_name(number)}: has disappeared")
+        stream = pa.BufferReader(data)
         kinds = []
         for _ in range(4):
             with pa.ipc.open_stream(stream) as reader:
@@ -94,12 +97,6 @@ class Staging:
                     return str(documents["document"][place])
                 place -= documents.num_rows
         raise IndexError(place)
-
-    def _data(self, number: int) -> bytes:
-        data = self.folder.read(_name(number))
-        if data is None:
-            raise FailureError(f"{self.folder.place}/{_name(number)}: has disappeared")
-        return data
 
     def clear(self) -> None:
         """The blocks, and nothing else."""

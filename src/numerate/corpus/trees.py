@@ -8,24 +8,17 @@ import os
 import stat
 from array import array
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
-from io import BufferedReader, BytesIO, RawIOBase
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from socket import gethostname
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
 from numerate.documents import is_hidden
 from numerate.errors import DocumentError, SourceError
-from numerate.storage.filesystems import filesystem, told
 
-if TYPE_CHECKING:
-    from fsspec import AbstractFileSystem
-
-_MARKS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")
-_BUFFER = 1 << 20  # bytes read at once
-_AT_ONCE = 8  # files that are fetched
+LINK_OUT = "a link out of the source, followed only with --follow-links"
 
 
 class File(NamedTuple):
@@ -85,6 +78,8 @@ class LocalTree:
     def opened(self, names: list[str]) -> Iterator[BufferedReader | OSError]:
         for name in names:
             try:
+                if self._is_link_out(name):  # since it was listed
+                    raise OSError(LINK_OUT)
                 stream = self.open(name)
             except OSError as error:
                 if not self.exists():
@@ -123,19 +118,19 @@ class LocalTree:
         """
         try:
             with os.scandir(self.root / folder) as entries:
-                names = [f"{folder}{e.name}{'/' if e.is_dir() else ''}" for e in entries]
+                names = [f"{folder}{e.name}{'/' if _is_folder(e) else ''}" for e in entries]
         except OSError as error:
             if hidden(folder):
                 return []
-            return [DocumentError(folder.rstrip("/"), f"cannot be read: {error.strerror}")]
+            return [DocumentError(folder.rstrip("/") or ".", f"cannot be read: {error.strerror}")]
         names.sort()
         found: list[str | DocumentError] = []
         for name in names:
             if name.endswith("/"):
                 is_link = os.path.islink(self.root / name.rstrip("/"))
                 if is_link and not self.follow_links:
-                    if self._leads_out(name) and not hidden(name):
-                        found.append(_link_out(name.rstrip("/")))
+                    if self._is_link_out(name) and not hidden(name):
+                        found.append(DocumentError(name.rstrip("/"), LINK_OUT))
                     continue
                 if self.follow_links:
                     real = os.path.realpath(self.root / name)
@@ -157,138 +152,17 @@ class LocalTree:
             if os.path.islink(path) and wanted(name):
                 yield DocumentError(name, "a link that leads nowhere")
             return
-        if is_link and wanted(name) and not self.follow_links and self._leads_out(name):
-            yield _link_out(name)
+        if is_link and wanted(name) and self._is_link_out(name):
+            yield DocumentError(name, LINK_OUT)
         elif stat.S_ISREG(status.st_mode):
             yield File(name, status.st_size, status.st_mtime_ns)
 
-    def _leads_out(self, name: str) -> bool:
-        return not (self.root / name).resolve().is_relative_to(self.root.resolve())
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteTree:
-    """A folder of a file system that fsspec knows, named by its address. Such have no links."""
-
-    address: str
-
-    @property
-    def name(self) -> str:
-        return PurePosixPath(self._system()[1]).name
-
-    def _system(self) -> tuple["AbstractFileSystem", str]:
-        return filesystem(self.address)
-
-    def exists(self) -> bool:
-        system, root = self._system()
-        with told(self.address):
-            return bool(system.exists(root))
-
-    def is_folder(self) -> bool:
-        system, root = self._system()
-        with told(self.address):
-            return not system.isfile(root)
-
-    def open(self, name: str = "") -> BufferedReader:
-        system, root = self._system()
-        with told(self.address):
-            file = system.open(f"{root}/{name}" if name else root, "rb")
-        return BufferedReader(_Stream(file, self.address), _BUFFER)
-
-    def opened(self, names: list[str]) -> Iterator[BufferedReader | OSError]:
-        """Several are fetched at once: each takes its time to come, and they are small."""
-        system, root = self._system()
-
-        def fetch(name: str) -> bytes | OSError:
-            with told(self.address):
-                try:
-                    return bytes(system.cat_file(f"{root}/{name}"))
-                except FileNotFoundError as error:
-                    if system.exists(root):
-                        return error
-                    raise
-
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for found in pool.map(fetch, names):
-                yield found if isinstance(found, OSError) else BufferedReader(_held(found))
-
-    def beside(self, name: str) -> Path | None:
-        return None
-
-    def lone(self) -> File:
-        system, root = self._system()
-        with told(self.address):
-            return _entry(system.info(root), "")
-
-    def files(self, wanted: Callable[[str], bool]) -> Found:
-        """Folder by folder: no more than one folder's entries, and those above it, are held."""
-        system, root = self._system()
-        stack = [self._entries(system, root, "")]
-        while stack:
-            if not stack[-1]:
-                stack.pop()
-                continue
-            file = stack[-1].pop()
-            if file.name.endswith("/"):
-                stack.append(self._entries(system, root, file.name))
-            else:
-                yield file
-
-    def _entries(self, system: "AbstractFileSystem", root: str, folder: str) -> list[File]:
-        place = f"{root}/{folder}".rstrip("/")
-        with told(self.address):
-            found = system.ls(place, detail=True)
-        entries = []
-        for info in found:
-            name = folder + info["name"].rstrip("/").rpartition("/")[2]
-            if info["type"] == "directory":
-                entries.append(File(f"{name}/", 0, 0))
-            elif info["name"].strip("/") != place.strip("/"):  # some list the folder itself
-                entries.append(_entry(info, name))
-        entries.sort(reverse=True)
-        return entries
-
-
-class _Stream(RawIOBase):
-    """A file elsewhere. What the store refuses concerns the whole source, so that no trouble of a
-    network looks like a document, or an archive, that breaks off."""
-
-    def __init__(self, file: Any, address: str) -> None:
-        self._file, self._address = file, address
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
-        with told(self._address):
-            data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        with told(self._address):
-            return int(self._file.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._file.tell())
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
-
-
-def _held(data: bytes) -> RawIOBase:
-    return cast(RawIOBase, BytesIO(data))
-
-
-def _entry(info: dict[str, Any], name: str) -> File:
-    mark = str(next((info[key] for key in _MARKS if info.get(key)), ""))
-    digest = sha256(mark.encode()).digest()
-    return File(name, info.get("size") or 0, int.from_bytes(digest[:8], "big", signed=True))
+    def _is_link_out(self, name: str) -> bool:
+        """Whether it is one that is not to be followed."""
+        path = self.root / name
+        if self.follow_links or not path.is_symlink():
+            return False
+        return not path.resolve().is_relative_to(self.root.resolve())
 
 
 class Listing:
@@ -327,5 +201,8 @@ def hidden(name: str) -> bool:
     return any(is_hidden(part) or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
-def _link_out(name: str) -> DocumentError:
-    return DocumentError(name, "a link out of the source, followed only with --follow-links")
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

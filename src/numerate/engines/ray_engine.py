@@ -44,7 +44,7 @@ except ImportError:
     ) from None
 
 _DIED = (RayActorError, WorkerCrashedError, NodeDiedError, ObjectLostError, OutOfMemoryError)
-_CLUSTER_DIED = (LocalRayletDiedError, RaySystemError)
+_FAILED = (LocalRayletDiedError, RaySystemError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class RayEngine:
             workers = _Workers(make, self.processes, self.gpus)
             try:
                 yield from workers.map(units)
-            except _CLUSTER_DIED as error:
-                raise FailureError(f"the Ray cluster is gone: {one_line(error)}") from None
+            except _FAILED as error:
+                raise FailureError(f"Ray failed: {_last(error)}") from None
             finally:
                 workers.end()
 
@@ -80,7 +80,6 @@ def _connected(address: str | None, processes: int) -> Iterator[None]:
         here = {"num_cpus": processes or os.cpu_count() or 1, "include_dashboard": False}
     else:
         _check_answers(address)
-    _silence()
     try:
         # "local": without it, a cluster of somebody else on this machine would be taken.
         ray.init(address or "local", log_to_driver=False, configure_logging=False, **here)
@@ -88,18 +87,24 @@ def _connected(address: str | None, processes: int) -> Iterator[None]:
         where = f"Ray at {address}" if address else "Ray on this machine"
         raise FailureError(f"{where}: {one_line(error)}") from None
     try:
-        yield
+        with _silently():
+            yield
     finally:
         ray.shutdown()
 
 
-def _silence() -> None:
+@contextmanager
+def _silently() -> Iterator[None]:
     """Ray prints what becomes of its machines among our results, and has no switch for it; here it
     is told in one line where it matters."""
     from ray._private import worker
 
-    if hasattr(worker, "print_to_stdstream"):
-        worker.print_to_stdstream = lambda *_, **__: None
+    printing = getattr(worker, "print_to_stdstream", None)
+    worker.print_to_stdstream = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printing
 
 
 def _check_answers(address: str) -> None:
@@ -219,7 +224,8 @@ class _Workers:
                 raise answer
             actor.ready, self._failed_starts = None, 0
         else:
-            actor.given.pop(reference).done = answer
+            unit = actor.given.pop(reference)
+            unit.unit, unit.done = None, answer  # of what is done, nothing needs to be held
 
     def _lose(self, actor: _Actor, error: RayError) -> None:
         """A worker is gone: what it had goes to others first; what it was at may be the cause."""

@@ -38,7 +38,7 @@ from numerate.model.opening import Opened, Settings, open_model
 from numerate.model.reference import oov_sizes
 from numerate.numeral_table import NumeralTable
 from numerate.perplexity import perplexity, proper, without_improbable
-from numerate.places import is_remote
+from numerate.places import is_remote, local_path
 from numerate.ragged import ranges
 from numerate.records import write_record
 from numerate.runs.folder import METRICS, RunFolder
@@ -262,7 +262,7 @@ def _folder(subject: Opened) -> Path:
     if subject.run is not None and is_remote(subject.reference):
         member = subject.model.member
         return subject.run.path if member is None else Path(f"{subject.run.path}:{member}")
-    return Path(subject.reference)
+    return local_path(subject.reference)
 
 
 @dataclass(frozen=True, slots=True)

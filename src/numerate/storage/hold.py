@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 RENEWED, GIVEN_UP = 60.0, 300.0  # seconds
+_KEYS = {"id", "process", "machine", "since", "renewed"}  # of the note
 
 
 class Hold:
@@ -90,7 +91,8 @@ class Hold:
             note = json.loads(self.store.cat_file(self.path))
         except (FileNotFoundError, ValueError):
             return None
-        return note if isinstance(note, dict) and "id" in note else None
+        is_ours = isinstance(note, dict) and note.keys() >= _KEYS
+        return note if is_ours else None  # what nobody of ours wrote holds nothing
 
 
 def _is_given_up(note: dict[str, Any]) -> bool:

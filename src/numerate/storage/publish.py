@@ -70,6 +70,7 @@ def extended(place: str | Path) -> Iterator[Path]:
         try:
             yield folder
         finally:
+            hold.check()
             after = fingerprints(folder)
             upload = Upload(system, root, place, hold)
             upload.put(folder, [name for name in after if after[name] != before.get(name)])
