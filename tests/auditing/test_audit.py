@@ -217,6 +217,14 @@ def test_files_that_a_document_takes_in_are_parts_of_it(tmp_path: Path) -> None:
     assert audited(folder, out).documents[CHECKED] == 1
     (found,) = findings(out)
     assert (found["file"], found["written"]) == ("part.tex", "20")
+    (folder / "main.tex").write_text(body.replace("\\input{part}", "") + "\\end{document}\n")
+    summary = audited(folder, out)
+    assert (summary.documents[CHECKED], summary.documents[FAILED]) == (1, 1)
+    assert "audit again" in summary.skipped[0]["reason"]
+    summary = audited(folder, out)
+    assert (summary.documents[CHECKED], summary.documents[FAILED]) == (2, 0)
+    (found,) = findings(out)
+    assert (found["document"], found["written"]) == ("part.tex", "20")
 
 
 def test_lines_are_documents_that_are_told_apart(tmp_path: Path) -> None:

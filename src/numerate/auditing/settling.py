@@ -23,8 +23,9 @@ from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import LINES
 from numerate.documents.taken_in import taken_in
 
-_LIVE = (CHECKED, DUPLICATE, UNREAD, FAILED)
+_LIVE = (CHECKED, DUPLICATE, UNREAD, FAILED, TAKEN_IN)
 _COLUMNS = ["source", "file", "format", "first", "digest", "status", "takes_in"]
+_ALONE = "was a part of another document, and is none now: audit again to have it checked"
 _KNOWN = np.dtype(
     [("file", "u8"), ("digest", "u8"), ("status", "u1"), ("block", "u4"), ("row", "u4")]
 )
@@ -32,6 +33,7 @@ _KNOWN = np.dtype(
 
 def settle(folder: FindingsFolder) -> None:
     known: list[np.ndarray] = []
+    had_parts = False  # what was a part of another document may be none now
     taking: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for number in range(folder.blocks):
         rows = folder.documents(number, _COLUMNS).to_pylist()
@@ -53,6 +55,9 @@ def settle(folder: FindingsFolder) -> None:
             )
         )
         for row in rows:
+            had_parts |= row["status"] == TAKEN_IN
+            if row["status"] == CHECKED:  # the last row of a file counts
+                taking.pop((row["source"], row["file"]), None)
             if row["status"] == CHECKED and row["takes_in"]:
                 taking[row["source"], row["file"]] = [
                     (row["source"], file) for file in row["takes_in"]
@@ -61,7 +66,7 @@ def settle(folder: FindingsFolder) -> None:
         return
     changes = _replaced(np.concatenate(known))
     inside = taken_in(taking)
-    for number in range(folder.blocks) if inside else sorted(changes):
+    for number in range(folder.blocks) if inside or had_parts else sorted(changes):
         _mark(folder, number, changes.get(number, ()), inside)
 
 
@@ -73,9 +78,8 @@ def _replaced(known: np.ndarray) -> dict[int, list[int]]:
     last = np.flatnonzero(is_last)[np.cumsum(is_last) - is_last]
     other = known["digest"] != known["digest"][last]
     failed = (known["status"] == _LIVE.index(FAILED)) & ~is_last
-    gone = other | failed
-    copies = known["digest"][~gone & (known["status"] == _LIVE.index(DUPLICATE))]
-    gone &= ~np.isin(known["digest"], copies)
+    copies = known["digest"][~other & (known["status"] == _LIVE.index(DUPLICATE))]
+    gone = (other & ~np.isin(known["digest"], copies)) | failed
     found: dict[int, list[int]] = {}
     for row in known[gone]:
         found.setdefault(int(row["block"]), []).append(int(row["row"]))
@@ -95,6 +99,8 @@ def _mark(
             row["status"], row["findings"] = REPLACED, 0
         elif row["status"] == CHECKED and (row["source"], row["file"]) in inside:
             row["status"], row["findings"] = TAKEN_IN, 0
+        elif row["status"] == TAKEN_IN and (row["source"], row["file"]) not in inside:
+            row["status"], row["reason"] = FAILED, _ALONE
         else:
             continue
         gone.add(row["digest"])
