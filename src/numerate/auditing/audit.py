@@ -27,6 +27,7 @@ from numerate.corpus.sources import Source
 from numerate.documents import formats
 from numerate.engines import Engine
 from numerate.errors import NumerateError, SourceError, check_choice
+from numerate.places import is_remote, local_path
 from numerate.proofreading.wanted import Wanted, check_wanted
 from numerate.threads import threads_as_before
 
@@ -127,7 +128,9 @@ def run_audit(
             wanted.input_format,
             field=wanted.field,
             follow_links=follow_links,
-            is_document=partial(what.is_document, Path(source)),
+            is_document=partial(
+                what.is_document, Path() if is_remote(source) else local_path(source)
+            ),
             is_seen=ledger.is_seen,
         )
         state = State(opened.progress.total)

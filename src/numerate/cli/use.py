@@ -274,13 +274,11 @@ def audit(
     """Check every document of a corpus: findings as Parquet, a summary, a page to browse them."""
     from numerate.auditing.audit_command import audit_corpus
     from numerate.auditing.looked_for import LookedFor
-    from numerate.configuration import Configuration
     from numerate.engines import engine as engine_of
-    from numerate.places import is_remote
     from numerate.proofreading.check_command import Opening, configuration_for
     from numerate.proofreading.wanted import Wanted
 
-    project = Configuration() if is_remote(source) else configuration_for(source)
+    project = configuration_for(source)
     wanted = Wanted(force_domain=force_domain, input_format=input_format, field=field).configured(
         project,
         models=tuple(model or ()),
