@@ -119,6 +119,7 @@ def run_audit(
     check_choice("format", wanted.input_format, formats())
     if timeout < 0:
         raise NumerateError(f"timeout: got {timeout:g}, expected seconds, or 0 for none")
+    root = Path() if is_remote(source) else local_path(source)
     folder = FindingsFolder(out)
     with folder.place.held(), threads_as_before():
         folder.begin(what.record(), force=force)
