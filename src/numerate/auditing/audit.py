@@ -129,9 +129,7 @@ def run_audit(
             wanted.input_format,
             field=wanted.field,
             follow_links=follow_links,
-            is_document=partial(
-                what.is_document, Path() if is_remote(source) else local_path(source)
-            ),
+            is_document=partial(what.is_document, root),
             is_seen=ledger.is_seen,
         )
         state = State(opened.progress.total)
