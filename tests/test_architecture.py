@@ -55,7 +55,7 @@ LAYERS: list[set[str]] = [
     {"detector", "harness"},
     {"analysis", "plausibility"},
     {"proofreading", "shipped.pack"},
-    {"comparing"},
+    {"auditing", "comparing"},
     {"reproduce"},
     {"console", "lsp", "server", "cli", "__main__"},
 ]

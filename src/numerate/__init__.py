@@ -2,8 +2,8 @@
 
 `prepare` makes a dataset of documents, `train` a run of a dataset, `evaluate` says how good it is.
 `load` opens a model, a run or a pretrained one, to be asked: for the `NumeralDistribution` of a
-number to come, for instance. `check` proofreads the numbers of a text, with models or without;
-`compare` says which of them its sources support.
+number to come, for instance. `check` proofreads the numbers of a text, with models or without,
+`audit` those of every document of a corpus; `compare` says which of them its sources support.
 `read_tables` reads tables that a model shall have in view.
 `heads` has the ways to put a distribution on numerals, for models of your own.
 
@@ -18,6 +18,7 @@ from numerate.threads import wait_asleep
 
 if TYPE_CHECKING:
     from numerate import heads
+    from numerate.auditing.audit import audit
     from numerate.comparing.compare import compare
     from numerate.corpus.prepare import prepare
     from numerate.documents.table_file import read_tables
@@ -32,6 +33,7 @@ __version__ = "0.5.0"
 __all__ = [
     "NumeralDistribution",
     "NumeralLM",
+    "audit",
     "check",
     "compare",
     "evaluate",
@@ -49,6 +51,7 @@ __getattr__, __dir__ = lazily(
     {
         "NumeralDistribution": "numerate.model.numeral_distribution",
         "NumeralLM": "numerate.model.numeral_lm",
+        "audit": "numerate.auditing.audit",
         "check": "numerate.proofreading.check",
         "compare": "numerate.comparing.compare",
         "evaluate": "numerate.evaluation.evaluate",

@@ -45,6 +45,10 @@ class FailureError(NumerateError):
     """What was asked for is right, and yet it failed on the way; exits with 1."""
 
 
+class WorkerDiedError(FailureError):
+    """A worker process ended in the middle of its work, perhaps because of it."""
+
+
 def check_choice(what: str, got: str, choices: Iterable[str]) -> None:
     """Refuse a name that is none of the choices; a slip of the pen is told what it meant."""
     expected = list(choices)

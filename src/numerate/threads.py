@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from numerate.errors import NumerateError
 
@@ -27,3 +29,21 @@ def use_threads(count: int | None) -> None:
         import torch
 
         torch.set_num_threads(count)
+
+
+@contextmanager
+def threads_as_before() -> Iterator[None]:
+    """Whatever is chosen meanwhile, as many as now are used afterwards."""
+    name = "OMP_NUM_THREADS"
+    said = os.environ.get(name)
+    torch = sys.modules.get("torch")
+    by_word = int(said) if said and said.isdecimal() else os.cpu_count() or 1
+    count = torch.get_num_threads() if torch else by_word
+    try:
+        yield
+    finally:
+        use_threads(count)
+        if said is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = said

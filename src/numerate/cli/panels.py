@@ -7,7 +7,7 @@ from typer.core import TyperCommand, TyperGroup
 
 PANELS = {
     "Reading": "input_format keep text field split_names decimal documents tables follow_links "
-    "strict",
+    "strict timeout",
     "Data": "table source dataset split limit oov_set verify",
     "Model": "suite model members models backbone layers heads inputs hidden dropout vocabulary "
     "vectors sight truncate plain_mixture",
@@ -19,7 +19,7 @@ PANELS = {
     "top interval uncalibrated by context metrics confidence compare softmax signed",
     "Output": "out write_joining force format plot colour tensorboard",
     "Server": "host port token stdio",
-    "Machine": "engine address processes device threads",
+    "Machine": "engine address processes gpus device threads",
 }
 _REPEATED = re.compile(r"\{(.*…)\}\.\.\.|\{(\[RUN\].*)\}\.\.\.")
 PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names.split()}

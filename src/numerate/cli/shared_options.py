@@ -7,6 +7,7 @@ import typer
 
 from numerate.cli.named_places import CACHE, FILE, FOLDER
 from numerate.plugins import READERS, names
+from numerate.proofreading.witnesses import ALARMS
 from numerate.training.options import OF_BACKBONE, TrainingOptions
 
 USUAL = TrainingOptions()
@@ -166,3 +167,41 @@ Decimal = Annotated[
     typer.Option(help="The decimal mark of the texts: point, or comma (74,5 and 1.234,5)."),
 ]
 OutputFormat = Annotated[str, typer.Option(help="table or json.", metavar="NAME")]
+SelectedRules = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Codes of rules, or their beginnings: NUM1,NUM301.",
+        metavar="CODES",
+        show_default="all",
+    ),
+]
+IgnoredRules = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Codes that are not looked for, or their beginnings.",
+        metavar="CODES",
+        show_default="none",
+    ),
+]
+Alarms = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of right numbers that a model may flag on text like the training data.",
+        show_default=str(ALARMS),
+    ),
+]
+MinProbability = Annotated[
+    float | None,
+    typer.Option(
+        help="Findings that are less probable to be errors are only counted.",
+        show_default="0.1; 0.5 of what only a model says that nobody named",
+    ),
+]
+HowJoined = Annotated[
+    Path | None,
+    typer.Option(
+        help="How much each kind of evidence counts, as check-benchmark has fitted it.",
+        show_default="as fitted for an installed model; else as if they were independent",
+        **FILE,
+    ),
+]

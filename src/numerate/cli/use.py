@@ -12,24 +12,29 @@ from numerate.cli.shared_options import (
     INPUT_FORMATS,
     RUN_OR_CONFIGURED,
     Address,
+    Alarms,
     Cache,
     DatasetFolder,
     Device,
     Engine,
     Field,
     ForceDomain,
+    HowJoined,
+    IgnoredRules,
     Limit,
+    MinProbability,
     Models,
     MovedDataset,
     OutputFormat,
+    Processes,
     ReadingProcesses,
+    SelectedRules,
     Tables,
     TrustRemoteCode,
 )
 from numerate.errors import NumerateError
 from numerate.notices import is_verbose
 from numerate.plausibility.source import ModelSource
-from numerate.proofreading.witnesses import ALARMS
 from numerate.storage import file_here
 
 
@@ -172,50 +177,17 @@ def check(
         typer.Argument(help="Files and folders; - for standard input.", metavar="FILE…"),
     ],
     model: Models = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Codes of rules, or their beginnings: NUM1,NUM301.",
-            metavar="CODES",
-            show_default="all",
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Codes that are not looked for, or their beginnings.",
-            metavar="CODES",
-            show_default="none",
-        ),
-    ] = None,
-    alarms: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of right numbers that a model may flag on text like the training data.",
-            show_default=str(ALARMS),
-        ),
-    ] = None,
-    min_probability: Annotated[
-        float | None,
-        typer.Option(
-            help="Findings that are less probable to be errors are only counted.",
-            show_default="0.1; 0.5 of what only a model says that nobody named",
-        ),
-    ] = None,
+    select: SelectedRules = None,
+    ignore: IgnoredRules = None,
+    alarms: Alarms = None,
+    min_probability: MinProbability = None,
     baseline: Annotated[
         Path | None,
         typer.Option(
             help="A file of known findings, which are not reported.", show_default="none", **FILE
         ),
     ] = None,
-    joining: Annotated[
-        Path | None,
-        typer.Option(
-            help="How much each kind of evidence counts, as check-benchmark has fitted it.",
-            show_default="as fitted for an installed model; else as if they were independent",
-            **FILE,
-        ),
-    ] = None,
+    joining: HowJoined = None,
     write_baseline: Annotated[
         bool, typer.Option("--write-baseline", help="Write what is found to --baseline.")
     ] = False,
@@ -267,6 +239,69 @@ def check(
     )
     opening = Opening(dataset, cache, trust_remote_code, device)
     raise typer.Exit(check_files(files, wanted, opening))
+
+
+@command
+def audit(
+    source: Annotated[str, typer.Argument(help="A file, folder or archive of documents.")],
+    out: Annotated[
+        str, typer.Option(help="Folder for what is found; one that is there is continued.")
+    ],
+    model: Models = None,
+    select: SelectedRules = None,
+    ignore: IgnoredRules = None,
+    alarms: Alarms = None,
+    min_probability: MinProbability = None,
+    joining: HowJoined = None,
+    force_domain: ForceDomain = False,
+    input_format: Annotated[
+        str, typer.Option("--format", help=INPUT_FORMATS, metavar="NAME")
+    ] = "auto",
+    field: Field = "text",
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Also read what links out of the source lead to.")
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds for one document, which is left out then; 0: no end.")
+    ] = 600.0,
+    force: Annotated[
+        bool, typer.Option("--force", help="Check all documents again, and begin anew.")
+    ] = False,
+    engine: Engine = "local",
+    address: Address = None,
+    processes: Processes = 0,
+    gpus: Annotated[
+        float, typer.Option(help="GPUs of a worker, where there are any; 0.25: four share one.")
+    ] = 1.0,
+    dataset: MovedDataset = None,
+    cache: Cache = None,
+    trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
+) -> None:
+    """Check every document of a corpus: findings as Parquet, a summary, a page to browse them."""
+    from numerate.auditing.audit_command import audit_corpus
+    from numerate.auditing.looked_for import LookedFor
+    from numerate.engines import engine as engine_of
+    from numerate.proofreading.check_command import Opening, configuration_for
+    from numerate.proofreading.wanted import Wanted
+
+    project = configuration_for(source)
+    wanted = Wanted(force_domain=force_domain, input_format=input_format, field=field).configured(
+        project,
+        models=tuple(model or ()),
+        select=tuple(select or ()),
+        ignore=tuple(ignore or ()),
+        alarms=alarms,
+        min_probability=min_probability,
+        joining=joining,
+    )
+    opening = Opening(dataset, cache, trust_remote_code, device)
+    what = LookedFor(wanted, project, opening, device)
+    workers = engine_of(engine, processes=processes, address=address, gpus=what.gpus(gpus))
+    status = audit_corpus(
+        source, out, what, workers, timeout=timeout, follow_links=follow_links, force=force
+    )
+    raise typer.Exit(status)
 
 
 @command
@@ -387,14 +422,7 @@ def serve(
         ),
     ] = None,
     table: Tables = None,
-    joining: Annotated[
-        Path | None,
-        typer.Option(
-            help="How much each kind of evidence counts, as check-benchmark has fitted it.",
-            show_default="as fitted for an installed model; else as if they were independent",
-            **FILE,
-        ),
-    ] = None,
+    joining: HowJoined = None,
     force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     cache: Cache = None,

@@ -6,7 +6,7 @@ be read from the beginning, so its blocks hold what was read.
 """
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -101,10 +101,21 @@ class Source:
 
     What cannot be read is among them, as an error: a document, a folder, the rest of an archive,
     a link that leads out of the source, unless `follow_links`.
+
+    Where `is_document` says of names which files are read, each of them is a document as it is: a
+    lone text is not cut at blank lines, and no file says by its name which split it is for. Files
+    of a folder of which `is_seen` says so are not opened; it is asked as they come.
     """
 
     def __init__(
-        self, place: str | Path, format: str, *, field: str = "text", follow_links: bool = False
+        self,
+        place: str | Path,
+        format: str,
+        *,
+        field: str = "text",
+        follow_links: bool = False,
+        is_document: Callable[[str], bool] | None = None,
+        is_seen: Callable[[File], bool] | None = None,
     ) -> None:
         check_address(place)
         tree: Tree = (
@@ -115,6 +126,8 @@ class Source:
         if not tree.exists():
             raise SourceError(f"{place}: no such file or folder")
         self._reading = Reading(tree, format, field)
+        self._is_document = is_document
+        self._is_seen = is_seen
         self._unreadable: list[DocumentError] = []
         self._listing = Listing()
         self.splits: dict[str, str] = {}
@@ -138,7 +151,7 @@ class Source:
                 self.progress.ignored += 1
         if not self._listing and not self._unreadable and not self.progress.ignored:
             raise SourceError(f"{place}: empty folder")
-        if files := prescribed.files():
+        if self._is_document is None and (files := prescribed.files()):
             self._listing, self._unreadable = Listing(), []
             self.progress.ignored = 0
             for split, file in files.items():
@@ -191,7 +204,9 @@ class Source:
         """A file or what was read of one, its bytes, and how much of the source lies behind it."""
         done = 0
         for file in self._listing:
-            if self._is_streamed(file):
+            if self._is_folder and self._is_seen is not None and self._is_seen(file):
+                pass
+            elif self._is_streamed(file):
                 for unit, position in self._streamed(file):
                     size = len(unit.data) if isinstance(unit, Unit) else 0
                     yield unit, size, done + position
@@ -213,7 +228,7 @@ class Source:
                     return
                 split = self.splits.get(file.name)
                 # A lone text file can only be split between its paragraphs.
-                lone = not file.name or split is not None
+                lone = self._is_document is None and (not file.name or split is not None)
                 folder = tree.beside(file.name)
                 cut = self._reading.units(raw, name, lone=lone, split=split, folder=folder)
                 for unit in cut:
@@ -237,7 +252,9 @@ class Source:
             yield DocumentError(archive, lost)
 
     def _wanted(self, name: str) -> bool:
-        return not hidden(name) and suits(name, self._reading.format)
+        if hidden(name):
+            return False
+        return self._is_document(name) if self._is_document else suits(name, self._reading.format)
 
 
 class _PrescribedSplits:

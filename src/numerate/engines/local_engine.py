@@ -11,7 +11,7 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any, TypeVar
 
-from numerate.errors import NumerateError
+from numerate.errors import WorkerDiedError
 from numerate.threads import use_threads
 
 U = TypeVar("U")
@@ -74,7 +74,7 @@ def _result(future: Future[R]) -> R:
         return future.result()
     except BrokenProcessPool:
         reason = "perhaps for want of memory: try fewer --processes"
-        raise NumerateError(f"a worker process died, {reason}") from None
+        raise WorkerDiedError(f"a worker process died, {reason}") from None
 
 
 def _threads(processes: int) -> int | None:

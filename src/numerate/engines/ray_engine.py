@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from numerate.engines.ray_worker import Done, Worker, versions
-from numerate.errors import FailureError, NumerateError, one_line
+from numerate.errors import FailureError, NumerateError, WorkerDiedError, one_line
 from numerate.notices import say
 
 U = TypeVar("U")
@@ -235,7 +235,8 @@ class _Workers:
         if units:
             units[0].deaths += 1
             if units[0].deaths == ATTEMPTS:
-                raise FailureError(f"{units[0]}: {ATTEMPTS} workers died of it: {_last(error)}")
+                died = f"{units[0]}: {ATTEMPTS} workers died of it: {_last(error)}"
+                raise WorkerDiedError(died)
         elif actor.ready is not None:
             self._failed_starts += 1
             if self._failed_starts == ATTEMPTS * self._count:

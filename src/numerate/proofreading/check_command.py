@@ -52,7 +52,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     documents, projects, unread = _read(files, wanted)
     beside = [_read_table(file) for file in dict.fromkeys(wanted.tables)]
     given = [table for file in beside for table in file.tables]
-    asked = _asked(wanted, codes, open_model, documents, given)
+    asked = models_asked(wanted, codes, open_model, documents, given)
     in_view = [(document, _without(given, document)) for document in documents]
     # What is wrong with tables by themselves is told once, of their own files.
     names = {_path(document) for document in documents}
@@ -162,7 +162,7 @@ class Opening:
         return open_models(reference, source, with_tables=with_tables)
 
 
-def _asked(
+def models_asked(
     wanted: Wanted,
     codes: frozenset[str],
     open_model: Opening,

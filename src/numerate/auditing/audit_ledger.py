@@ -1,0 +1,141 @@
+"""What of a source has been seen, now or in an earlier part of the audit, by its content."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from numerate.auditing.audited import DUPLICATE, FAILED, REPLACED, UNREAD, Row, document_row
+from numerate.auditing.findings_folder import FindingsFolder
+from numerate.auditing.pieces import Piece
+from numerate.corpus.trees import File
+from numerate.errors import DocumentError
+
+PACKET = 64 << 10  # bytes: an article is worked on alone, short texts together
+MOST_PIECES = 256  # of a packet
+MOST_ROWS = 1024  # that wait for the next packet
+RECENT = 1 << 16  # hashes that are not sorted yet
+
+
+@dataclass(slots=True)
+class Packet:
+    """Pieces that one worker checks in one go, and what is known before of those between them."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)  # of the pieces among all rows
+    marks: list[str] = field(default_factory=list)  # of the files that the pieces are
+    rows: list[Row] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, piece: Piece, mark: str = "") -> None:
+        self.marks.append(mark)
+        self.places.append(len(self.rows))
+        self.pieces.append(piece)
+        self.size += piece.size
+
+    @property
+    def is_full(self) -> bool:
+        many = len(self.pieces) >= MOST_PIECES or len(self.rows) >= MOST_ROWS
+        return many or self.size >= PACKET
+
+
+class Hashes:
+    """Millions of them, at 8 bytes each: sorted, but for those that came last."""
+
+    def __init__(self) -> None:
+        self._sorted = np.empty(0, np.uint64)
+        self._recent: set[int] = set()
+
+    def add(self, one: int) -> None:
+        self._recent.add(one)
+        if len(self._recent) == RECENT:
+            recent = np.fromiter(self._recent, np.uint64, RECENT)
+            self._sorted = np.union1d(self._sorted, recent)
+            self._recent.clear()
+
+    def __contains__(self, one: int) -> bool:
+        if one in self._recent:
+            return True
+        at = np.searchsorted(self._sorted, np.uint64(one))
+        return bool(at < len(self._sorted) and self._sorted[at] == np.uint64(one))
+
+
+class Ledger:
+    """Of a document it remembers hashes, and no name: of its content, and of what was known of it
+    before this part of the audit, itself and its file."""
+
+    def __init__(self, folder: FindingsFolder, source: str) -> None:
+        self._source = source
+        self._known = Hashes()
+        self._marks: dict[str, str] = {}  # of files that are about to be read
+        self.seen = 0  # pieces that an earlier part of the audit has checked
+        self._load(folder)
+
+    def _load(self, folder: FindingsFolder) -> None:
+        columns = ["source", "file", "first", "digest", "mark", "reason", "status"]
+        for number in range(folder.blocks):
+            for row in folder.documents(number, columns).to_pylist():
+                if row["status"] in (FAILED, REPLACED):  # tried again; and it may come back
+                    continue
+                self._known.add(_key(row))
+                if row["mark"]:
+                    self._known.add(_hashed(row["source"], row["file"], row["mark"]))
+                if row["digest"]:
+                    self._known.add(_hashed(row["digest"]))
+
+    def is_seen(self, file: File) -> bool:
+        """Whether a file is as it was when an earlier part of the audit read it."""
+        name, mark = file.name.removesuffix(".gz"), f"{file.size} {file.mark}"
+        if _hashed(self._source, name, mark) in self._known:
+            self.seen += 1
+            return True
+        self._marks[name] = mark
+        return False
+
+    def packets(self, found: Iterator[Piece | DocumentError]) -> Iterator[Packet]:
+        """What has not been seen, in order; a copy is only counted."""
+        packet = Packet()
+        for piece in found:
+            if isinstance(piece, DocumentError):
+                self._marks.pop(piece.where, None)
+                self._enter(packet, document_row(piece.where, UNREAD, piece.reason))
+            else:
+                mark = self._marks.pop(piece.unit.name, "")
+                mark = mark if piece.is_whole else ""
+                content = _hashed(piece.digest)
+                if content in self._known:
+                    self._enter(packet, _copy(piece) | {"mark": mark})
+                else:
+                    self._known.add(content)
+                    packet.add(piece, mark)
+            if packet.is_full:
+                yield packet
+                packet = Packet()
+        if packet.pieces or packet.rows:
+            yield packet
+
+    def _enter(self, packet: Packet, row: Row) -> None:
+        row["source"] = self._source
+        if _key(row) in self._known:
+            self.seen += 1
+        else:
+            packet.rows.append(row)
+
+
+def _copy(piece: Piece) -> Row:
+    unit = piece.unit
+    return document_row(
+        unit.name, DUPLICATE, digest=piece.digest, format=unit.format, first=unit.first
+    )
+
+
+def _key(row: Row) -> int:
+    """Of a piece under its name; of what cannot be opened, with the reason."""
+    reason = "" if row["digest"] else row["reason"]
+    return _hashed(row["source"], row["file"], row["first"], row["digest"], reason)
+
+
+def _hashed(*parts: object) -> int:
+    text = "\0".join(map(str, parts)).encode("utf-8", "backslashreplace")
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")

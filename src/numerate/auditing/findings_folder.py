@@ -1,0 +1,144 @@
+"""The folder that an audit writes: finished blocks, each of two files, and what is said of all.
+
+A block is there when its documents are: they are written after its findings. Nothing is ever
+appended to a file, so that a kill leaves whole blocks, and at most findings without documents,
+which the next audit writes again. The summary is written last: without one, it has not ended.
+"""
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited, Row
+from numerate.auditing.findings_place import findings_place
+from numerate.auditing.looked_for import differences
+from numerate.errors import NumerateError, one_line
+from numerate.records import Shape, parse_record
+
+SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
+FORMAT, VERSION = "numerate audit", 1
+_BLOCK = re.compile(r"(documents|findings)-([0-9]{5,})\.parquet")
+_SHOWN = 4  # differences that are named
+
+
+class FindingsFolder:
+    def __init__(self, place: str | Path) -> None:
+        self.place = findings_place(place)
+        self.name = self.place.name
+        self._new: dict[str, Any] | None = None  # settings of an audit that begins anew
+        self._is_sealed = True
+
+    # Blocks
+
+    @property
+    def blocks(self) -> int:
+        """How many there are; they are counted from 0, and none may be missing."""
+        if self._new:
+            return 0
+        found = [_BLOCK.fullmatch(name) for name in self.place.names()]
+        numbers = {int(one[2]) for one in found if one and one[1] == "documents"}
+        findings = {int(one[2]) for one in found if one and one[1] == "findings"}
+        for number in range(len(numbers)):
+            for kind, those in (("documents", numbers), ("findings", findings)):
+                if number not in those:
+                    raise NumerateError(
+                        f"{self.name}: {_name(kind, number)} is missing, though later ones are "
+                        "there; add --force to audit anew"
+                    )
+        return len(numbers)
+
+    def write_block(self, number: int, found: Audited) -> None:
+        findings = pa.Table.from_pylist(found.findings, schema=FINDINGS)
+        self.write_tables(number, findings, found.documents)
+
+    def write_tables(self, number: int, findings: pa.Table, documents: list[Row]) -> None:
+        """Findings first: without documents they do not count."""
+        if self._is_sealed:
+            self._unseal()
+        self._write_table(_name("findings", number), findings)
+        table = pa.Table.from_pylist(documents, schema=DOCUMENTS)
+        self._write_table(_name("documents", number), table)
+
+    def documents(self, number: int, columns: list[str] | None = None) -> pa.Table:
+        return self._read_table(_name("documents", number), columns)
+
+    def findings(self, number: int, columns: list[str] | None = None) -> pa.Table:
+        return self._read_table(_name("findings", number), columns)
+
+    def _write_table(self, name: str, table: pa.Table) -> None:
+        stream = io.BytesIO()
+        pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+        self.place.write(name, stream.getvalue())
+
+    def _read_table(self, name: str, columns: list[str] | None) -> pa.Table:
+        try:
+            return pq.read_table(
+                io.BytesIO(self.place.read(name)), columns=columns, page_checksum_verification=True
+            )
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            raise NumerateError(f"{self.name}/{name}: cannot be read: {one_line(error)}") from None
+
+    # What was looked for
+
+    def begin(self, settings: dict[str, Any], *, force: bool) -> None:
+        """Go on with what is there, if it was looked for in the same way; or begin anew, and then
+        nothing goes before there is something to write in its place."""
+        names = {name for name in self.place.names() if not _is_left_over(name)}
+        strangers = [name for name in names if not _is_own(name)]
+        if names and (SETTINGS not in names or strangers):
+            which = f"holds {min(strangers)}" if strangers else f"has no {SETTINGS}"
+            raise NumerateError(f"{self.name}: {which}, expected a new folder or one of an audit")
+        if names and not force:
+            self._compare(settings)
+        else:
+            self._new = settings
+
+    def _compare(self, settings: dict[str, Any]) -> None:
+        shape: dict[str, Shape] = {"format": str, "version": int, "settings": dict}
+        where = f"{self.name}/{SETTINGS}"
+        text = self.place.read(SETTINGS).decode("utf-8", "replace")
+        record = parse_record(text, shape, NumerateError, where)
+        if (record["format"], record["version"]) != (FORMAT, VERSION):
+            got = f"{record['format']} {record['version']}"
+            raise NumerateError(f"{where}: got {got!r}, expected '{FORMAT} {VERSION}'")
+        if other := differences(record["settings"], settings):
+            told = "; ".join(other[:_SHOWN]) + "; …" * (len(other) > _SHOWN)
+            raise NumerateError(
+                f"{self.name}: was audited otherwise: {told}; choose another place, or add --force "
+                "to audit all of it anew"
+            )
+
+    def _unseal(self) -> None:
+        """From now on it is not whole. Settings stay until there are others: by them a folder is
+        known as one of an audit."""
+        for name in sorted(self.place.names() - {SETTINGS}, key=lambda name: name != SUMMARY):
+            if self._new or name in (SUMMARY, PAGE) or _is_left_over(name):
+                self.place.remove(name)
+        if self._new:
+            record = {"format": FORMAT, "version": VERSION, "settings": self._new}
+            self.place.write(SETTINGS, as_json(record))
+            self._new = None
+        self._is_sealed = False
+
+
+def as_json(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _name(kind: str, number: int) -> str:
+    return f"{kind}-{number:05}.parquet"
+
+
+def _is_own(name: str) -> bool:
+    return name in (SETTINGS, SUMMARY, PAGE) or bool(_BLOCK.fullmatch(name))
+
+
+def _is_left_over(name: str) -> bool:
+    """Of a process that was killed while it wrote: a point, the name, a point and a mark."""
+    return name.startswith(".") and _is_own(name[1:].rpartition(".")[0])

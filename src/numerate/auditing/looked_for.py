@@ -1,0 +1,117 @@
+"""What an audit looks for, and how: what must not change from one part of it to the next."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numerate
+from numerate.configuration import PRETRAINED, Configuration
+from numerate.errors import NumerateError
+from numerate.proofreading.check_command import Opening
+from numerate.proofreading.given_files import is_read
+from numerate.proofreading.model_rules import MODEL_RULES
+from numerate.proofreading.selection import chosen_codes, split_codes
+from numerate.proofreading.wanted import Wanted
+from numerate.shipped.installed import is_shipped, shipped, usable
+from numerate.storage import here
+
+_OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
+_LARGE = 1 << 28  # bytes; of files beyond it, the size must do
+
+
+@dataclass(frozen=True)
+class LookedFor:
+    """Sent to every worker, and as a record kept beside the findings."""
+
+    wanted: Wanted = field(default_factory=Wanted)
+    project: Configuration = field(default_factory=Configuration)
+    opening: Opening = field(default_factory=Opening)
+    device: str | None = None  # that models were told to be on
+
+    @property
+    def codes(self) -> frozenset[str]:
+        return chosen_codes(split_codes(self.wanted.select), split_codes(self.wanted.ignore))
+
+    @property
+    def asks_models(self) -> bool:
+        wanted = self.wanted
+        return bool(self.codes & MODEL_RULES.keys() and (wanted.models or wanted.chooses))
+
+    def is_document(self, folder: Path, name: str) -> bool:
+        """Whether a file of the source, by its name, is to be checked."""
+        read = is_read(name, self.wanted.input_format)
+        return read and not self.project.leaves_out(folder / name)
+
+    def gpus(self, each: float) -> float:
+        """Of a worker, where it needs any."""
+        return each if self.asks_models and self.device != "cpu" else 0
+
+    def record(self) -> dict[str, Any]:
+        """By which audits are told apart; the same on every machine that has the same models."""
+        wanted, project = self.wanted, self.project
+        joining = wanted.joining
+        return {
+            "numerate": numerate.__version__,
+            "codes": sorted(self.codes),
+            "models": _models(wanted) if self.asks_models else {},
+            "joining": None if joining is None else _hashed(joining.read_bytes()),
+            "alarms": wanted.alarms,
+            "min_probability": wanted.least,
+            "min_probability_of_models": wanted.least_of_models,
+            "force_domain": wanted.force_domain,
+            "format": wanted.input_format,
+            "field": wanted.field,
+            "ignored_numerals": sorted(project.numerals),
+            "ignored_patterns": [pattern.pattern for pattern in project.patterns],
+            "ignored_files": list(project.files),
+        }
+
+
+def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """What is not as it was, for people."""
+    return [
+        f"{name.replace('_', ' ')} {_shown(before.get(name))}, now {_shown(now[name])}"
+        for name in now
+        if before.get(name) != now[name]
+    ]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [f"{name} ({digest[:8]})" for name, digest in value.items()]
+    if isinstance(value, list):
+        return f"{', '.join(value[:3]) or 'none'}{', …' * (len(value) > 3)} ({len(value)})"
+    return str(value)
+
+
+def _models(wanted: Wanted) -> dict[str, str]:
+    if not wanted.models:
+        return {model.name: _hashed(*sorted(model.card.files.values())) for model in usable()}
+    return {reference: _of_reference(reference) for reference in wanted.models}
+
+
+def _of_reference(reference: str) -> str:
+    if is_shipped(reference):
+        return _hashed(*sorted(shipped(reference).card.files.values()))
+    folder = here(reference.removeprefix(PRETRAINED))
+    if not folder.is_dir():
+        raise NumerateError(f"model {reference}: no such folder, and no installed model")
+    files = [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.name == "config.json" or file.suffix in _OF_A_MODEL
+    ]
+    return _hashed(*map(_content, files))
+
+
+def _content(file: Path) -> str:
+    size = file.stat().st_size
+    return f"{file.name} {size}" if size > _LARGE else _hashed(file.read_bytes())
+
+
+def _hashed(*parts: str | bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.encode() if isinstance(part, str) else part)
+    return digest.hexdigest()

@@ -1,0 +1,36 @@
+"""An audit on a Ray cluster of several nodes, one of which dies."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.auditing.corpora import audited, files, write_notes
+from tests.clusters import SmallCluster, cluster_of
+
+from numerate.auditing.audit import State
+from numerate.engines import engine
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SmallCluster]:
+    with cluster_of(2) as cluster:
+        yield cluster
+
+
+def test_an_audit_while_a_node_dies_is_that_of_one_machine(
+    cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.auditing.audit_ledger.PACKET", 50)
+    write_notes(tmp_path / "notes", 40)
+    audited(tmp_path / "notes", tmp_path / "here", block=8)
+    deaths: list[int] = []
+
+    def report(state: State) -> None:
+        if state.checked >= 10 and not deaths:
+            deaths.append(state.checked)
+            cluster.replace(0)
+
+    workers = engine("ray", processes=2)
+    audited(tmp_path / "notes", tmp_path / "there", workers, block=8, report=report)
+    assert deaths
+    assert files(tmp_path / "there") == files(tmp_path / "here")
