@@ -369,6 +369,9 @@ def serve(
             show_default="none",
         ),
     ] = None,
+    workers: Annotated[
+        int, typer.Option(help="Processes that answer; each loads the models.", min=1, max=64)
+    ] = 1,
     table: Tables = None,
     joining: Annotated[
         Path | None,
@@ -397,6 +400,7 @@ def serve(
         tables=table or [],
         force_domain=force_domain,
         joining=joining or here().joining,
+        workers=workers,
     )
 
 
