@@ -25,6 +25,7 @@ from numerate.server.limits import Limits
 from numerate.server.listening import BACKLOG, listen
 from numerate.server.served_models import Plan, open_served
 from numerate.server.server_metrics import ServerMetrics
+from numerate.server.steady_memory import keep_memory_steady
 from numerate.server.workers import Workers
 
 MOST_HEADER_BYTES = 16 * 1024
@@ -45,8 +46,10 @@ class Switch:
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
+        tidying = asyncio.create_task(keep_memory_steady())
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        tidying.cancel()
         self._workers.close()
         await send({"type": "lifespan.shutdown.complete"})
 
