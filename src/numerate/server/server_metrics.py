@@ -49,7 +49,9 @@ class ServerMetrics:
         """Of one worker among several that count in a `folder`, or of the only one; `started` is
         when the server was."""
         self._folder, self._started = folder, time.time() if started is None else started
-        if folder is not None:
+        if folder is None:
+            values.ValueClass = values.MutexValue
+        else:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
             values.ValueClass = values.MultiProcessValue(lambda: worker)  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
@@ -111,7 +113,7 @@ class ServerMetrics:
         named = "/page/{file}" if route.startswith("/page/") else route
         self._requests.labels(method, named, "gone" if status is None else status).inc()
         self._seconds.labels(named).observe(seconds)
-        if status in REFUSALS:
+        if status in REFUSALS and not route.startswith("/health"):
             self._refused.labels(REFUSALS[status]).inc()
         self._measure_memory()
 

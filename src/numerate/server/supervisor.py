@@ -75,6 +75,7 @@ class Supervisor:
         self._workers = [Worker(number) for number in range(plan.workers)]
         self._files = ServedFiles(plan.sources, plan.joining)
         self._reasons: list[str] | None = None  # why models could not be loaded; None: no reload
+        self._to_load: list[Worker] = []  # the others still answer at full speed
         self._is_stale = False
         self._is_over = False
         self._started = time.time()
@@ -126,7 +127,7 @@ class Supervisor:
             for worker in self._workers:
                 self._hear(worker)
             if self._reasons is not None and not any(one.is_loading for one in self._workers):
-                self._end_reload(self._reasons)
+                self._go_on_loading(self._reasons)
             if time.monotonic() >= next_look:
                 next_look = time.monotonic() + EVERY
                 if self._reasons is None and self._files.have_changed():
@@ -175,11 +176,17 @@ class Supervisor:
         worker.pause = min(2 * worker.pause + 0.5, LONGEST_PAUSE)
 
     def _begin_reload(self) -> None:
-        self._reasons = []
-        for worker in self._workers:
+        self._reasons, self._to_load = [], list(self._workers)
+
+    def _go_on_loading(self, reasons: list[str]) -> None:
+        """One after the other; who has died meanwhile loads what there is when it is started."""
+        while self._to_load and not reasons:
+            worker = self._to_load.pop(0)
             if worker.is_serving:
                 worker.is_loading = True
                 worker.order("load")
+                return
+        self._end_reload(reasons)
 
     def _end_reload(self, reasons: list[str]) -> None:
         self._reasons, self._is_stale = None, bool(reasons)
