@@ -191,7 +191,7 @@ def test_it_ends_when_told_to_and_answers_what_was_asked(server: Server) -> None
     lines = [line.partition(" ")[2] for line in errors.splitlines()]
     assert "the models were loaded anew, and answer from now on" in lines
     (kept,) = (line for line in lines if "those from before answer" in line)
-    assert kept.endswith("model.safetensors: broken: Error while deserializing header: ...")
+    assert "model.safetensors: broken: " in kept
     assert [line for line in lines if line.startswith("worker ")] == [
         "worker 0 died (-9)",
         "worker 0 is started anew",
