@@ -47,7 +47,8 @@ class ServerMetrics:
         self, worker: int = 0, folder: Path | None = None, started: float | None = None
     ) -> None:
         """Of one worker among several that count in a `folder`, or of the only one; `started` is
-        when the server was."""
+        when the server was. Where counts are kept is one setting of the process, as
+        prometheus_client has it."""
         self._folder, self._started = folder, time.time() if started is None else started
         if folder is None:
             values.ValueClass = values.MutexValue
@@ -60,7 +61,6 @@ class ServerMetrics:
             return Counter(f"numerate_{name}", what, labels, registry=registry)
 
         def gauge(name: str, what: str, *labels: str, over_workers: str = "sum") -> Gauge:
-            # A literal of prometheus_client's, whose mode without one keeps workers apart.
             return Gauge(
                 f"numerate_{name}",
                 what,

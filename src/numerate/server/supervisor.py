@@ -40,8 +40,8 @@ class Worker:
         self.pipe: Connection | None = None
         self.is_serving = False
         self.is_loading = False  # beside the model that it serves
-        self.begun = 0.0
-        self.pause = 0.0
+        self.begun = 0.0  # when it was started, or left for later
+        self.pause = 0.0  # seconds until it is started anew
 
     def start(self, *arguments: Any) -> None:
         self.pipe, theirs = SPAWN.Pipe()
@@ -147,7 +147,7 @@ class Supervisor:
             worker.order("stale" if self._is_stale else "current")
             worker.order("serve")
         elif said == "serving":
-            worker.is_serving, worker.pause = True, 0.0
+            worker.is_serving = True
             if self._is_stale:  # what it could load, the others may be able to load by now
                 self._files.ask()
         elif worker.process is None or not worker.process.is_alive():
