@@ -86,6 +86,8 @@ MISTAKES = [
             "check good.txt --alarms 2",
             "compare good.txt --source good.txt --alarms 2",
             "serve {d} --port 70000",
+            "serve {d} --workers 0",
+            "serve {d} --workers 1000",
         )
     ),
     *(

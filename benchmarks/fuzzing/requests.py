@@ -18,7 +18,8 @@ from fuzzing.kind import Setting
 from numerate.corpus.prepare import prepare
 from numerate.server.api import create_app
 from numerate.server.limits import Limits
-from numerate.server.serve_command import bind, http_config
+from numerate.server.listening import bind, listen
+from numerate.server.server_process import http_config
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -79,6 +80,7 @@ class Requests:
         self._errors = _Errors()
         logging.getLogger().addHandler(self._errors)
         listener = bind("127.0.0.1", 0)
+        listen(listener)
         self._address: tuple[str, int] = listener.getsockname()[:2]
         server = uvicorn.Server(http_config(create_app(model, name="run", limits=LIMITS), LIMITS))
         threading.Thread(target=server.run, args=([listener],), daemon=True).start()

@@ -31,6 +31,11 @@ def set_loudness(loudness: Loudness) -> None:
     _loudness = loudness
 
 
+def loudness() -> Loudness:
+    """To be set in processes to come."""
+    return _loudness
+
+
 def is_quiet() -> bool:
     return _loudness == Loudness.QUIET
 

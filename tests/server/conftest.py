@@ -17,7 +17,8 @@ from numerate.corpus.prepare import prepare
 from numerate.model.numeral_lm import NumeralLM
 from numerate.server.api import create_app
 from numerate.server.limits import Limits
-from numerate.server.serve_command import bind, http_config
+from numerate.server.listening import bind, listen
+from numerate.server.server_process import http_config
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -44,6 +45,7 @@ def serve(model: Any, **options: Any) -> Iterator[httpx.Client]:
     app = create_app(model, **{"name": "run", **options})
     server = uvicorn.Server(http_config(app, options.get("limits", Limits())))
     with bind("127.0.0.1", 0) as listener:
+        listen(listener)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

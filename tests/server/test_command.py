@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.plausibility.test_command import numerate
+from tests.server.test_guard import wait_until
 
 from numerate.errors import NumerateError
 from numerate.plausibility.source import ModelSource
@@ -85,6 +86,32 @@ def test_ctrl_c_ends_it_and_the_log_has_no_text(run: Path) -> None:
     assert not re.search(r"Miller|4\.2", output + errors)
     lines = [re.sub(r"^\S+ |\d+ ms$", "", line) for line in errors.splitlines()]
     assert lines == ["POST /v1/check 200 ", "POST /v1/check 422 ", "GET (other) 404 "]
+
+
+def test_alone_it_loads_a_run_anew_and_keeps_the_old_one_of_a_run_that_disappears(
+    run: Path, tmp_path: Path
+) -> None:
+    served = tmp_path / "served"
+    shutil.copytree(run, served)
+    with started(str(served), "--port", "0") as (process, address):
+
+        def health() -> tuple[int, str]:
+            answer = httpx.get(address + "health", timeout=60)
+            return answer.status_code, answer.json()["status"]
+
+        served.rename(tmp_path / "gone")
+        wait_until(lambda: health() == (503, "stale"))
+        asked = {"claims": ["It is 5.", "It is 7."]}
+        assert httpx.post(address + "v1/rank", json=asked, timeout=60).status_code == 200
+        (tmp_path / "gone").rename(served)
+        wait_until(lambda: health() == (200, "ok"))
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    lines = [line for line in errors.splitlines() if "models" in line]
+    assert "those from before answer" in lines[0]
+    assert f"{served}: not a run: config.json is missing" in lines[0]
+    assert lines[1].endswith("the models were loaded anew, and answer from now on")
 
 
 def test_a_token_opens_other_addresses(run: Path) -> None:

@@ -12,7 +12,7 @@ from tests.server.test_api import ask
 
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.joining import Joining
-from numerate.server.serve_command import EXAMPLE
+from numerate.server.served_models import EXAMPLE
 
 
 @pytest.fixture(scope="module")

@@ -421,6 +421,9 @@ def serve(
             show_default="none",
         ),
     ] = None,
+    workers: Annotated[
+        int, typer.Option(help="Processes that answer; each loads the models.", min=1, max=64)
+    ] = 1,
     table: Tables = None,
     joining: HowJoined = None,
     force_domain: ForceDomain = False,
@@ -443,6 +446,7 @@ def serve(
         tables=table or [],
         force_domain=force_domain,
         joining=joining or here().joining,
+        workers=workers,
     )
 
 

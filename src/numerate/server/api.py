@@ -21,11 +21,13 @@ from numerate.server.asked_tables import AskedTables
 from numerate.server.file_messages import ReportRequest
 from numerate.server.file_routes import file_routes, report_file
 from numerate.server.guard import Access, Guard
+from numerate.server.health_routes import Standing, health_routes
 from numerate.server.languagetool.routes import languagetool
 from numerate.server.limits import Limits
 from numerate.server.opened_files import OpenedFiles
 from numerate.server.pages import page_routes
 from numerate.server.problems import RefusedError, answer_problems
+from numerate.server.server_metrics import ServerMetrics
 from numerate.server.workers import Workers
 
 Result = TypeVar("Result")
@@ -46,14 +48,19 @@ def create_app(
     access: Access | None = None,
     force_domain: bool = False,
     joining: Joining = UNFITTED,
+    workers: Workers | None = None,
+    metrics: ServerMetrics | None = None,
+    standing: Standing | None = None,
 ) -> ASGIApp:
     """The application; `examples` are texts to try, and `tables` are in view where a request gives
     none. Without a language model it recomputes, and asks the `detectors`, if there are any.
 
-    `force_domain`: all texts are taken for the kind that the model was trained on.
+    `force_domain`: all texts are taken for the kind that the model was trained on. The last three
+    are given where one application takes the place of another, and goes on with what it had.
     """
-    limits = limits or Limits()
-    workers = Workers(limits)
+    limits, access = limits or Limits(), access or Access()
+    workers = workers or Workers(limits)
+    metrics, standing = metrics or ServerMetrics(), standing or Standing()
     given = AskedTables(model, limits, tables)
 
     @asynccontextmanager
@@ -120,7 +127,9 @@ def create_app(
                 force_domain=force_domain,
             )
 
-        return await compute(request, answer)
+        found = await compute(request, answer)
+        metrics.checked(found.findings)
+        return found
 
     @app.post("/v1/check")
     async def check(asked: messages.CheckRequest, request: Request) -> messages.CheckAnswer:
@@ -142,6 +151,7 @@ def create_app(
                 joining=joining,
                 force_domain=force_domain,
             )
+            metrics.checked(found)
             return report_file(Report([found]), asked.format)
 
         return await compute(request, answer)
@@ -178,11 +188,12 @@ def create_app(
 
     models: list[Model] = [*detectors] if model is None else [*detectors, model]
     files = OpenedFiles(models, given.usual, limits, joining, force_domain)
-    routers = [languagetool(check_text), file_routes(files, compute)]
+    routers = [languagetool(check_text), file_routes(files, compute, metrics)]
     for router in routers:
         app.include_router(router)
     answer_problems(app)
-    app.router.routes.extend(page_routes())
+    names = dict.fromkeys(str(one) for one in (name, *(one.name for one in detectors)) if one)
+    app.router.routes.extend(page_routes() + health_routes(list(names), standing, access, metrics))
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
     paths = {route.path for route in routes if isinstance(route, Route)}
-    return Guard(app, limits, access or Access(), paths)
+    return Guard(app, limits, access, paths, metrics)

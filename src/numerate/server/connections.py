@@ -12,12 +12,15 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from numerate.server.limits import Limits
+from numerate.server.server_metrics import ServerMetrics
 
 
 class PunctualProtocol(H11Protocol):
-    def __init__(self, limits: Limits, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self, limits: Limits, metrics: ServerMetrics, *arguments: Any, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
-        self._limits = limits
+        self._limits, self._metrics = limits, metrics
         self._deadline: asyncio.TimerHandle | None = None
         self._since = 0.0  # when the current wait began
 
@@ -60,9 +63,10 @@ class PunctualProtocol(H11Protocol):
         if self._deadline is not None:
             self._deadline.cancel()
         self._since = self.loop.time()
-        self._deadline = self.loop.call_later(seconds, self._leave)
+        self._deadline = self.loop.call_later(seconds, self._leave, "deadline")
 
-    def _leave(self) -> None:
+    def _leave(self, reason: str) -> None:
+        self._metrics.closed(reason)
         self.connections.discard(self)
         self.transport.abort()  # what is not read yet is not waited for
 
@@ -76,4 +80,4 @@ class PunctualProtocol(H11Protocol):
         else:
             return
         waiting = [other for other in crowd if other is not self and not other.is_answering]
-        min(waiting, key=lambda other: other._since, default=self)._leave()
+        min(waiting, key=lambda other: other._since, default=self)._leave("crowd")

@@ -14,6 +14,7 @@ from numerate.server.file_messages import FileAnswer, Format
 from numerate.server.limits import FILES
 from numerate.server.opened_files import OpenedFiles
 from numerate.server.problems import RefusedError
+from numerate.server.server_metrics import ServerMetrics
 
 BYTES = "application/octet-stream"  # which pages of other sites cannot send unasked
 WRITE: dict[Format, tuple[Callable[[Report], str], str]] = {
@@ -35,7 +36,7 @@ BODY = {
 Compute = Callable[[Request, Callable[[], Any]], Awaitable[Any]]
 
 
-def file_routes(files: OpenedFiles, compute: Compute) -> APIRouter:
+def file_routes(files: OpenedFiles, compute: Compute, metrics: ServerMetrics) -> APIRouter:
     router = APIRouter()
 
     @router.post(FILES, openapi_extra=BODY)
@@ -43,16 +44,21 @@ def file_routes(files: OpenedFiles, compute: Compute) -> APIRouter:
         """A file of any format that is read: its text, its tables, and what is wrong with them."""
         base, data = await _sent(name, request)
         answer: FileAnswer = await compute(request, lambda: files.answer(base, data))
+        metrics.checked(answer.findings)
         return answer
 
     @router.post(f"{FILES}/report", openapi_extra=BODY, response_class=Response)
     async def report(name: Name, request: Request, format: Format = "html") -> Response:
         """The report that numerate check writes of the file."""
         base, data = await _sent(name, request)
-        answer: Response = await compute(
-            request, lambda: report_file(files.report(base, data), format)
-        )
-        return answer
+
+        def answer() -> Response:
+            found = files.report(base, data)
+            metrics.checked(finding for proof in found.documents for finding in proof)
+            return report_file(found, format)
+
+        written: Response = await compute(request, answer)
+        return written
 
     return router
 

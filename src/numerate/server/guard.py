@@ -6,7 +6,6 @@ and a log of methods, paths, statuses and times, never of texts.
 
 import asyncio
 import hmac
-import logging
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from numerate.server.hosts import is_of_another_site, is_own_host
 from numerate.server.limits import FILES, Limits
 from numerate.server.problems import GONE, LANGUAGETOOL, SERVER_ERROR, RefusedError, refusal
+from numerate.server.server_log import LOG
+from numerate.server.server_metrics import ServerMetrics
 
-LOG = logging.getLogger("numerate.server")
-API = ("/v1/", LANGUAGETOOL)
+API = ("/v1/", LANGUAGETOOL, "/metrics")
 DISCARDED_BYTES = 64 << 20  # of a body that is too long: who sends it should also read why
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 HEADERS = {
@@ -48,24 +48,38 @@ class Access:
             raise RefusedError(421, "this server answers on localhost only")
         if path.startswith(LANGUAGETOOL) and is_of_another_site(headers):
             raise RefusedError(403, "pages of other sites may not ask")
-        if self.token is not None and path.startswith(API):
-            got = headers.get(b"authorization", b"")
-            if not hmac.compare_digest(got, b"Bearer " + self.token.encode()):
-                raise RefusedError(401, "a token is needed: send it as Authorization: Bearer …")
+        if path.startswith(API) and not self.is_borne(headers):
+            raise RefusedError(401, "a token is needed: send it as Authorization: Bearer …")
+
+    def is_borne(self, headers: dict[bytes, bytes]) -> bool:
+        """Whether a request bears the token, or none is needed."""
+        if self.token is None:
+            return True
+        got = headers.get(b"authorization", b"")
+        return hmac.compare_digest(got, b"Bearer " + self.token.encode())
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, limits: Limits, access: Access, paths: set[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: Limits,
+        access: Access,
+        paths: set[str],
+        metrics: ServerMetrics,
+    ) -> None:
         self.app = app
         self.limits = limits
         self.access = access
         self.paths = paths  # that may be logged; another could hold anything
+        self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         start = time.perf_counter()
+        self.metrics.begun()
         answer = _Answer(send)
         try:
             await self._answer(scope, receive, answer)
@@ -77,8 +91,9 @@ class Guard:
         finally:
             method = scope["method"] if scope["method"] in METHODS else "(other)"
             path = scope["path"] if scope["path"] in self.paths else "(other)"
-            took = 1000 * (time.perf_counter() - start)
-            LOG.info("%s %s %s %.0f ms", method, path, answer.status or "gone", took)
+            took = time.perf_counter() - start
+            self.metrics.ended(method, path, answer.status, took)
+            LOG.info("%s %s %s %.0f ms", method, path, answer.status or "gone", 1000 * took)
 
     async def _answer(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         headers = dict(scope["headers"])
