@@ -23,7 +23,7 @@ demo: $(VENV)/.installed
 	$(BIN)/numerate check examples/report.txt --model $(DEMO)/runs/combination || test $$? -eq 1
 
 test: $(VENV)/.installed-dev lint types
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -41,6 +41,7 @@ def cluster() -> Iterator[SmallCluster]:
         patch.setenv("AWS_ACCESS_KEY_ID", "tests")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-tests")
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        s3fs.S3FileSystem.clear_instance_cache()  # which has the server of other tests
         with cluster_of(2) as cluster:
             yield cluster
     server.stop()

@@ -69,7 +69,7 @@ def test_joined_evidence_is_fitted_like_a_logistic_regression() -> None:
     wrong = generator.random(5000) < 0.1
     vectors = np.stack(
         [
-            5.0 * (generator.random(5000) < np.where(wrong, 0.3, 0.01)),
+            4.0 * (generator.random(5000) < np.where(wrong, 0.3, 0.01)),
             3.0 * (generator.random(5000) < np.where(wrong, 0.4, 0.05)),
             generator.normal(np.where(wrong, 2.0, 0.0), 1.0),
             generator.exponential(np.where(wrong, 2.0, 1.0)),
@@ -83,10 +83,10 @@ def test_joined_evidence_is_fitted_like_a_logistic_regression() -> None:
     coefficients = [found.points, found.involves, found.detected, found.unlikely]
     assert coefficients == pytest.approx(peer.coef_[0], rel=0.01)
     assert found.intercept == pytest.approx(peer.intercept_[0], rel=0.01)
-    misleading = fit_joining(-vectors, wrong, weights)
+    misleading = fit_joining(vectors * [0, -1, -1, -1], wrong, weights)
     assert misleading.record() == {
         "intercept": pytest.approx(np.log((wrong * 0.05).sum() / (~wrong).sum()), abs=1e-6),
-        "points": 0, "involves": 0, "detected": 0, "unlikely": 0,
+        "points": 1, "involves": 0, "detected": 0, "unlikely": 0,
     }  # fmt: skip
 
 

@@ -27,6 +27,7 @@ def machine(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-of-tests")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    s3fs.S3FileSystem.clear_instance_cache()  # which has the server of other tests
     return tmp_path / "cache"
 
 

@@ -18,7 +18,7 @@ PANELS = {
     "force_domain everything "
     "top interval uncalibrated by context metrics confidence compare softmax signed",
     "Output": "out write_joining force format plot colour tensorboard",
-    "Server": "host port token stdio",
+    "Server": "host port token workers stdio",
     "Machine": "engine address processes gpus device threads",
 }
 _REPEATED = re.compile(r"\{(.*…)\}\.\.\.|\{(\[RUN\].*)\}\.\.\.")
