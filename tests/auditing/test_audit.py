@@ -410,3 +410,19 @@ def test_wanted_is_what_was_looked_for() -> None:
     assert (named.gpus(0.5), RULES_ALONE.gpus(0.5)) == (0.5, 0)
     with pytest.raises(NumerateError, match="no such folder, and no installed model"):
         LookedFor(Wanted(models=("nobody",))).record()
+
+
+def test_a_large_model_is_known_by_more_than_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.auditing.looked_for._LARGE", 1 << 16)
+    weights = tmp_path / "run" / "model.safetensors"
+    weights.parent.mkdir()
+    looked_for = LookedFor(Wanted(models=(str(weights.parent),)))
+    found = set()
+    for other in (b"", b"other", b"others"):
+        data = bytearray(1 << 20)
+        data[(1 << 19) : (1 << 19) + len(other)] = other
+        weights.write_bytes(data)
+        found.add(str(looked_for.record()["models"]))
+    assert len(found) == 3

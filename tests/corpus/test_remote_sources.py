@@ -10,12 +10,15 @@ from typing import Any
 
 import fsspec
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
 from numerate.corpus.prepare import prepare
+from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.sources import Source
 from numerate.documents.reader import Unit
 from numerate.errors import FailureError, NumerateError, SourceError
+from numerate.storage.stored_files import Entry
 
 FILES = {
     "a.txt": b"Of 15 people.\n\nThen 16.",
@@ -140,3 +143,26 @@ def test_a_stream_that_breaks_off_is_no_damaged_archive(
     monkeypatch.setattr(MemoryFileSystem, "open", lambda *_: Broken(tar.getvalue()))
     with pytest.raises(FailureError, match=r"memory://bucket/c\.tar: Connection reset by peer"):
         prepare("memory://bucket/c.tar", tmp_path / "out")
+
+
+class Disk(LocalFileSystem):
+    """A file system elsewhere whose folders must be made, as those of SFTP."""
+
+    protocol = "disk"
+    auto_mkdir = False
+
+
+def test_a_folder_that_workers_share_is_made_where_folders_must_be(tmp_path: Path) -> None:
+    fsspec.register_implementation("disk", Disk, clobber=True)
+    folder = SharedFolder(f"disk://{tmp_path}/.out.staged/job", lasting=True)
+    folder.make()
+    folder.write("token", b"x")
+    assert folder.read("token") == b"x"
+    assert folder.names() == ["token"]
+
+
+@pytest.mark.parametrize("mark", ["ETag", "md5Hash", "mtime", "modificationTime", "modify"])
+def test_marks_of_stores_tell_versions(mark: str) -> None:
+    """`modificationTime` is that of WebHDFS, `modify` that of FTP."""
+    one, other = ({"name": "a", "size": 3, "type": "file", mark: told} for told in (1, 2))
+    assert Entry.of(one) != Entry.of(other)

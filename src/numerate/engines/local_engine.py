@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from threading import Thread
@@ -64,14 +65,22 @@ def _submit(pool: ProcessPoolExecutor, unit: object) -> Future[Any]:
     # A worker may be started here, and inherits that Ctrl-C is not for it but for its parent.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(_work_on, unit)
+        with _deaths_told():
+            return pool.submit(_work_on, unit)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _result(future: Future[R]) -> R:
-    try:
+    with _deaths_told():
         return future.result()
+
+
+@contextmanager
+def _deaths_told() -> Iterator[None]:
+    """A pool of which a worker has died says so to whoever asks next, for a result or for work."""
+    try:
+        yield
     except BrokenProcessPool:
         reason = "perhaps for want of memory: try fewer --processes"
         raise WorkerDiedError(f"a worker process died, {reason}") from None

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 AT_ONCE = 8  # files under way
 HOLD = ".numerate-writing"  # who writes there, while somebody does
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "crc32c")
-_TIMES = ("LastModified", "last_modified", "updated", "mtime", "modified", "created")
+_TIMES = (
+    "LastModified",
+    "last_modified",
+    "modificationTime",
+    "updated",
+    "mtime",
+    "modified",
+    "modify",
+    "created",
+)
 
 
 class Entry(NamedTuple):
