@@ -162,6 +162,14 @@ def test_only_new_documents_are_read_and_checked(
     assert audited(tmp_path / "others", tmp_path / "out", elsewhere).documents[CHECKED] == 10
 
 
+def test_findings_in_their_own_source_are_no_part_of_it(tmp_path: Path) -> None:
+    write_notes(tmp_path / "notes", 3)
+    first = audited(tmp_path / "notes", tmp_path / "notes" / "findings")
+    again = audited(tmp_path / "notes", tmp_path / "notes" / "findings")
+    assert again.record() == first.record()
+    assert (tmp_path / "notes" / "findings" / "index.html").exists()
+
+
 def test_a_copy_is_counted_and_not_checked(tmp_path: Path) -> None:
     write_notes(tmp_path / "notes", 2)
     (tmp_path / "notes" / "z.md").write_text(note(0, 80), encoding="utf-8")

@@ -131,6 +131,7 @@ def run_audit(
             follow_links=follow_links,
             is_document=partial(what.is_document, root),
             is_seen=ledger.is_seen,
+            apart=_within(source, out),
         )
         state = State(opened.progress.total)
         work = Surviving(workers, partial(auditor, what, timeout))
@@ -155,6 +156,15 @@ def run_audit(
         folder.place.write(PAGE, as_page(summary, what, str(source)).encode())
         folder.place.write(SUMMARY, as_json(summary.record()))
     return summary
+
+
+def _within(source: str | Path, out: str | Path) -> str | None:
+    """The name of the findings in their own source, as `findings/`, if they are in it."""
+    if is_remote(source) or is_remote(out):
+        whole, part = (f"{str(place).rstrip('/')}/" for place in (source, out))
+    else:
+        whole, part = (f"{local_path(place).resolve()}/" for place in (source, out))
+    return part.removeprefix(whole) if part.startswith(whole) else None
 
 
 def _in_order(packet: Packet, results: list[Audited], source: str) -> Audited:
