@@ -13,7 +13,9 @@ import pytest
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
+from numerate.atomic import locked
 from numerate.corpus.prepare import prepare
+from numerate.corpus.resuming import discard
 from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.sources import Source
 from numerate.documents.reader import Unit
@@ -146,19 +148,42 @@ def test_a_stream_that_breaks_off_is_no_damaged_archive(
 
 
 class Disk(LocalFileSystem):
-    """A file system elsewhere whose folders must be made, as those of SFTP."""
+    """A file system elsewhere whose folders must be made, and whose files are there from their
+    first byte on, as those of SFTP."""
 
     protocol = "disk"
-    auto_mkdir = False
+    is_cut = False
+
+    def pipe_file(self, path: str, value: bytes, **options: Any) -> None:
+        super().pipe_file(path, value[:1] if Disk.is_cut else value, **options)
+        if Disk.is_cut:
+            raise OSError("the connection was lost")
 
 
-def test_a_folder_that_workers_share_is_made_where_folders_must_be(tmp_path: Path) -> None:
+def test_files_that_workers_share_appear_whole_on_disks_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fsspec.register_implementation("disk", Disk, clobber=True)
     folder = SharedFolder(f"disk://{tmp_path}/.out.staged/job", lasting=True)
     folder.make()
-    folder.write("token", b"x")
-    assert folder.read("token") == b"x"
-    assert folder.names() == ["token"]
+    for data in (b"one", b"two"):
+        folder.write("block-00000000.arrow", data)
+        assert folder.read("block-00000000.arrow") == data
+    monkeypatch.setattr(Disk, "is_cut", True)
+    with pytest.raises(FailureError, match="the connection was lost"):
+        folder.write("block-00000001.arrow", b"three")
+    assert folder.names() == ["block-00000000.arrow"]
+
+
+def test_what_was_staged_is_left_to_who_has_begun_since(tmp_path: Path) -> None:
+    block = tmp_path / ".out.staged" / "job" / "block-00000000.arrow"
+    block.parent.mkdir(parents=True)
+    block.touch()
+    with locked(tmp_path / "out"):
+        discard(tmp_path / "out")
+        assert block.exists()
+    discard(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("mark", ["ETag", "md5Hash", "mtime", "modificationTime", "modify"])

@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 from numerate.atomic import write_file
 from numerate.errors import FailureError, one_line
 from numerate.storage.filesystems import filesystem, told
-from numerate.storage.stored_files import make_parent
+from numerate.storage.stored_files import make_parent, put_whole
 
 _PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
 
@@ -59,7 +59,7 @@ class SharedFolder:
         if not isinstance(self.place, Path):
             system, root = filesystem(self.place)
             with told(self.place):
-                system.pipe_file(f"{root}/{name}", bytes(data))
+                put_whole(system, f"{root}/{name}", bytes(data))
             return
         try:
             if self.lasting:

@@ -17,7 +17,7 @@ from numerate.places import is_being_made, is_remote, local_path, place_of, work
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files, written_to
-from numerate.storage.stored_files import all_at_once, create, listing, make_parent
+from numerate.storage.stored_files import all_at_once, create, listing, make_parent, put_whole
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -219,7 +219,7 @@ def write(place: str | Path, data: bytes) -> None:
         system, path = filesystem(elsewhere)
         with told(elsewhere):
             make_parent(system, path)
-            system.pipe_file(path, data)
+            put_whole(system, path, data)
     if elsewhere is None:
         check_address(place)
         write_file(local_path(place), data)
