@@ -25,6 +25,7 @@ from tests.processes import copy_of_this_process
 
 import numerate
 from numerate.atomic import InUseError, locked
+from numerate.auditing.audit import run_audit
 from numerate.auditing.audited import CHECKED, DUPLICATE, FAILED, REPLACED, TAKEN_IN, UNREAD
 from numerate.auditing.auditor import Audit
 from numerate.auditing.looked_for import LookedFor
@@ -160,6 +161,13 @@ def test_only_new_documents_are_read_and_checked(
     elsewhere = Watched()
     write_notes(tmp_path / "others", 1, first=9)
     assert audited(tmp_path / "others", tmp_path / "out", elsewhere).documents[CHECKED] == 10
+
+
+def test_a_source_is_the_same_however_its_end_is_written(tmp_path: Path) -> None:
+    write_notes(tmp_path / "notes", 3)
+    first = audited(tmp_path / "notes", tmp_path / "out")
+    for named in (f"{tmp_path}/notes/", f"file://{tmp_path}/notes", f"{tmp_path}/./notes"):
+        assert run_audit(named, tmp_path / "out", RULES_ALONE, engine()).record() == first.record()
 
 
 def test_findings_in_their_own_source_are_no_part_of_it(tmp_path: Path) -> None:
