@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(?:://|::)")
 _SPOILT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # how Path leaves an address: s3:/bucket/run
-_LOCAL = ("file", "local")
+LOCAL = ("file", "local")
 WORK, NEW = "work", "new"  # in the place of a version: what is being made here; what is not yet
 _COPIES, _COPY = "elsewhere", r"/([^\s'\"]*?)/@[0-9a-z]+"
 
@@ -25,7 +25,7 @@ def default_cache() -> Path:
 def is_remote(place: str | Path) -> bool:
     """Whether a place is an address of another file system; `file://` is this machine's."""
     protocol = protocol_of(place)
-    return protocol is not None and protocol not in _LOCAL
+    return protocol is not None and protocol not in LOCAL
 
 
 def protocol_of(place: str | Path) -> str | None:
@@ -38,7 +38,7 @@ def protocol_of(place: str | Path) -> str | None:
 
 def local_path(place: str | Path) -> Path:
     """The path of a place on this machine."""
-    if isinstance(place, str) and protocol_of(place) in _LOCAL:
+    if isinstance(place, str) and protocol_of(place) in LOCAL:
         return Path(unquote(urlsplit(place).path))
     return Path(place)
 
@@ -78,9 +78,10 @@ def _copies() -> Path:
     return (default_cache() / _COPIES).resolve()
 
 
-def work_of(place: str | Path) -> Path:
-    """Where something is made that is to lie elsewhere."""
-    return copy_folder(str(place), WORK)
+def work_of(place: str | Path, launch: int = 0) -> Path:
+    """Where something is made that is to lie elsewhere; of several that were launched together,
+    perhaps with one cache, each has its own."""
+    return copy_folder(str(place), f"{WORK}{launch or ''}")
 
 
 def _part(part: str) -> str:
@@ -113,7 +114,7 @@ def version_folder(path: Path) -> Path | None:
 def is_being_made(path: Path) -> bool:
     """Whether it is where something is made that will lie elsewhere."""
     folder = version_folder(path)
-    return folder is not None and folder.name == f"@{WORK}"
+    return folder is not None and folder.name.startswith(f"@{WORK}")
 
 
 def as_named(text: str) -> str:

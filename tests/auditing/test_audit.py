@@ -25,6 +25,7 @@ from tests.processes import copy_of_this_process
 
 import numerate
 from numerate.atomic import InUseError, locked
+from numerate.auditing.audit import run_audit
 from numerate.auditing.audited import CHECKED, DUPLICATE, FAILED, REPLACED, TAKEN_IN, UNREAD
 from numerate.auditing.auditor import Audit
 from numerate.auditing.looked_for import LookedFor
@@ -160,6 +161,21 @@ def test_only_new_documents_are_read_and_checked(
     elsewhere = Watched()
     write_notes(tmp_path / "others", 1, first=9)
     assert audited(tmp_path / "others", tmp_path / "out", elsewhere).documents[CHECKED] == 10
+
+
+def test_a_source_is_the_same_however_its_end_is_written(tmp_path: Path) -> None:
+    write_notes(tmp_path / "notes", 3)
+    first = audited(tmp_path / "notes", tmp_path / "out")
+    for named in (f"{tmp_path}/notes/", f"file://{tmp_path}/notes", f"{tmp_path}/./notes"):
+        assert run_audit(named, tmp_path / "out", RULES_ALONE, engine()).record() == first.record()
+
+
+def test_findings_in_their_own_source_are_no_part_of_it(tmp_path: Path) -> None:
+    write_notes(tmp_path / "notes", 3)
+    first = audited(tmp_path / "notes", tmp_path / "notes" / "findings")
+    again = audited(tmp_path / "notes", tmp_path / "notes" / "findings")
+    assert again.record() == first.record()
+    assert (tmp_path / "notes" / "findings" / "index.html").exists()
 
 
 def test_a_copy_is_counted_and_not_checked(tmp_path: Path) -> None:
@@ -410,3 +426,19 @@ def test_wanted_is_what_was_looked_for() -> None:
     assert (named.gpus(0.5), RULES_ALONE.gpus(0.5)) == (0.5, 0)
     with pytest.raises(NumerateError, match="no such folder, and no installed model"):
         LookedFor(Wanted(models=("nobody",))).record()
+
+
+def test_a_large_model_is_known_by_more_than_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.auditing.looked_for._LARGE", 1 << 16)
+    weights = tmp_path / "run" / "model.safetensors"
+    weights.parent.mkdir()
+    looked_for = LookedFor(Wanted(models=(str(weights.parent),)))
+    found = set()
+    for other in (b"", b"other", b"others"):
+        data = bytearray(1 << 20)
+        data[(1 << 19) : (1 << 19) + len(other)] = other
+        weights.write_bytes(data)
+        found.add(str(looked_for.record()["models"]))
+    assert len(found) == 3

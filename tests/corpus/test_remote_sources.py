@@ -10,12 +10,17 @@ from typing import Any
 
 import fsspec
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
+from numerate.atomic import locked
 from numerate.corpus.prepare import prepare
+from numerate.corpus.resuming import discard
+from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.sources import Source
 from numerate.documents.reader import Unit
 from numerate.errors import FailureError, NumerateError, SourceError
+from numerate.storage.stored_files import Entry
 
 FILES = {
     "a.txt": b"Of 15 people.\n\nThen 16.",
@@ -140,3 +145,49 @@ def test_a_stream_that_breaks_off_is_no_damaged_archive(
     monkeypatch.setattr(MemoryFileSystem, "open", lambda *_: Broken(tar.getvalue()))
     with pytest.raises(FailureError, match=r"memory://bucket/c\.tar: Connection reset by peer"):
         prepare("memory://bucket/c.tar", tmp_path / "out")
+
+
+class Disk(LocalFileSystem):
+    """A file system elsewhere whose folders must be made, and whose files are there from their
+    first byte on, as those of SFTP."""
+
+    protocol = "disk"
+    is_cut = False
+
+    def pipe_file(self, path: str, value: bytes, **options: Any) -> None:
+        super().pipe_file(path, value[:1] if Disk.is_cut else value, **options)
+        if Disk.is_cut:
+            raise OSError("the connection was lost")
+
+
+def test_files_that_workers_share_appear_whole_on_disks_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsspec.register_implementation("disk", Disk, clobber=True)
+    folder = SharedFolder(f"disk://{tmp_path}/.out.staged/job", lasting=True)
+    folder.make()
+    for data in (b"one", b"two"):
+        folder.write("block-00000000.arrow", data)
+        assert folder.read("block-00000000.arrow") == data
+    monkeypatch.setattr(Disk, "is_cut", True)
+    with pytest.raises(FailureError, match="the connection was lost"):
+        folder.write("block-00000001.arrow", b"three")
+    assert folder.names() == ["block-00000000.arrow"]
+
+
+def test_what_was_staged_is_left_to_who_has_begun_since(tmp_path: Path) -> None:
+    block = tmp_path / ".out.staged" / "job" / "block-00000000.arrow"
+    block.parent.mkdir(parents=True)
+    block.touch()
+    with locked(tmp_path / "out"):
+        discard(tmp_path / "out")
+        assert block.exists()
+    discard(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("mark", ["ETag", "md5Hash", "mtime", "modificationTime", "modify"])
+def test_marks_of_stores_tell_versions(mark: str) -> None:
+    """`modificationTime` is that of WebHDFS, `modify` that of FTP."""
+    one, other = ({"name": "a", "size": 3, "type": "file", mark: told} for told in (1, 2))
+    assert Entry.of(one) != Entry.of(other)

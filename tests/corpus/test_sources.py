@@ -273,3 +273,17 @@ def test_a_file_of_exabytes_is_not_waited_for(tmp_path: Path) -> None:
         (tmp_path / "c.tar").write_bytes(member.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
         (error,) = read(tmp_path / "c.tar")[1]
         assert "it breaks off in the middle of a file" in error.reason
+
+
+def test_a_source_that_is_empty_where_it_is_read_is_told(tmp_path: Path) -> None:
+    """As on a machine on which the disk is not mounted."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (source / name).write_text("In 2016, 412 patients.")
+    (block,) = Source(source, "auto").blocks()
+    (source / "a.txt").unlink()
+    assert isinstance(next(block.units()), DocumentError)  # one file that has gone is left out
+    (source / "b.txt").unlink()
+    with pytest.raises(SourceError, match="source: no such folder on "):
+        list(block.units())

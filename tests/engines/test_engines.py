@@ -1,13 +1,17 @@
 """Engines on one machine: order, laziness, mistakes. Those of a cluster are in test_ray_engine."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from multiprocessing import active_children
+from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from numerate.engines import engine
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, WorkerDiedError
 
 
 def square(number: int) -> int:
@@ -63,6 +67,35 @@ def test_a_mistake_is_raised_as_it_is(workers: int) -> None:
 def test_a_dead_worker_is_an_error_not_a_traceback() -> None:
     with pytest.raises(NumerateError, match="a worker process died, perhaps for want of memory"):
         list(engine(processes=2).map(squares, [666]))
+
+
+def test_a_worker_that_dies_while_units_are_drawn_is_no_traceback() -> None:
+    def slowly() -> Iterator[int]:
+        yield 666
+        for child in active_children():
+            child.join(30)
+        time.sleep(0.5)  # until the pool has seen it, too
+        yield 1
+
+    with pytest.raises(WorkerDiedError, match="a worker process died, perhaps for want of memory"):
+        list(engine(processes=2).map(squares, slowly()))
+
+
+def note_down(folder: Path, number: int) -> int:
+    (folder / str(number)).touch()
+    while number and not (folder / "go on").exists():
+        time.sleep(0.01)
+    return number
+
+
+def test_what_nobody_waits_for_is_not_begun(tmp_path: Path) -> None:
+    results = engine(processes=2).map(partial(partial, note_down, tmp_path), range(40))
+    assert next(results) == 0
+    while len(list(tmp_path.iterdir())) < 3:  # two are under way, others wait in the workers' queue
+        time.sleep(0.01)
+    Timer(1.0, (tmp_path / "go on").touch).start()
+    results.close()  # type: ignore[attr-defined]
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_gpus_are_shared_out_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:

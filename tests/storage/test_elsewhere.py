@@ -18,6 +18,7 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.errors import FailureError, NumerateError
 from numerate.model.opening import open_model
+from numerate.places import is_being_made, place_of
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.store import Store
@@ -198,6 +199,38 @@ def test_a_finished_run_whose_bucket_has_gone_is_kept(
     assert kept.is_relative_to(machine)
     assert RunFolder.open(kept).trained().state == "finished"
     assert no_leftovers(machine)
+
+
+def test_a_finished_run_whose_upload_is_interrupted_is_kept(
+    dataset: Path, bucket: str, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(elsewhere.Upload, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train_mog(dataset, f"s3://{bucket}/mog")
+    (kept,) = (machine / "numerate" / "unpublished").iterdir()
+    assert RunFolder.open(kept).trained().state == "finished"
+
+
+def test_launchers_with_one_cache_have_their_own_folders(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As two on one machine, or on two that share the home folders of their users."""
+    place = f"s3://{bucket}/mog"
+    with elsewhere._lead(place, resume=False, force=False) as run:
+        (run.folder / "log.jsonl").touch()
+        monkeypatch.setenv("RANK", "2")
+        monkeypatch.setenv("LOCAL_RANK", "0")
+        with elsewhere._follow(place, resume=False) as first:
+            monkeypatch.setenv("RANK", "3")
+            monkeypatch.setenv("LOCAL_RANK", "1")
+            with elsewhere._follow(place, resume=False) as second:
+                assert first == second != run.folder
+                assert is_being_made(first / "log.jsonl")
+                assert place_of(first) == place
+        assert (run.folder / "log.jsonl").exists()
 
 
 def test_a_run_that_was_copied_there_with_its_dataset_finds_it(

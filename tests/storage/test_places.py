@@ -92,6 +92,9 @@ def test_what_lies_beside_is_found_from_there() -> None:
         ("zz://b/x", r"zz://b/x: unknown protocol zz://: expected a path, or s3://"),
         (Path("s3://b/x"), r"s3:/b/x: got a Path, which spoils addresses; expected a string"),
         ("ftp://me:hidden@host/x", r"ftp://host/x: got a password in the address, .*FTP_PASSWORD"),
+        ("simplecache::ftp://me:hidden@host/x", r"ftp://host/x: got a password in the address"),
+        ("s3://me:hidden@[b/x", r"\[b/x: no address: Invalid IPv6 URL"),
+        ("file://data/x", r"file://data/x: got the machine 'data', expected file:///, with three"),
     ],
 )
 def test_what_is_no_address_is_refused(place: str | Path, message: str) -> None:

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 import requests
@@ -271,6 +272,39 @@ def test_a_hold_of_another_machine_ends_when_it_is_not_renewed(
     assert not s3.exists(f"{bucket}/d/{HOLD}")
     s3.pipe_file(f"{bucket}/d/{HOLD}", b'{"id": "spoilt"}')
     put(place, force=True)
+
+
+def test_a_hold_of_a_process_whose_number_is_anothers_now_ends_too(
+    bucket: str, s3: s3fs.S3FileSystem
+) -> None:
+    """As after the restart of a container, whose first process has number 1 again."""
+    now = time.time()
+    note = {"id": "x", "process": os.getpid(), "machine": gethostname(), "since": now - 900}
+    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note | {"renewed": now}).encode())
+    with pytest.raises(InUseError, match="in use by process"):
+        put(f"s3://{bucket}/d")
+    renewed = now - holds.GIVEN_UP - 1
+    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note | {"renewed": renewed}).encode())
+    put(f"s3://{bucket}/d")
+
+
+def test_what_a_power_cut_spoils_of_the_mirror_is_fetched_again(
+    bucket: str, s3: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = f"s3://{bucket}/d"
+    put(place)
+    folder = here(place)
+    folder.with_suffix(".json").write_text("")
+    (folder / "a.txt").write_text("")
+    assert (here(place) / "a.txt").read_text() == "a.txt one"
+
+    def no_links(*_: object) -> None:
+        raise OSError("Operation not supported")
+
+    monkeypatch.setattr(os, "link", no_links)
+    s3.pipe_file(f"{bucket}/d/inner/b.txt", b"anew")
+    found = content(here(place))
+    assert (found["a.txt"], found["inner/b.txt"]) == ("a.txt one", "anew")
 
 
 def test_who_has_lost_its_hold_seals_nothing(bucket: str, s3: s3fs.S3FileSystem) -> None:

@@ -27,8 +27,9 @@ from numerate.corpus.sources import Source
 from numerate.documents import formats
 from numerate.engines import Engine
 from numerate.errors import NumerateError, SourceError, check_choice
-from numerate.places import is_remote, local_path
+from numerate.places import as_place, is_remote, local_path
 from numerate.proofreading.wanted import Wanted, check_wanted
+from numerate.storage.filesystems import check_address
 from numerate.threads import threads_as_before
 
 BLOCK = 256  # documents: no more is lost when an audit is killed
@@ -119,11 +120,13 @@ def run_audit(
     check_choice("format", wanted.input_format, formats())
     if timeout < 0:
         raise NumerateError(f"timeout: got {timeout:g}, expected seconds, or 0 for none")
-    root = Path() if is_remote(source) else local_path(source)
+    check_address(source)
+    source = str(as_place(source))  # however its end is written
+    root = Path() if is_remote(source) else Path(source)
     folder = FindingsFolder(out)
     with folder.place.held(), threads_as_before():
         folder.begin(what.record(), force=force)
-        ledger = Ledger(folder, str(source))
+        ledger = Ledger(folder, source)
         opened = Source(
             source,
             wanted.input_format,
@@ -131,12 +134,13 @@ def run_audit(
             follow_links=follow_links,
             is_document=partial(what.is_document, root),
             is_seen=ledger.is_seen,
+            apart=_within(source, out),
         )
         state = State(opened.progress.total)
         work = Surviving(workers, partial(auditor, what, timeout))
         filling, number = Audited(), folder.blocks
         for packet, results in work.map(ledger.packets(pieces(opened))):
-            found = _in_order(packet, results, str(source))
+            found = _in_order(packet, results, source)
             filling.add(found)
             if len(filling.documents) >= block:
                 folder.write_block(number, filling)
@@ -152,9 +156,18 @@ def run_audit(
             raise SourceError(f"{source}: no document of a format that is read")
         settle(folder)
         summary = summarise(folder, opened.progress.ignored)
-        folder.place.write(PAGE, as_page(summary, what, str(source)).encode())
+        folder.place.write(PAGE, as_page(summary, what, source).encode())
         folder.place.write(SUMMARY, as_json(summary.record()))
     return summary
+
+
+def _within(source: str | Path, out: str | Path) -> str | None:
+    """The name of the findings in their own source, as `findings/`, if they are in it."""
+    if is_remote(source) or is_remote(out):
+        whole, part = (f"{str(place).rstrip('/')}/" for place in (source, out))
+    else:
+        whole, part = (f"{local_path(place).resolve()}/" for place in (source, out))
+    return part.removeprefix(whole) if part.startswith(whole) else None
 
 
 def _in_order(packet: Packet, results: list[Audited], source: str) -> Audited:

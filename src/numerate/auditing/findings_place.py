@@ -6,16 +6,15 @@ A file appears whole or not at all in either, and one process at a time writes.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from numerate.atomic import locked, write_file
 from numerate.errors import NumerateError
 from numerate.places import local_path
 from numerate.storage import filesystem, is_remote, told
 from numerate.storage.filesystems import check_address
-
-if TYPE_CHECKING:
-    from numerate.storage.hold import Hold
+from numerate.storage.hold import Hold, held
+from numerate.storage.stored_files import listing, put_whole
 
 
 class FindingsPlace(Protocol):
@@ -74,8 +73,6 @@ class Elsewhere:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        from numerate.storage.hold import held
-
         with told(self.name):
             if self._system.isfile(self._root):
                 raise NumerateError(f"{self.name}: is a file, expected a folder")
@@ -83,8 +80,6 @@ class Elsewhere:
             yield
 
     def names(self) -> set[str]:
-        from numerate.storage.stored_files import listing
-
         with told(self.name):
             return set(listing(self._system, self._root))
 
@@ -97,7 +92,7 @@ class Elsewhere:
         if self._hold is not None:
             self._hold.check()
         with told(f"{self.name}/{name}"):
-            self._system.pipe_file(f"{self._root}/{name}", data)
+            put_whole(self._system, f"{self._root}/{name}", data)
 
     def remove(self, name: str) -> None:
         with told(f"{self.name}/{name}"):

@@ -17,7 +17,8 @@ from numerate.shipped.installed import is_shipped, shipped, usable
 from numerate.storage import here
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
-_LARGE = 1 << 28  # bytes; of files beyond it, the size must do
+_LARGE = 1 << 28  # bytes; of files beyond it, a sample must do
+_SAMPLES, _SAMPLE = 1 << 12, 1 << 12  # so many of them, and bytes of each
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,14 @@ def _of_reference(reference: str) -> str:
 
 def _content(file: Path) -> str:
     size = file.stat().st_size
-    return f"{file.name} {size}" if size > _LARGE else _hashed(file.read_bytes())
+    if size <= _LARGE:
+        return _hashed(file.read_bytes())
+    parts = []
+    with file.open("rb") as stream:
+        for start in range(0, size, size // _SAMPLES):
+            stream.seek(start)
+            parts.append(stream.read(_SAMPLE))
+    return _hashed(f"{file.name} {size}", *parts)
 
 
 def _hashed(*parts: str | bytes) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numerate.corpus.trees import File, Found
 from numerate.storage.filesystems import filesystem, told
+from numerate.storage.stored_files import Entry
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-_MARKS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")
 _BUFFER = 1 << 20  # bytes read at once
 _AT_ONCE = 8  # files that are fetched
 
@@ -140,6 +140,6 @@ def _held(data: bytes) -> RawIOBase:
 
 
 def _entry(info: dict[str, Any], name: str) -> File:
-    mark = str(next((info[key] for key in _MARKS if info.get(key)), ""))
-    digest = sha256(mark.encode()).digest()
-    return File(name, info.get("size") or 0, int.from_bytes(digest[:8], "big", signed=True))
+    found = Entry.of(info)
+    digest = sha256(found.mark.encode()).digest()
+    return File(name, found.size or 0, int.from_bytes(digest[:8], "big", signed=True))

@@ -6,15 +6,18 @@ options, read by the same version of this package.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
+from numerate.atomic import locked
 from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.staging import Staging
 from numerate.errors import NumerateError
 from numerate.notices import say
 from numerate.places import is_remote, join, local_path
+from numerate.storage import filesystem
+from numerate.storage.hold import held
 
 
 @contextmanager
@@ -52,9 +55,17 @@ def _leave(staging: Staging, token: str, jobs: SharedFolder) -> None:
 
 
 def discard(out: str | Path) -> None:
-    """What was kept is of no use once there is a dataset; nor is it a reason to fail."""
+    """What was kept is of no use once there is a dataset; nor is it a reason to fail. Where another
+    process has begun to write there, it is for that one."""
+    jobs = SharedFolder(_beside(out))
     with suppress(NumerateError):
-        SharedFolder(_beside(out)).clear()
+        if jobs.names():
+            with _alone(out):
+                jobs.clear()
+
+
+def _alone(out: str | Path) -> AbstractContextManager[object]:
+    return held(*filesystem(out), str(out)) if is_remote(out) else locked(local_path(out))
 
 
 def _beside(out: str | Path) -> str | Path:

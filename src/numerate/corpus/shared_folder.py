@@ -10,6 +10,7 @@ from typing import BinaryIO, cast
 from numerate.atomic import write_file
 from numerate.errors import FailureError, one_line
 from numerate.storage.filesystems import filesystem, told
+from numerate.storage.stored_files import make_parent, put_whole
 
 _PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
 
@@ -22,6 +23,10 @@ class SharedFolder:
     def make(self) -> None:
         if isinstance(self.place, Path):
             self.place.mkdir(parents=True, exist_ok=True)
+            return
+        system, root = filesystem(self.place)
+        with told(self.place):
+            make_parent(system, f"{root}/any")
 
     def read(self, name: str) -> bytes | None:
         """None where there is no such file."""
@@ -54,7 +59,7 @@ class SharedFolder:
         if not isinstance(self.place, Path):
             system, root = filesystem(self.place)
             with told(self.place):
-                system.pipe_file(f"{root}/{name}", bytes(data))
+                put_whole(system, f"{root}/{name}", bytes(data))
             return
         try:
             if self.lasting:

@@ -104,7 +104,8 @@ class Source:
 
     Where `is_document` says of names which files are read, each of them is a document as it is: a
     lone text is not cut at blank lines, and no file says by its name which split it is for. Files
-    of a folder of which `is_seen` says so are not opened; it is asked as they come.
+    of a folder of which `is_seen` says so are not opened; it is asked as they come. What is `apart`
+    in a folder, a folder as `findings/`, is no part of the source.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Source:
         follow_links: bool = False,
         is_document: Callable[[str], bool] | None = None,
         is_seen: Callable[[File], bool] | None = None,
+        apart: str | None = None,
     ) -> None:
         check_address(place)
         tree: Tree = (
@@ -128,6 +130,7 @@ class Source:
         self._reading = Reading(tree, format, field)
         self._is_document = is_document
         self._is_seen = is_seen
+        self._apart = apart
         self._unreadable: list[DocumentError] = []
         self._listing = Listing()
         self.splits: dict[str, str] = {}
@@ -142,6 +145,8 @@ class Source:
     def _list(self, tree: Tree, place: str) -> None:
         prescribed = _PrescribedSplits(place)
         for found in tree.files(self._wanted):
+            if self._apart and _name(found).startswith(self._apart):
+                continue
             prescribed.look_at(found)
             if isinstance(found, DocumentError):
                 self._unreadable.append(found)

@@ -82,12 +82,20 @@ class LocalTree:
                     raise OSError(LINK_OUT)
                 stream = self.open(name)
             except OSError as error:
-                if not self.exists():
+                if self._is_missing():
                     raise SourceError(f"{self.root}: no such folder on {gethostname()}") from None
                 yield error
                 continue
             with stream:
                 yield stream
+
+    def _is_missing(self) -> bool:
+        """Where a disk that others see is not mounted, there may be an empty folder instead."""
+        try:
+            with os.scandir(self.root) as entries:
+                return next(entries, None) is None
+        except OSError:
+            return not self.exists()
 
     def beside(self, name: str) -> Path | None:
         return (self.root / name).parent

@@ -30,11 +30,12 @@ class Engine(Protocol):
 def engine(
     name: str = LOCAL, *, processes: int = 1, address: str | None = None, gpus: float = 0
 ) -> Engine:
-    """The engine of that name, with so many workers; 0: as many as there are cores, or GPUs.
+    """The engine of that name, with so many workers; 0: as many as there are cores.
 
-    `gpus` is the share of a GPU, or the number of them, that each worker has to itself, where there
-    are any. `address` is that of a running Ray cluster; without one, and where Ray's own
-    `RAY_ADDRESS` names none, a cluster of this machine alone lives as long as the work.
+    `gpus` is the share of a GPU, or the number of them, that each worker has, where there are any:
+    of a cluster to itself, so that 0 workers are as many as its GPUs have room for; on this machine
+    they are shared out in turn. `address` is that of a running Ray cluster; without one, and where
+    Ray's own `RAY_ADDRESS` names none, a cluster of this machine alone lives as long as the work.
 
     Examples:
         >>> from functools import partial

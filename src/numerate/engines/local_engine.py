@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from threading import Thread
@@ -19,6 +20,7 @@ R = TypeVar("R")
 UNDER_WAY = 4  # units a worker: some wait for it, so that it never waits for them
 
 _make: Callable[[], Callable[[Any], Any]]  # of a worker process
+_over: Any  # whether nobody waits for results any more
 _work: Callable[[Any], Any] | None = None
 
 
@@ -47,7 +49,8 @@ def _in_processes(
     pending: deque[Future[R]] = deque()
     # Not forked: the threads of libraries would not survive it.
     context = get_context("spawn")
-    initial = (make, context.Value("i", 0), gpus, _threads(processes))
+    over = context.RawValue("b", 0)
+    initial = (make, over, context.Value("i", 0), gpus, _threads(processes))
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=initial)
     try:
         for unit in units:
@@ -57,6 +60,7 @@ def _in_processes(
         while pending:
             yield _result(pending.popleft())
     finally:
+        over.value = 1  # some were handed out, and can no longer be taken back
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -64,14 +68,22 @@ def _submit(pool: ProcessPoolExecutor, unit: object) -> Future[Any]:
     # A worker may be started here, and inherits that Ctrl-C is not for it but for its parent.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(_work_on, unit)
+        with _deaths_told():
+            return pool.submit(_work_on, unit)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _result(future: Future[R]) -> R:
-    try:
+    with _deaths_told():
         return future.result()
+
+
+@contextmanager
+def _deaths_told() -> Iterator[None]:
+    """A pool of which a worker has died says so to whoever asks next, for a result or for work."""
+    try:
+        yield
     except BrokenProcessPool:
         reason = "perhaps for want of memory: try fewer --processes"
         raise WorkerDiedError(f"a worker process died, {reason}") from None
@@ -84,11 +96,15 @@ def _threads(processes: int) -> int | None:
 
 
 def _begin(
-    make: Callable[[], Callable[[Any], Any]], begun: Any, gpus: float, threads: int | None
+    make: Callable[[], Callable[[Any], Any]],
+    over: Any,
+    begun: Any,
+    gpus: float,
+    threads: int | None,
 ) -> None:
     """In a worker. What goes wrong in `make` is told with its first unit, not here."""
-    global _make
-    _make = make
+    global _make, _over
+    _make, _over = make, over
     use_threads(threads)
     Thread(target=_die_with_parent, daemon=True).start()
     if gpus:
@@ -124,5 +140,7 @@ def _see_own_gpus(index: int, gpus: float) -> None:
 
 def _work_on(unit: object) -> Any:
     global _work
+    if _over.value:
+        return None
     _work = _work or _make()
     return _work(unit)

@@ -41,12 +41,13 @@ from numerate.ragged import ranges
 from numerate.runs.folder import digest_of_tables, read_json
 from numerate.spelling.best_first import Beside
 from numerate.storage import exists, is_remote
-from numerate.storage.shared_cache import SharedFolder, cache_here
+from numerate.storage.shared_cache import SharedCache, cache_here
 
 FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
 ABOUT = "about.json"
+MARKS = "done.npy"  # how names of arrays end that say which paragraphs are done
 
 R = TypeVar("R")
 Progress = Callable[[str, int, int], None]  # what, done, of how many
@@ -96,7 +97,7 @@ class Store:
         tables = digest_of_tables(dataset) if sight in WRITTEN else ""
         seeing += f"-{tables[:16]}" if tables else ""
         self.folder = pair / f"start-{model.start}{seeing}"
-        self.shared = SharedFolder(self.folder, ABOUT)
+        self.shared = SharedCache(self.folder, ABOUT, MARKS)
         self.shared.fetch()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._splits: dict[str, SplitStore] = {}

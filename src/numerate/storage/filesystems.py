@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from numerate.errors import FailureError, NumerateError, one_line
-from numerate.places import is_spoilt, protocol_of
+from numerate.places import LOCAL, is_spoilt, protocol_of
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -47,14 +47,26 @@ def check_address(place: str | Path) -> None:
         raise NumerateError(f"{place}: got a Path, which spoils addresses; expected a string")
     if protocol_of(place) is None:
         return
-    parts = urlsplit(str(place))
-    if parts.password:
-        shown = f"{parts.scheme}://{parts.hostname}{parts.path}"
-        instead = f"FSSPEC_{parts.scheme.upper()}_PASSWORD"
-        raise NumerateError(
-            f"{shown}: got a password in the address, which would end in logs and runs; "
-            f"expected it in the environment, as {instead}"
-        )
+    for link in str(place).split("::"):  # of a chain, each may have one
+        try:
+            parts = urlsplit(link)
+            has_password, host = bool(parts.password), parts.hostname
+        except ValueError as error:
+            raise NumerateError(
+                f"{link.rpartition('@')[2]}: no address: {one_line(error)}"
+            ) from None
+        if has_password:
+            shown = f"{parts.scheme}://{host}{parts.path}"
+            instead = f"FSSPEC_{parts.scheme.upper()}_PASSWORD"
+            raise NumerateError(
+                f"{shown}: got a password in the address, which would end in logs and runs; "
+                f"expected it in the environment, as {instead}"
+            )
+        if parts.scheme in LOCAL and host not in (None, "localhost"):
+            raise NumerateError(
+                f"{place}: got the machine {host!r}, expected {parts.scheme}:///, with three "
+                "slashes, and a path of this one"
+            )
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,11 +112,12 @@ def _fetch(
         for name in found:
             if (name, *found[name]) in known:
                 (filling / name).parent.mkdir(parents=True, exist_ok=True)
-                os.link(known[name, *found[name]], filling / name)
+                with suppress(OSError):  # a file system without links: then it is fetched
+                    os.link(known[name, *found[name]], filling / name)
         missing = {name: entry for name, entry in found.items() if not (filling / name).exists()}
         fetch_files(system, root, place, missing, filling, is_file=is_file)
         filling.rename(folder)
-        _note(folder).write_text(json.dumps(found))
+        write_file(_note(folder), json.dumps(found).encode())
     except BaseException:
         shutil.rmtree(filling, ignore_errors=True)
         raise
@@ -154,7 +155,7 @@ def _note(folder: Path) -> Path:
 def _noted(note: Path) -> Listing:
     try:
         return {name: Entry(*entry) for name, entry in json.loads(note.read_text()).items()}
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # none, or one that a power cut has spoilt
         return {}
 
 

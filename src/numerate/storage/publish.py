@@ -17,7 +17,7 @@ from numerate.places import is_being_made, is_remote, local_path, place_of, work
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files, written_to
-from numerate.storage.stored_files import all_at_once, create, listing, make_parent
+from numerate.storage.stored_files import all_at_once, create, listing, make_parent, put_whole
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -78,12 +78,12 @@ def extended(place: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def work_folder(place: str) -> Iterator[Path]:
+def work_folder(place: str, launch: int = 0) -> Iterator[Path]:
     """An empty folder of this machine, in which is made what is to lie elsewhere.
 
-    Whoever holds the place has it alone.
+    Whoever holds the place has it alone, and of others that were launched with it each its own.
     """
-    folder = work_of(place)
+    folder = work_of(place, launch)
     shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
     folder.mkdir(parents=True)
     try:
@@ -139,9 +139,10 @@ class Upload:
     def __init__(self, system: "AbstractFileSystem", root: str, place: str, hold: Hold) -> None:
         self.store, self.root, self.place, self.hold = system, root, place, hold
 
-    def replace(self, folder: Path, seal: str) -> None:
-        """All files of a folder become all that lies there."""
+    def replace(self, folder: Path, seal: str, *, first: str | None = None) -> None:
+        """All files of a folder become all that lies there, those whose names end so `first`."""
         names = files_of(folder)
+        early = [name for name in names if first and name.endswith(first)]
         mark = f"{self.root}/{UNFINISHED}"
         self.hold.check()
         with told(self.place):
@@ -150,7 +151,8 @@ class Upload:
             if seal in old:
                 self.store.rm_file(f"{self.root}/{seal}")
         try:
-            self.put(folder, [name for name in names if name != seal])
+            self.put(folder, early)
+            self.put(folder, [name for name in names if name != seal and name not in early])
             self.remove(old.keys() - set(names))
             self._check_sizes(folder, names, seal)
             self.hold.check()
@@ -217,7 +219,7 @@ def write(place: str | Path, data: bytes) -> None:
         system, path = filesystem(elsewhere)
         with told(elsewhere):
             make_parent(system, path)
-            system.pipe_file(path, data)
+            put_whole(system, path, data)
     if elsewhere is None:
         check_address(place)
         write_file(local_path(place), data)

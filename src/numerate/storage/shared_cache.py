@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numerate.atomic import write_file
 from numerate.errors import NumerateError
 from numerate.notices import say
 from numerate.places import copy_folder, is_remote, local_path, place_of
@@ -29,15 +30,17 @@ def cache_here(cache: str | Path) -> Path:
     return copy_folder(str(cache), STATES) if is_remote(cache) else local_path(cache)
 
 
-class SharedFolder:
+class SharedCache:
     """A folder of a cache, which has a `seal`; of one that is nowhere else, nothing is done.
 
     It is fetched where nothing is here, and where another machine has published since and there
-    is nothing of ours that it does not have.
+    is nothing of ours that it does not have. Files whose names end with `marks` say what is done
+    in others. They are uploaded before those, so that what they say is true there, even while
+    another process goes on here.
     """
 
-    def __init__(self, folder: Path, seal: str) -> None:
-        self.folder, self.seal = folder, seal
+    def __init__(self, folder: Path, seal: str, marks: str) -> None:
+        self.folder, self.seal, self.marks = folder, seal, marks
         self.place = place_of(folder)
         self._note = folder.with_name(f".{folder.name}.shared")  # the version it was last alike
 
@@ -57,11 +60,15 @@ class SharedFolder:
         filling = Path(tempfile.mkdtemp(prefix=".partial-", dir=self.folder.parent))
         try:
             fetch_files(system, root, place, found, filling)
+            with told(place):
+                is_mixed = listing(system, root) != found
+            if is_mixed:
+                say(f"{place}: has changed while it was fetched, and is not used")
+                return
             shutil.rmtree(self.folder, ignore_errors=True)
             filling.rename(self.folder)
-        except BaseException:
+        finally:
             shutil.rmtree(filling, ignore_errors=True)
-            raise
         self._remember(version_of(found))
 
     def publish(self) -> None:
@@ -71,7 +78,9 @@ class SharedFolder:
         try:
             system, root = filesystem(self.place)
             with held(system, root, self.place) as hold:
-                Upload(system, root, self.place, hold).replace(self.folder, self.seal)
+                Upload(system, root, self.place, hold).replace(
+                    self.folder, self.seal, first=self.marks
+                )
                 with told(self.place):
                     self._remember(version_of(listing(system, root)))
         except NumerateError as error:
@@ -81,11 +90,11 @@ class SharedFolder:
         """Whether what lies there is not what is here, and has all of it."""
         if not (self.folder / self.seal).exists():
             return True
-        noted = self._note.read_text().split() if self._note.exists() else ["", ""]
-        return noted != [version, self._state()] and noted[1] == self._state()
+        noted, _, state = (self._note.read_text() if self._note.exists() else "").partition(" ")
+        return state == self._state() and noted != version
 
     def _remember(self, version: str) -> None:
-        self._note.write_text(f"{version} {self._state()}")
+        write_file(self._note, f"{version} {self._state()}".encode())
 
     def _state(self) -> str:
         return "-".join(str(part) for pair in fingerprints(self.folder).values() for part in pair)

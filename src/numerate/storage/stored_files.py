@@ -3,8 +3,10 @@
 import hashlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 from numerate.errors import NumerateError
 from numerate.storage.filesystems import told
@@ -15,7 +17,16 @@ if TYPE_CHECKING:
 AT_ONCE = 8  # files under way
 HOLD = ".numerate-writing"  # who writes there, while somebody does
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "crc32c")
-_TIMES = ("LastModified", "last_modified", "updated", "mtime", "modified", "created")
+_TIMES = (
+    "LastModified",
+    "last_modified",
+    "modificationTime",
+    "updated",
+    "mtime",
+    "modified",
+    "modify",
+    "created",
+)
 
 
 class Entry(NamedTuple):
@@ -67,6 +78,28 @@ def make_parent(system: "AbstractFileSystem", path: str) -> None:
     """Where folders are more than the beginnings of names, a file needs one."""
     if path.startswith("/"):
         system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+
+
+def put_whole(system: "AbstractFileSystem", path: str, data: bytes) -> None:
+    """Write a file that appears whole, or replace one.
+
+    In an object store every file does so. Elsewhere (HDFS, SFTP) a file is there from its first
+    byte on, and what is cut off stays; so it is written under a hidden name, and renamed.
+    """
+    if not path.startswith("/"):
+        system.pipe_file(path, data)
+        return
+    folder, _, name = path.rpartition("/")
+    part = f"{folder}/.{name}.{uuid4().hex}"
+    try:
+        system.pipe_file(part, data)
+        if system.exists(path):  # which not all rename over
+            system.rm_file(path)
+        system.mv(part, path)
+    except BaseException:
+        with suppress(Exception):  # what is the matter is told by what was raised
+            system.rm_file(part)
+        raise
 
 
 def version_of(entries: Listing) -> str:

@@ -135,11 +135,15 @@ class RunElsewhere:
             return
         try:
             self._whole.replace(self.folder, CONFIG)
-        except NumerateError as error:
+        except BaseException as error:
             kept = default_cache() / "unpublished" / time.strftime("%Y-%m-%d-%H%M%S")
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(self.folder, kept)
-            raise FailureError(f"{error}; the finished run is kept in {kept}") from None
+            where = f"the finished run is kept in {kept}"
+            if isinstance(error, NumerateError):
+                raise FailureError(f"{error}; {where}") from None
+            warn(f"{self.place}: not published; {where}")  # Ctrl-C, say
+            raise
         self._part.clear()
 
 
@@ -171,9 +175,11 @@ def _lead(place: str, *, resume: bool, force: bool) -> Iterator[RunElsewhere]:
 @contextmanager
 def _follow(place: str, *, resume: bool) -> Iterator[Path]:
     """Of another process: it waits for the first, or, on another machine, fetches for itself."""
-    folder = work_of(place)
-    if os.environ.get("LOCAL_RANK", "0") == "0":
-        with work_folder(place):
+    rank, local_rank = (int(os.environ.get(name, "0")) for name in ("RANK", "LOCAL_RANK"))
+    launch = rank - local_rank  # the rank of the first process of this launcher
+    folder = work_of(place, launch)
+    if local_rank == 0:
+        with work_folder(place, launch):
             if resume:
                 _fetch(*filesystem(place), place, folder)
             _ready(folder).write_text(_launch())
