@@ -10,8 +10,8 @@ RIDGE = 0.1
 hardly ever said is not known to count for nothing."""
 LEAST = Joining(intercept=-np.inf, points=UNFITTED.points, involves=0.0, detected=0.0, unlikely=0.0)
 """What speaks against a numeral never speaks for it. And how precise a rule is was read from what
-it points to in published articles: the few right numerals of a dev split that it points to, mostly
-slips of their authors, do not make it less so."""
+it points to in published articles: the few numerals of a dev split that it points to, which count
+as right whether they are or not, do not make it less so."""
 _HELD = 1e12  # a pull that nothing moves
 
 
