@@ -11,6 +11,7 @@ from threading import Timer
 import pytest
 
 from numerate.engines import engine
+from numerate.engines.local_engine import _places
 from numerate.errors import NumerateError, WorkerDiedError
 
 
@@ -104,6 +105,17 @@ def test_gpus_are_shared_out_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.getpid() not in found
     assert set(found.values()) <= {"4", "5"}
     assert len(set(found.values())) == len(found)
+
+
+@pytest.mark.parametrize(("gpus", "workers"), [(1, 2), (0.25, 8), (2, 1), (3, 1), (0, 5)])
+def test_as_many_workers_as_gpus_have_room_for(
+    monkeypatch: pytest.MonkeyPatch, gpus: float, workers: int
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,7")
+    monkeypatch.setattr("os.cpu_count", lambda: 5)
+    assert _places(gpus) == workers
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert _places(gpus) == 5
 
 
 @pytest.mark.parametrize(

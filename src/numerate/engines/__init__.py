@@ -32,9 +32,9 @@ def engine(
 ) -> Engine:
     """The engine of that name, with so many workers; 0: as many as there are cores.
 
-    `gpus` is the share of a GPU, or the number of them, that each worker has, where there are any:
-    of a cluster to itself, so that 0 workers are as many as its GPUs have room for; on this machine
-    they are shared out in turn. `address` is that of a running Ray cluster; without one, and where
+    `gpus` is the share of a GPU, or the number of them, that each worker has, where there are any;
+    0 workers are then as many as the GPUs have room for. On this machine they are shared out in
+    turn, also among more workers than that. `address` is that of a running Ray cluster; without one, and where
     Ray's own `RAY_ADDRESS` names none, a cluster of this machine alone lives as long as the work.
 
     Examples:

@@ -30,10 +30,16 @@ class LocalEngine:
     gpus: float = 0
 
     def map(self, make: Callable[[], Callable[[U], R]], units: Iterable[U]) -> Iterator[R]:
-        processes = self.processes or os.cpu_count() or 1
+        processes = self.processes or _places(self.gpus)
         if processes > 1:
             return _in_processes(processes, self.gpus, make, units)
         return _here(make, units)
+
+
+def _places(gpus: float) -> int:
+    """As many workers as there is room for: on GPUs, where they want any and there are some."""
+    there = len(_visible_gpus()) if gpus else 0
+    return max(1, int(there / gpus)) if there else os.cpu_count() or 1
 
 
 def _here(make: Callable[[], Callable[[U], R]], units: Iterable[U]) -> Iterator[R]:
@@ -126,16 +132,21 @@ def _see_own_gpus(index: int, gpus: float) -> None:
 
     CUDA reads the variable when it is first used, so torch may be there already.
     """
+    names = _visible_gpus()
+    if names:
+        first = int(index * gpus) % len(names)
+        own = [names[(first + i) % len(names)] for i in range(min(len(names), max(1, int(gpus))))]
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(own)
+
+
+def _visible_gpus() -> list[str]:
+    """The names of those that this process may use."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         import torch
 
         visible = ",".join(map(str, range(torch.cuda.device_count())))
-    names = [name for name in visible.split(",") if name]
-    if names:
-        first = int(index * gpus) % len(names)
-        own = [names[(first + i) % len(names)] for i in range(min(len(names), max(1, int(gpus))))]
-        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(own)
+    return [name for name in visible.split(",") if name]
 
 
 def _work_on(unit: object) -> Any:

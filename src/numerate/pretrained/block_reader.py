@@ -159,8 +159,6 @@ class Readers:
                 f"expected {kind}"
             )
         gpus = 0 if kind not in ("", "cuda") else 1
-        if name == LOCAL and not processes and gpus:
-            processes = torch.cuda.device_count()
         chosen = engine(name, processes=processes or 0, address=address, gpus=gpus)
         return cls(chosen, kind or None)
 
