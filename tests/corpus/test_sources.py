@@ -184,6 +184,20 @@ def test_compressed_files_inside_a_tar(tmp_path: Path) -> None:
     assert str(units[1]).startswith("cut.txt: cannot be read")
 
 
+def test_a_file_beside_its_compressed_form_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    (folder / "a.txt-more").mkdir(parents=True)
+    for name in ("a.txt", "a.txt-1.txt", "a.txt-more/x.txt", "b.txt", "c.txt"):
+        (folder / name).write_bytes(text(name))
+    for name in ("a.txt.gz", "a.txt-more/b.txt.gz", "d.txt.gz"):
+        (folder / name).write_bytes(gzip.compress(text(name)))
+    told, *units = Source(folder, "auto").units()
+    assert str(told) == "a.txt.gz: a.txt stands beside it, expected one of them"
+    names = [unit.name for unit in units if isinstance(unit, Unit)]
+    assert names == sorted(names)
+    assert len(names) == len(units) == 7
+
+
 def test_names_that_are_no_utf8(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"s\xfc")
     folder.mkdir()

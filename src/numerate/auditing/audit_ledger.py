@@ -1,21 +1,18 @@
 """What of a source has been seen, now or in an earlier part of the audit, by its content."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from numerate.auditing.audited import DUPLICATE, FAILED, REPLACED, UNREAD, Row, document_row
 from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import Piece
 from numerate.corpus.trees import File
 from numerate.errors import DocumentError
+from numerate.hashes import Hashes, hash_of
 
 PACKET = 64 << 10  # bytes: an article is worked on alone, short texts together
 MOST_PIECES = 256  # of a packet
 MOST_ROWS = 1024  # that wait for the next packet
-RECENT = 1 << 16  # hashes that are not sorted yet
 
 
 @dataclass(slots=True)
@@ -40,27 +37,6 @@ class Packet:
         return many or self.size >= PACKET
 
 
-class Hashes:
-    """Millions of them, at 8 bytes each: sorted, but for those that came last."""
-
-    def __init__(self) -> None:
-        self._sorted = np.empty(0, np.uint64)
-        self._recent: set[int] = set()
-
-    def add(self, one: int) -> None:
-        self._recent.add(one)
-        if len(self._recent) == RECENT:
-            recent = np.fromiter(self._recent, np.uint64, RECENT)
-            self._sorted = np.union1d(self._sorted, recent)
-            self._recent.clear()
-
-    def __contains__(self, one: int) -> bool:
-        if one in self._recent:
-            return True
-        at = np.searchsorted(self._sorted, np.uint64(one))
-        return bool(at < len(self._sorted) and self._sorted[at] == np.uint64(one))
-
-
 class Ledger:
     """Of a document it remembers hashes, and no name: of its content, and of what was known of it
     before this part of the audit, itself and its file."""
@@ -80,14 +56,14 @@ class Ledger:
                     continue
                 self._known.add(_key(row))
                 if row["mark"]:
-                    self._known.add(_hashed(row["source"], row["file"], row["mark"]))
+                    self._known.add(hash_of(row["source"], row["file"], row["mark"]))
                 if row["digest"]:
-                    self._known.add(_hashed(row["digest"]))
+                    self._known.add(hash_of(row["digest"]))
 
     def is_seen(self, file: File) -> bool:
         """Whether a file is as it was when an earlier part of the audit read it."""
         name, mark = file.name.removesuffix(".gz"), f"{file.size} {file.mark}"
-        if _hashed(self._source, name, mark) in self._known:
+        if hash_of(self._source, name, mark) in self._known:
             self.seen += 1
             return True
         self._marks[name] = mark
@@ -103,7 +79,7 @@ class Ledger:
             else:
                 mark = self._marks.pop(piece.unit.name, "")
                 mark = mark if piece.is_whole else ""
-                content = _hashed(piece.digest)
+                content = hash_of(piece.digest)
                 if content in self._known:
                     self._enter(packet, _copy(piece) | {"mark": mark})
                 else:
@@ -133,9 +109,4 @@ def _copy(piece: Piece) -> Row:
 def _key(row: Row) -> int:
     """Of a piece under its name; of what cannot be opened, with the reason."""
     reason = "" if row["digest"] else row["reason"]
-    return _hashed(row["source"], row["file"], row["first"], row["digest"], reason)
-
-
-def _hashed(*parts: object) -> int:
-    text = "\0".join(map(str, parts)).encode("utf-8", "backslashreplace")
-    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
+    return hash_of(row["source"], row["file"], row["first"], row["digest"], reason)

@@ -4,7 +4,6 @@ Files that another document takes in are checked there, and files that had other
 no longer what they were. Their findings go, and their rows say why.
 """
 
-import hashlib
 from collections.abc import Collection
 
 import numpy as np
@@ -22,6 +21,7 @@ from numerate.auditing.audited import (
 from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import LINES
 from numerate.documents.taken_in import taken_in
+from numerate.hashes import hash_of
 
 _LIVE = (CHECKED, DUPLICATE, UNREAD, FAILED, TAKEN_IN)
 _COLUMNS = ["source", "file", "format", "first", "digest", "status", "takes_in"]
@@ -41,8 +41,8 @@ def settle(folder: FindingsFolder) -> None:
             np.array(
                 [
                     (
-                        _hashed(row["source"], row["file"], row["first"]),
-                        _hashed(row["digest"]),
+                        hash_of(row["source"], row["file"], row["first"]),
+                        hash_of(row["digest"]),
                         _LIVE.index(row["status"]),
                         number,
                         index,
@@ -108,8 +108,3 @@ def _mark(
         findings = folder.findings(number)
         is_gone = pc.is_in(findings["digest"], value_set=pa.array(sorted(gone), pa.string()))
         folder.write_tables(number, findings.filter(pc.invert(is_gone)), rows)
-
-
-def _hashed(*parts: object) -> int:
-    text = "\0".join(map(str, parts)).encode("utf-8", "replace")
-    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big")

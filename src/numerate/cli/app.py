@@ -9,7 +9,7 @@ import typer
 
 from numerate import __version__
 from numerate.cli.exits import EXIT_STATUS
-from numerate.cli.named_places import located
+from numerate.cli.named_places import located, to_be_located
 from numerate.cli.panels import Command, Group
 from numerate.errors import NumerateError
 from numerate.notices import Loudness, set_loudness
@@ -62,16 +62,16 @@ def command(function: Function) -> Function:
         _choose_loudness(verbose, quiet)
         function(**{name: located(value) for name, value in arguments.items()})
 
-    added = {"verbose": Verbose, "quiet": Quiet}
     signature = inspect.signature(function)
     parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
-        for name, kind in added.items()
+        one.replace(annotation=to_be_located(one.annotation))
+        for one in signature.parameters.values()
     ]
-    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), *parameters]
-    )
-    run.__annotations__ = {**function.__annotations__, **added}
+    for name, kind in {"verbose": Verbose, "quiet": Quiet}.items():
+        added = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False)
+        parameters.append(added.replace(annotation=kind))
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": None}
     app.command(cls=Command, epilog=EXIT_STATUS)(run)
     return function
 

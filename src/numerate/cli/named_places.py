@@ -6,8 +6,11 @@ a string instead, since Path spoils addresses.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin
 
 from numerate.storage import file_here, here
 from numerate.storage.shared_cache import cache_here
@@ -44,3 +47,17 @@ def located(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [located(one) for one in value]
     return value
+
+
+def to_be_located(kind: Any) -> Any:
+    """An annotation for typer, most versions of which would make a Path of what is a name yet."""
+    if kind is Path:
+        return Named
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return Annotated[to_be_located(parts[0]), *parts[1:]]
+    if origin is list:
+        return list[to_be_located(parts[0])]  # type: ignore[misc]
+    if origin is UnionType:
+        return reduce(or_, map(to_be_located, parts))
+    return kind

@@ -15,6 +15,7 @@ import pyarrow as pa
 from numerate.corpus.document_sight import DocumentSight
 from numerate.corpus.integrity import file_digest
 from numerate.errors import DatasetError, one_line
+from numerate.hashes import Hashes, hash_of
 from numerate.sight.columns import HEADER_WORDS, SightColumns
 
 # Of each table its numbers and bags, of each paragraph its views: counts, then where they begin.
@@ -27,6 +28,7 @@ _OFFSETS = {
 _PLACES = ("number_rows", "number_columns", "cell_rows", "cell_columns")
 _CODES = ("number_numerals", "bags", "views", "document_views", "sources")
 _TEXTS = {"words": pa.large_string(), "numerals": pa.large_string()}
+_ENDS = [f"{name}_ends" for name in _TEXTS]  # of each text in the bytes of all
 
 
 def _schema(types: dict[str, pa.DataType]) -> pa.Schema:
@@ -63,16 +65,20 @@ def staged_row(document: str, sight: DocumentSight) -> dict[str, Any]:
 
 
 class SightWriter:
-    """The sight of a split. Arrays wait in files of their own until all documents are in."""
+    """The sight of a split. Arrays wait in files of their own until all documents are in.
+
+    So do the different texts of all tables, of which hashes alone are held.
+    """
 
     def __init__(self, folder: Path, split: str) -> None:
         self.name = f"sight-{split}.arrow"
         self._folder = folder
-        self._types = {field.name: field.type.value_type for field in SIGHT}
-        arrays = [name for name in self._types if name not in _TEXTS]
-        self._parts = {name: folder / f"staged-{split}-{name}.bin" for name in arrays}
-        self._codes: dict[str, dict[str, int]] = {name: {} for name in _TEXTS}
-        self._ends = dict.fromkeys([*_OFFSETS, "tables", "sources", "paragraphs"], 0)
+        types = {field.name: field.type.value_type.to_pandas_dtype() for field in SIGHT}
+        self._types = types | dict.fromkeys(_TEXTS, np.uint8) | dict.fromkeys(_ENDS, np.int64)
+        self._parts = {name: folder / f"staged-{split}-{name}.bin" for name in self._types}
+        self._known = {name: Hashes() for name in _TEXTS}
+        counted = [*_OFFSETS, *_ENDS, "tables", "sources", "paragraphs"]
+        self._ends = dict.fromkeys(counted, 0)
 
     def __enter__(self) -> "SightWriter":
         with ExitStack() as stack:
@@ -80,7 +86,7 @@ class SightWriter:
                 name: stack.enter_context(path.open("wb")) for name, path in self._parts.items()
             }
             self._stack = stack.pop_all()
-        for name in _OFFSETS:
+        for name in (*_OFFSETS, *_ENDS):
             self._write(name, np.zeros(1))
         return self
 
@@ -95,9 +101,7 @@ class SightWriter:
     def add(self, batch: pa.RecordBatch) -> None:
         """Some documents, by rows of `STAGED`: what they count from 0 is counted on."""
         for name, counts in _OFFSETS.items():
-            offsets = np.cumsum(_flat(batch, counts), dtype=np.int64) + self._ends[name]
-            self._write(name, offsets)
-            self._ends[name] = int(offsets[-1]) if len(offsets) else self._ends[name]
+            self._count_on(name, _flat(batch, counts))
         for name in _PLACES:
             self._write(name, _flat(batch, name))
         self._write("number_numerals", self._recode(batch, "number_numerals", "numerals"))
@@ -112,12 +116,10 @@ class SightWriter:
     def close(self) -> dict[str, int | str]:
         """Put the file together; what the manifest tells of it."""
         self._stack.close()
-        schema = NARROW if len(self._codes["words"]) <= np.iinfo(np.int16).max else SIGHT
+        schema = NARROW if len(self._known["words"]) <= np.iinfo(np.int16).max else SIGHT
         arrays = []
         for column in schema:
-            texts = self._codes.get(column.name)
-            written = self._written(column.name) if texts is None else list(texts)
-            values = pa.array(written, column.type.value_type)
+            values = self._values(column.name, column.type.value_type)
             arrays.append(pa.LargeListArray.from_arrays([0, len(values)], values))
         with pa.ipc.new_file(str(self._folder / self.name), schema) as file:
             file.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
@@ -131,20 +133,30 @@ class SightWriter:
         }
 
     def _write(self, name: str, values: np.ndarray) -> None:
-        self._files[name].write(values.astype(self._types[name].to_pandas_dtype()).tobytes())
+        self._files[name].write(values.astype(self._types[name]).tobytes())
+
+    def _count_on(self, name: str, counts: np.ndarray) -> None:
+        """Write where so many end that come after those that have been counted."""
+        ends = np.cumsum(counts, dtype=np.int64) + self._ends[name]
+        self._write(name, ends)
+        self._ends[name] = int(ends[-1]) if len(ends) else self._ends[name]
+
+    def _values(self, name: str, kind: pa.DataType) -> pa.Array:
+        """All of a column, mapped into memory."""
+        if name not in _TEXTS:
+            return pa.array(self._written(name), kind)
+        ends = self._written(f"{name}_ends")
+        parts = [None, pa.py_buffer(ends), pa.py_buffer(self._written(name))]
+        return pa.Array.from_buffers(kind, len(ends) - 1, parts)
 
     def _written(self, name: str) -> np.ndarray:
-        path, dtype = self._parts[name], self._types[name].to_pandas_dtype()
+        path, dtype = self._parts[name], self._types[name]
         # What is empty cannot be mapped.
         return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
 
     def _recode(self, batch: pa.RecordBatch, name: str, texts: str) -> np.ndarray:
         """Places in the texts of each document as places in those of all."""
-        known = self._codes[texts]
-        codes = np.array(
-            [known.setdefault(text, len(known)) for text in batch[texts].flatten().to_pylist()],
-            dtype=np.int32,
-        )
+        codes = self._numbered(texts, batch[texts].flatten().to_pylist())
         of_document = _lengths(batch, texts)
         before = np.cumsum(of_document) - of_document
         values = _flat(batch, name)
@@ -153,6 +165,16 @@ class SightWriter:
         recoded = np.full(len(values), -1, dtype=np.int32)
         recoded[is_text] = codes[at[is_text]]
         return recoded
+
+    def _numbered(self, name: str, texts: list[str]) -> np.ndarray:
+        """Their places among all texts of their kind; those that are new are written down."""
+        before = len(self._known[name])
+        codes = self._known[name].add_all(list(map(hash_of, texts)))
+        _, first = np.unique(codes, return_index=True)
+        new = [texts[place].encode() for place in first if codes[place] >= before]
+        self._files[name].write(b"".join(new))
+        self._count_on(f"{name}_ends", np.array(list(map(len, new)), np.int64))
+        return codes
 
     def _recount(self, batch: pa.RecordBatch, lengths: np.ndarray) -> np.ndarray:
         """Tables and paragraphs of each document as those of the split."""

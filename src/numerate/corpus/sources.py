@@ -144,16 +144,20 @@ class Source:
 
     def _list(self, tree: Tree, place: str) -> None:
         prescribed = _PrescribedSplits(place)
+        before: list[str] = []
         for found in tree.files(self._wanted):
             if self._apart and _name(found).startswith(self._apart):
                 continue
             prescribed.look_at(found)
             if isinstance(found, DocumentError):
                 self._unreadable.append(found)
-            elif self._wanted(found.name):
-                self._listing.add(found)
-            else:
+            elif not self._wanted(found.name):
                 self.progress.ignored += 1
+            elif twin := _twin(found.name, before):
+                both = f"{twin} stands beside it, expected one of them"
+                self._unreadable.append(DocumentError(found.name, both))
+            else:
+                self._listing.add(found)
         if not self._listing and not self._unreadable and not self.progress.ignored:
             raise SourceError(f"{place}: empty folder")
         if self._is_document is None and (files := prescribed.files()):
@@ -260,6 +264,19 @@ class Source:
         if hidden(name):
             return False
         return self._is_document(name) if self._is_document else suits(name, self._reading.format)
+
+
+def _twin(name: str, before: list[str]) -> str | None:
+    """The file that is there beside its compressed form: both would be the same document.
+
+    Names come sorted, so of those that were, it is enough to keep those that begin this one.
+    """
+    while before and not name.startswith(before[-1]):
+        before.pop()
+    plain = name[: -len(".gz")] if name.lower().endswith(".gz") else None
+    found = plain if plain in before else None
+    before.append(name)
+    return found
 
 
 class _PrescribedSplits:

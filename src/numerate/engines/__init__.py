@@ -34,8 +34,9 @@ def engine(
 
     `gpus` is the share of a GPU, or the number of them, that each worker has, where there are any;
     0 workers are then as many as the GPUs have room for. On this machine they are shared out in
-    turn, also among more workers than that. `address` is that of a running Ray cluster; without one, and where
-    Ray's own `RAY_ADDRESS` names none, a cluster of this machine alone lives as long as the work.
+    turn, also among more workers than that. `address` is that of a running Ray cluster; without
+    one, and where Ray's own `RAY_ADDRESS` names none, a cluster of this machine alone lives as long
+    as the work.
 
     Examples:
         >>> from functools import partial

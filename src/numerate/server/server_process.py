@@ -25,7 +25,7 @@ from numerate.server.limits import Limits
 from numerate.server.listening import BACKLOG, listen
 from numerate.server.served_models import Plan, open_served
 from numerate.server.server_metrics import ServerMetrics
-from numerate.server.steady_memory import keep_memory_steady
+from numerate.server.steady_memory import keep_heap_small, keep_memory_steady
 from numerate.server.workers import Workers
 
 MOST_HEADER_BYTES = 16 * 1024
@@ -64,6 +64,7 @@ class ServerProcess:
         started: float | None = None,
     ) -> None:
         """`folder` is where several workers count, of which this is one."""
+        keep_heap_small()
         self._plan, self._tables = plan, read_given(plan.tables)
         opened = open_served(plan, self._tables)
         self.limits, self._workers = opened.limits, Workers(opened.limits)

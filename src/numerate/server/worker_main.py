@@ -38,16 +38,12 @@ def worker_main(
     log_to_stderr()
     if number:  # what there is to say of the models, the first says
         set_loudness(Loudness.QUIET)
-    process = _begin(number, pipe, plan, folder, started)
-    if process is None:
-        return
     try:
-        while (order := pipe.recv()) != "serve":
-            _obey(order, process, pipe)
-    except EOFError:
-        return
-    threading.Thread(target=_obey_all, args=(process, pipe), daemon=True).start()
-    process.run(listener, lambda: pipe.send("serving"))
+        process = _begin(number, pipe, plan, folder, started)
+        if process is not None:
+            _serve(process, pipe, listener)
+    finally:  # it ends by itself, and is not to be disturbed in it
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _begin(
@@ -67,6 +63,16 @@ def _begin(
         pipe.send("loaded")
         return process
     return None
+
+
+def _serve(process: "ServerProcess", pipe: Connection, listener: socket.socket) -> None:
+    try:
+        while (order := pipe.recv()) != "serve":
+            _obey(order, process, pipe)
+    except EOFError:
+        return
+    threading.Thread(target=_obey_all, args=(process, pipe), daemon=True).start()
+    process.run(listener, lambda: pipe.send("serving"))
 
 
 def _obey_all(process: "ServerProcess", pipe: Connection) -> None:
