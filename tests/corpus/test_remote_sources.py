@@ -16,10 +16,10 @@ from fsspec.implementations.memory import MemoryFileSystem
 from numerate.atomic import locked
 from numerate.corpus.prepare import prepare
 from numerate.corpus.resuming import discard
-from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.sources import Source
 from numerate.documents.reader import Unit
 from numerate.errors import FailureError, NumerateError, SourceError
+from numerate.storage.shared_folder import SharedFolder
 from numerate.storage.stored_files import Entry
 
 FILES = {

@@ -209,6 +209,19 @@ def test_workers_end_with_their_supervisor() -> None:
         wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
 
 
+def test_told_to_end_while_it_loads_it_leaves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "numerate", "serve", "--port", "0", "--workers", "2"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        wait_until(lambda: any(tmp_path.iterdir()))  # where workers count, before they are started
+        process.terminate()
+        out, errors = process.communicate(timeout=120)
+    assert (process.returncode, out, errors) == (0, b"", b"")
+    assert not list(tmp_path.iterdir())
+
+
 def test_models_that_cannot_be_served_are_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "numerate", "serve", str(tmp_path), "--port", "0", "--workers", "3"],

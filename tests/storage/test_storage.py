@@ -351,10 +351,28 @@ def test_a_bucket_that_disappears_midway(
 
     monkeypatch.setattr(client, "put_file", gone)
     monkeypatch.setattr("numerate.storage.stored_files.AT_ONCE", 1)
-    with pytest.raises(NumerateError, match=f"^s3://{bucket}/d.*: no such bucket"):
+    told = f"^s3://{bucket}/d.*: no such bucket.*; what was made is kept in "
+    with pytest.raises(NumerateError, match=told) as caught:
         put(f"s3://{bucket}/d")
     assert not s3.exists(bucket)
     assert local_leftovers(machine) == []
+    assert content(Path(str(caught.value).rpartition(" kept in ")[2]))["a.txt"] == "a.txt one"
+
+
+def test_what_was_added_to_a_folder_is_kept_where_that_has_gone(
+    bucket: str, s3: s3fs.S3FileSystem, machine: Path
+) -> None:
+    put(f"s3://{bucket}/d")
+
+    def add() -> None:
+        with extended(f"s3://{bucket}/d") as folder:
+            (folder / "report.html").write_text("of hours")
+            s3.rm(bucket, recursive=True)
+
+    with pytest.raises(NumerateError, match=r"; what was made is kept in ") as caught:
+        add()
+    assert local_leftovers(machine) == []
+    assert content(Path(str(caught.value).rpartition(" kept in ")[2]))["report.html"] == "of hours"
 
 
 def test_what_changes_while_it_is_read_is_no_mixture(

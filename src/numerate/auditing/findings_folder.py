@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited, Row
-from numerate.auditing.findings_place import findings_place
 from numerate.auditing.looked_for import differences
 from numerate.errors import NumerateError, one_line
 from numerate.records import Shape, parse_record
+from numerate.storage.shared_folder import SharedFolder
 
 SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
 FORMAT, VERSION = "numerate audit", 1
@@ -28,8 +28,8 @@ _SHOWN = 4  # differences that are named
 
 class FindingsFolder:
     def __init__(self, place: str | Path) -> None:
-        self.place = findings_place(place)
-        self.name = self.place.name
+        self.place = SharedFolder.at(place)
+        self.name = str(place)
         self._new: dict[str, Any] | None = None  # settings of an audit that begins anew
         self._is_sealed = True
 
@@ -76,10 +76,12 @@ class FindingsFolder:
         self.place.write(name, stream.getvalue())
 
     def _read_table(self, name: str, columns: list[str] | None) -> pa.Table:
+        data = self.place.read(name)
+        if data is None:
+            raise NumerateError(f"{self.name}/{name}: is no longer there")
         try:
-            return pq.read_table(
-                io.BytesIO(self.place.read(name)), columns=columns, page_checksum_verification=True
-            )
+            stream = io.BytesIO(data)
+            return pq.read_table(stream, columns=columns, page_checksum_verification=True)
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise NumerateError(f"{self.name}/{name}: cannot be read: {one_line(error)}") from None
 
@@ -101,7 +103,7 @@ class FindingsFolder:
     def _compare(self, settings: dict[str, Any]) -> None:
         shape: dict[str, Shape] = {"format": str, "version": int, "settings": dict}
         where = f"{self.name}/{SETTINGS}"
-        text = self.place.read(SETTINGS).decode("utf-8", "replace")
+        text = (self.place.read(SETTINGS) or b"").decode("utf-8", "replace")
         record = parse_record(text, shape, NumerateError, where)
         if (record["format"], record["version"]) != (FORMAT, VERSION):
             got = f"{record['format']} {record['version']}"
@@ -116,7 +118,9 @@ class FindingsFolder:
     def _unseal(self) -> None:
         """From now on it is not whole. Settings stay until there are others: by them a folder is
         known as one of an audit."""
-        for name in sorted(self.place.names() - {SETTINGS}, key=lambda name: name != SUMMARY):
+        self.place.make()
+        others = set(self.place.names()) - {SETTINGS}
+        for name in sorted(others, key=lambda name: name != SUMMARY):
             if self._new or name in (SUMMARY, PAGE) or _is_left_over(name):
                 self.place.remove(name)
         if self._new:

@@ -45,7 +45,7 @@ def without_notes(text: str) -> str:
     return " ".join(_NOTES.sub(" ", text).split())
 
 
-@lru_cache(maxsize=1 << 14)  # several readers look at each table, and at its columns too
+@lru_cache(maxsize=1 << 12)  # several readers look at each table, and at its columns too
 def _cleaned(text: str) -> str:
     """Single letters keep their case: `t` is a statistic, `T` an amino acid."""
     text = without_notes(text).removeprefix("±").lstrip()

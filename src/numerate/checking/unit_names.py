@@ -1,7 +1,7 @@
 """Units of measurement, as they are written."""
 
 import re
-from functools import cache
+from functools import lru_cache
 
 # How a unit may be written, and what it is called where units are converted. Months and years are
 # of several lengths, and so are left out.
@@ -42,7 +42,7 @@ UNITS = {
 }
 
 
-@cache
+@lru_cache(maxsize=1 << 10)
 def unit_name(written: str) -> str | None:
     """What a unit is called, however it is written; None: it is no unit."""
     names = (name for pattern, name in UNITS.items() if re.fullmatch(pattern, written))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from numerate.checking.numbers import Number
 from numerate.checking.reading import Piece, ReadDocument
@@ -192,7 +192,7 @@ def _unit_of(text: str, number: Number) -> str:
     return match[1].lower() if match else ""
 
 
-@cache
+@lru_cache(maxsize=1 << 10)
 def _measure(unit: str) -> str | None:
     if unit_name(unit) is not None and len(unit) > 1 and unit not in NO_MEASURES:
         return unit_name(unit)

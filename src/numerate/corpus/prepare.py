@@ -25,7 +25,6 @@ from numerate.corpus.resuming import discard, resumable
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import FORMAT_NAME, FORMAT_VERSION, SPLITS
 from numerate.corpus.shards import write_splits
-from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.sources import Block, Progress, Source
 from numerate.corpus.staging import BlockExtraction, Staged, Staging
 from numerate.corpus.tokenizer import DEFAULT_RULES
@@ -34,6 +33,7 @@ from numerate.documents.reader import Unit
 from numerate.engines.local_engine import LocalEngine
 from numerate.errors import DocumentError, NumerateError, check_choice, printable
 from numerate.storage.publish import published
+from numerate.storage.shared_folder import SharedFolder
 
 POOL_THRESHOLD = 4 << 20
 """Below so many bytes of input, starting worker processes costs more than it saves."""

@@ -6,18 +6,15 @@ options, read by the same version of this package.
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from numerate.atomic import locked
-from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.staging import Staging
 from numerate.errors import NumerateError
 from numerate.notices import say
 from numerate.places import is_remote, join, local_path
-from numerate.storage import filesystem
-from numerate.storage.hold import held
+from numerate.storage.shared_folder import SharedFolder
 
 
 @contextmanager
@@ -60,12 +57,8 @@ def discard(out: str | Path) -> None:
     jobs = SharedFolder(_beside(out))
     with suppress(NumerateError):
         if jobs.names():
-            with _alone(out):
+            with SharedFolder.at(out).held():
                 jobs.clear()
-
-
-def _alone(out: str | Path) -> AbstractContextManager[object]:
-    return held(*filesystem(out), str(out)) if is_remote(out) else locked(local_path(out))
 
 
 def _beside(out: str | Path) -> str | Path:

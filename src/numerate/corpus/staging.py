@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from numerate.corpus.extract import Extracted, Rules, extract
 from numerate.corpus.schema import TABLES
-from numerate.corpus.shared_folder import SharedFolder
 from numerate.corpus.sight_file import STAGED
 from numerate.corpus.sources import Block
 from numerate.errors import DocumentError, FailureError, NumerateError
+from numerate.storage.shared_folder import SharedFolder
 
 SHORT = 16  # bytes of a hash by which documents are told apart
 DOCUMENTS = pa.schema(

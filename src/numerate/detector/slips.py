@@ -74,7 +74,7 @@ SLIPS: dict[str, Slip] = {
 }
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 10)  # of 2 to 5 KB each
 def meant(written: str) -> dict[str, list[str]]:
     """By kind of slip, the numerals of which it would have made this one."""
     return {

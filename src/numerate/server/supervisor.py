@@ -85,7 +85,8 @@ class Supervisor:
         with TemporaryDirectory(prefix="numerate-") as folder:
             self._folder = Path(folder)
             try:
-                self._start_all()
+                with on_signals(_begin_no_more, _begin_no_more):
+                    self._start_all()
                 with on_signals(self._end, hang_up_of(self._files.ask, self._end)):
                     self._ready()
                     self._look_after()
@@ -198,7 +199,8 @@ class Supervisor:
         self._files.were_opened()
 
     def _end_all(self) -> None:
-        living = [one.process for one in self._workers if one.process is not None]
+        begun = [one.process for one in self._workers if one.process is not None]
+        living = [process for process in begun if process.pid is not None]
         for process in living:
             process.terminate()
         deadline = time.monotonic() + PATIENCE
@@ -207,6 +209,11 @@ class Supervisor:
             if process.is_alive():
                 process.kill()
                 process.join()
+
+
+def _begin_no_more() -> None:
+    """Told to end before it has begun: that is no error either."""
+    raise SystemExit(0)
 
 
 def _stop(worker: Worker) -> None:

@@ -5,15 +5,25 @@ first, then come the files, then the new seal. What has no seal is refused by `h
 """
 
 import shutil
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from numerate.atomic import Refusal, check_replaceable, new_folder, write_file
 from numerate.errors import FailureError, NumerateError
-from numerate.places import is_being_made, is_remote, local_path, place_of, work_of
+from numerate.notices import warn
+from numerate.places import (
+    default_cache,
+    is_being_made,
+    is_remote,
+    local_path,
+    place_of,
+    work_of,
+)
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files, written_to
@@ -46,7 +56,8 @@ def published(
         check_free(system, root, place, seal, refusal, force=force)
         with work_folder(place) as folder:
             yield folder
-            Upload(system, root, place, hold).replace(folder, seal)
+            with kept_unless_sent(folder, place):
+                Upload(system, root, place, hold).replace(folder, seal)
 
 
 @contextmanager
@@ -70,11 +81,31 @@ def extended(place: str | Path) -> Iterator[Path]:
         try:
             yield folder
         finally:
-            hold.check()
             after = fingerprints(folder)
-            upload = Upload(system, root, place, hold)
-            upload.put(folder, [name for name in after if after[name] != before.get(name)])
-            upload.remove(before.keys() - after.keys())
+            changed = [name for name in after if after[name] != before.get(name)]
+            gone = before.keys() - after.keys()
+            with kept_unless_sent(folder, place) if changed or gone else nullcontext():
+                hold.check()
+                upload = Upload(system, root, place, hold)
+                upload.put(folder, changed)
+                upload.remove(gone)
+
+
+@contextmanager
+def kept_unless_sent(folder: Path, place: str, what: str = "what was made") -> Iterator[None]:
+    """What cannot be brought to its place is kept on this machine, and it is told where."""
+    try:
+        yield
+    except BaseException as error:
+        name = f"{time.strftime('%Y-%m-%d-%H%M%S')}-{uuid4().hex[:8]}"
+        kept = default_cache() / "unpublished" / name
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(folder, kept)
+        where = f"{what} is kept in {kept}"
+        if isinstance(error, NumerateError):
+            raise FailureError(f"{error}; {where}") from None
+        warn(f"{place}: not published; {where}")  # Ctrl-C, say
+        raise
 
 
 @contextmanager

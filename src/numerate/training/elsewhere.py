@@ -7,7 +7,6 @@ until the new one is complete.
 """
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,14 +15,20 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from numerate.errors import FailureError, NumerateError
+from numerate.errors import NumerateError
 from numerate.notices import warn
-from numerate.places import default_cache, is_remote, local_path, work_of
+from numerate.places import is_remote, local_path, work_of
 from numerate.runs.folder import CHECKPOINT, CONFIG, refusal
 from numerate.storage import filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files
-from numerate.storage.publish import Upload, check_free, fingerprints, work_folder
+from numerate.storage.publish import (
+    Upload,
+    check_free,
+    fingerprints,
+    kept_unless_sent,
+    work_folder,
+)
 from numerate.storage.stored_files import listing
 from numerate.training.loop import Reporter
 from numerate.training.options import TrainingOptions
@@ -133,17 +138,8 @@ class RunElsewhere:
         """The run is complete. What days were spent on is kept here where its place has gone."""
         if self._is_whole:  # it was complete before
             return
-        try:
+        with kept_unless_sent(self.folder, self.place, "the finished run"):
             self._whole.replace(self.folder, CONFIG)
-        except BaseException as error:
-            kept = default_cache() / "unpublished" / time.strftime("%Y-%m-%d-%H%M%S")
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(self.folder, kept)
-            where = f"the finished run is kept in {kept}"
-            if isinstance(error, NumerateError):
-                raise FailureError(f"{error}; {where}") from None
-            warn(f"{self.place}: not published; {where}")  # Ctrl-C, say
-            raise
         self._part.clear()
 
 

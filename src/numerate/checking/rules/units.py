@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
@@ -42,7 +42,7 @@ def _name(unit: str) -> str:
     return name
 
 
-@cache
+@lru_cache(maxsize=1 << 10)
 def _line(unit: str, other: str) -> tuple[float, float] | None:
     """What zero and one are in another unit, which tells all; None if they are of two kinds."""
     units = _registry()

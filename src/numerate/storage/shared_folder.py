@@ -3,22 +3,48 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from numerate.atomic import write_file
-from numerate.errors import FailureError, one_line
-from numerate.storage.filesystems import filesystem, told
-from numerate.storage.stored_files import make_parent, put_whole
+from numerate.atomic import locked, write_file
+from numerate.errors import FailureError, NumerateError, one_line
+from numerate.places import is_remote, local_path
+from numerate.storage.filesystems import check_address, filesystem, told
+from numerate.storage.hold import Hold, held
+from numerate.storage.stored_files import HOLD, make_parent, put_whole
 
 _PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SharedFolder:
     place: str | Path  # an address, or a path of this machine
     lasting: bool = False  # what is written is there even after the machine has died
+    _hold: Hold | None = field(default=None, init=False, repr=False, compare=False)
+
+    @classmethod
+    def at(cls, place: str | Path) -> "SharedFolder":
+        """A lasting one, where a user says."""
+        check_address(place)
+        return cls(str(place).rstrip("/") if is_remote(place) else local_path(place), lasting=True)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """By this process alone; a second one is told."""
+        not_a_folder = NumerateError(f"{self.place}: is a file, expected a folder")
+        if isinstance(self.place, Path):
+            if self.place.exists() and not self.place.is_dir():
+                raise not_a_folder
+            with locked(self.place):
+                yield
+            return
+        system, root = filesystem(self.place)
+        with told(self.place):
+            if system.isfile(root):
+                raise not_a_folder
+        with held(system, root, self.place) as self._hold:
+            yield
 
     def make(self) -> None:
         if isinstance(self.place, Path):
@@ -57,6 +83,8 @@ class SharedFolder:
 
     def write(self, name: str, data: bytes | memoryview) -> None:
         if not isinstance(self.place, Path):
+            if self._hold is not None:
+                self._hold.check()
             system, root = filesystem(self.place)
             with told(self.place):
                 put_whole(system, f"{root}/{name}", bytes(data))
@@ -75,10 +103,12 @@ class SharedFolder:
             return [path.name for path in self.place.iterdir()] if self.place.is_dir() else []
         system, root = filesystem(self.place)
         with told(self.place):
+            system.invalidate_cache()
             try:
-                return [path.rpartition("/")[2] for path in system.ls(root, detail=False)]
+                found = [path.rpartition("/")[2] for path in system.ls(root, detail=False)]
             except FileNotFoundError:
                 return []
+        return [name for name in found if name != HOLD]
 
     def remove(self, name: str) -> None:
         if isinstance(self.place, Path):
