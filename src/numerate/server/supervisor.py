@@ -82,14 +82,16 @@ class Supervisor:
 
     def run(self) -> None:
         """Until SIGTERM or Ctrl-C; what was asked before is still answered."""
-        with TemporaryDirectory(prefix="numerate-") as folder:
+        with (
+            on_signals(self._end, hang_up_of(self._files.ask, self._end)),
+            TemporaryDirectory(prefix="numerate-") as folder,
+        ):
             self._folder = Path(folder)
             try:
-                with on_signals(_begin_no_more, _begin_no_more):
-                    self._start_all()
-                with on_signals(self._end, hang_up_of(self._files.ask, self._end)):
+                self._start_all()
+                if not self._is_over:
                     self._ready()
-                    self._look_after()
+                self._look_after()
             finally:
                 self._end_all()
 
@@ -107,18 +109,29 @@ class Supervisor:
             for worker in group:
                 self._start(worker)
             for worker in group:
-                said = worker.answer(None)
-                if said != "loaded":
-                    raise said if isinstance(said, Exception) else _died(worker)
+                self._expect("loaded", worker)
+            if self._is_over:
+                return
         self._files.were_opened()
         listen(self._listener)
         for worker in self._workers:
             worker.order("serve")
         for worker in self._workers:
-            said = worker.answer(None)
-            if said != "serving":
-                raise said if isinstance(said, Exception) else _died(worker)
+            self._expect("serving", worker)
             worker.is_serving = True
+
+    def _expect(self, word: str, worker: Worker) -> None:
+        """Wait until it says so, or all is over."""
+        said = None
+        while said is None and not self._is_over:
+            assert worker.process is not None
+            is_dead = not worker.process.is_alive()
+            said = worker.answer(EVERY / 4)
+            if is_dead and said is None:
+                raise _died(worker)
+        if isinstance(said, Exception):
+            raise said
+        assert said in (word, None)
 
     def _look_after(self) -> None:
         next_look = time.monotonic() + EVERY
@@ -209,11 +222,6 @@ class Supervisor:
             if process.is_alive():
                 process.kill()
                 process.join()
-
-
-def _begin_no_more() -> None:
-    """Told to end before it has begun: that is no error either."""
-    raise SystemExit(0)
 
 
 def _stop(worker: Worker) -> None:
