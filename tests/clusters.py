@@ -31,6 +31,15 @@ class SmallCluster:
         self.nodes.append(self.add())
         self.cluster.remove_node(dead, allow_graceful=False)
 
+    @contextmanager
+    def gpus(self, count: int) -> Iterator[None]:
+        """A node that says that it has so many, and room for two workers on each."""
+        node = self.cluster.add_node(wait=True, **{**NODE, "num_cpus": 2 * count}, num_gpus=count)
+        try:
+            yield
+        finally:
+            self.cluster.remove_node(node, allow_graceful=False)
+
 
 @contextmanager
 def cluster_of(nodes: int) -> Iterator[SmallCluster]:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,26 @@ def test_workers_of_another_version_are_refused(
     monkeypatch.setattr(numerate, "__version__", "9.9")
     with pytest.raises(NumerateError, match=rf"has numerate {ours}, expected 9\.9 as here"):
         list(engine("ray").map(Squares(tmp_path), [1]))
+
+
+class Gpus:
+    """What a worker sees of the GPUs of its machine; Ray takes our word that there are some."""
+
+    def __call__(self) -> Callable[[int], tuple[int, str | None]]:
+        return self.seen
+
+    def seen(self, number: int) -> tuple[int, str | None]:
+        time.sleep(0.02)
+        return os.getpid(), os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+@pytest.mark.parametrize(("share", "workers"), [(1, 2), (0.5, 4)])
+def test_as_many_workers_as_gpus_have_room_for(
+    cluster: SmallCluster, share: float, workers: int
+) -> None:
+    with cluster.gpus(2):
+        found = dict(engine("ray", gpus=share).map(Gpus(), range(60)))
+    assert sorted(Counter(found.values()).items()) == [("0", workers // 2), ("1", workers // 2)]
 
 
 def test_a_cluster_without_room(
