@@ -7,7 +7,6 @@ into right numerals.
 
 from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache
 
 from numerate.numeral import is_numeral
 
@@ -74,7 +73,6 @@ SLIPS: dict[str, Slip] = {
 }
 
 
-@lru_cache(maxsize=1 << 10)  # of 2 to 5 KB each
 def meant(written: str) -> dict[str, list[str]]:
     """By kind of slip, the numerals of which it would have made this one."""
     return {

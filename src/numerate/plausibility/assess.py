@@ -109,9 +109,10 @@ def log_odds(
     """The strangeness of numerals [E] written where the numerals `rows` [E] stand."""
     if not len(numerals):
         return np.zeros(0)
-    instead = [[text for some in meant(w).values() for text in some] for w in numerals]
+    by_slip = [list(meant(written).values()) for written in numerals]
+    instead = [[text for some in of_one for text in some] for of_one in by_slip]
     weights = [  # of each text that may have been meant: its part of the mean over a slip's
-        -np.log(len(some)) for w in numerals for some in meant(w).values() for _ in some
+        -np.log(len(some)) for of_one in by_slip for some in of_one for _ in some
     ]
     counts = np.array([1 + len(some) for some in instead])
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])  # where each written numeral itself is
