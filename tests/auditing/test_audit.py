@@ -219,6 +219,18 @@ def test_what_still_stands_in_a_copy_is_not_dropped(tmp_path: Path) -> None:
     assert [row["written"] for row in findings(out)] == ["11"]
 
 
+def test_a_copy_that_changes_takes_nothing_from_what_it_was_of(tmp_path: Path) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for name in ("a.md", "b.md", "c.md"):
+        (folder / name).write_text(note(0, 11), encoding="utf-8")
+    audited(folder, out)
+    (folder / "b.md").write_text(note(0), encoding="utf-8")
+    summary = audited(folder, out)
+    assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (2, 1)
+    assert [row["written"] for row in findings(out)] == ["11"]
+
+
 def test_files_that_a_document_takes_in_are_parts_of_it(tmp_path: Path) -> None:
     folder, out = tmp_path / "paper", tmp_path / "out"
     folder.mkdir()
@@ -229,7 +241,8 @@ def test_files_that_a_document_takes_in_are_parts_of_it(tmp_path: Path) -> None:
     assert (summary.documents[CHECKED], summary.documents[TAKEN_IN]) == (1, 1)
     (found,) = findings(out)
     assert (found["document"], found["file"], found["written"]) == ("main.tex", "part.tex", "10")
-    (folder / "part.tex").write_text("Of all, 30 of 60 (20\\%) were women.\n", encoding="utf-8")
+    for name in ("part.tex", "same.tex"):
+        (folder / name).write_text("Of all, 30 of 60 (20\\%) were women.\n", encoding="utf-8")
     assert audited(folder, out).documents[CHECKED] == 1
     (found,) = findings(out)
     assert (found["file"], found["written"]) == ("part.tex", "20")
@@ -326,6 +339,30 @@ def test_a_document_that_takes_for_ever_is_left_out_and_tried_again(
     summary = audited(tmp_path / "notes", tmp_path / "out", again)
     assert sorted(again.names) == ["bug.txt", "slow.txt"]
     assert (summary.documents[CHECKED], summary.documents[FAILED]) == (4, 0)
+
+
+def test_what_failed_is_not_done_because_it_has_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
+        (folder / name).write_text(note(0 if name < "c" else 3, 11), encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(TextReader, "read", lambda *_: [][0])
+        for _ in range(2):
+            summary = audited(folder, out)
+            assert (summary.documents[FAILED], summary.documents[DUPLICATE]) == (2, 2)
+    (folder / "c.txt").unlink()
+    summary = audited(folder, out)
+    counts = summary.documents
+    assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (2, 1, 1)
+    assert [row["file"] for row in findings(out)] == ["a.txt", "d.txt"]
+    assert [row["file"] for row in summary.skipped] == ["c.txt"]
+    again = Watched()
+    monkeypatch.setattr(LocalTree, "open", lambda *_: pytest.fail("it was read again"))
+    assert audited(folder, out, again).record() == summary.record()
+    assert again.names == []
 
 
 def test_another_way_of_looking_is_refused_unless_all_begins_anew(tmp_path: Path) -> None:

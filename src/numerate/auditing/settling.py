@@ -24,6 +24,7 @@ from numerate.documents.taken_in import taken_in
 from numerate.hashes import hash_of
 
 _LIVE = (CHECKED, DUPLICATE, UNREAD, FAILED, TAKEN_IN)
+_UNSETTLED = [_LIVE.index(FAILED), _LIVE.index(DUPLICATE)]  # a later row says more of the file
 _COLUMNS = ["source", "file", "format", "first", "digest", "status", "takes_in"]
 _ALONE = "was a part of another document, and is none now: audit again to have it checked"
 _KNOWN = np.dtype(
@@ -71,15 +72,15 @@ def settle(folder: FindingsFolder) -> None:
 
 
 def _replaced(known: np.ndarray) -> dict[int, list[int]]:
-    """Rows of each block whose file has a later row with other content, or one that did not fail;
-    what still stands elsewhere, in a copy, stays."""
+    """Rows of each block whose file has a later row: with other content, or since it failed or was
+    a copy of what did. What was checked and still stands elsewhere, in a copy, stays."""
     known = known[np.lexsort((known["row"], known["block"], known["file"]))]
     is_last = np.append(known["file"][1:] != known["file"][:-1], True)[: len(known)]
     last = np.flatnonzero(is_last)[np.cumsum(is_last) - is_last]
     other = known["digest"] != known["digest"][last]
-    failed = (known["status"] == _LIVE.index(FAILED)) & ~is_last
+    tried_again = np.isin(known["status"], _UNSETTLED) & ~is_last
     copies = known["digest"][~other & (known["status"] == _LIVE.index(DUPLICATE))]
-    gone = (other & ~np.isin(known["digest"], copies)) | failed
+    gone = (other & ~np.isin(known["digest"], copies)) | tried_again
     found: dict[int, list[int]] = {}
     for row in known[gone]:
         found.setdefault(int(row["block"]), []).append(int(row["row"]))
@@ -93,8 +94,9 @@ def _mark(
     inside: Collection[tuple[str, str]],
 ) -> None:
     documents = folder.documents(number)
-    rows, gone = documents.to_pylist(), set[str]()
+    rows, gone, has_changed = documents.to_pylist(), set[str](), False
     for index, row in enumerate(rows):
+        was_checked = row["status"] == CHECKED
         if index in replaced:
             row["status"], row["findings"] = REPLACED, 0
         elif row["status"] == CHECKED and (row["source"], row["file"]) in inside:
@@ -103,8 +105,10 @@ def _mark(
             row["status"], row["reason"] = FAILED, _ALONE
         else:
             continue
-        gone.add(row["digest"])
-    if gone:
+        has_changed = True
+        if was_checked:  # what is found in a document is not its copies'
+            gone.add(row["digest"])
+    if has_changed:
         findings = folder.findings(number)
         is_gone = pc.is_in(findings["digest"], value_set=pa.array(sorted(gone), pa.string()))
         folder.write_tables(number, findings.filter(pc.invert(is_gone)), rows)
