@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from tests.auditing.corpora import (
     note,
     write_notes,
 )
+from tests.documents.written_pdf import Page, pdf
 from tests.plausibility.test_command import numerate as command
 from tests.processes import copy_of_this_process
 
@@ -339,6 +341,24 @@ def test_a_document_that_takes_for_ever_is_left_out_and_tried_again(
     summary = audited(tmp_path / "notes", tmp_path / "out", again)
     assert sorted(again.names) == ["bug.txt", "slow.txt"]
     assert (summary.documents[CHECKED], summary.documents[FAILED]) == (4, 0)
+
+
+def test_a_pdf_waits_for_the_package_that_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    page = Page().text(60, 700, "Of all, 30 of 60 (10%) were women.")
+    (folder / "a.pdf").write_bytes(pdf([page]))
+    with monkeypatch.context() as patch:
+        for module in ("pypdfium2", "pypdfium2.raw"):
+            patch.setitem(sys.modules, module, None)
+        summary = audited(folder, out)
+    assert (summary.documents[UNREAD], summary.documents[FAILED]) == (0, 1)
+    assert "pip install 'numerate[documents]'" in summary.skipped[0]["reason"]
+    summary = audited(folder, out)
+    assert (summary.documents[CHECKED], summary.documents[FAILED]) == (1, 0)
+    assert [row["written"] for row in findings(out)] == ["10"]
 
 
 def test_what_failed_is_not_done_because_it_has_a_copy(

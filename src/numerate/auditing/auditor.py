@@ -22,7 +22,7 @@ from numerate.documents import AUTO, documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.table_file import is_table_file, read_table_file
-from numerate.errors import DocumentError, NumerateError, one_line
+from numerate.errors import DocumentError, NotInstalledError, NumerateError, one_line
 from numerate.notices import kept
 from numerate.proofreading.asked_models import Asked, first_that_fits
 from numerate.proofreading.check_command import models_asked
@@ -75,7 +75,7 @@ class Auditor:
             except TookTooLongError:
                 found = not_checked(piece, FAILED, f"took longer than {self._timeout:g} s")
             except DocumentError as error:
-                found = not_checked(piece, UNREAD, error.reason)
+                found = _unread(piece, error)
             except NumerateError:  # of a model, or of what is wanted: that of all documents
                 raise
             except Exception as error:  # one document must not cost the others
@@ -87,7 +87,7 @@ class Auditor:
 
     def _document(self, piece: Piece, document: Document | DocumentError) -> Audited:
         if isinstance(document, DocumentError):
-            return not_checked(piece, UNREAD, document.reason, document.where)
+            return _unread(piece, document, document.where)
         proof, by = self._proof(document)
         wanted = self._what.wanted
         left = likely(proof, wanted.least, wanted.least_of_models)
@@ -137,6 +137,12 @@ def _read(unit: Unit, format: str) -> Iterator[Document | DocumentError]:
         yield read_table_file(unit.name, unit.data)
     else:
         yield from documents(unit)
+
+
+def _unread(piece: Piece, error: DocumentError, document: str | None = None) -> Audited:
+    """What wants a package may have it the next time, or on another machine: it is tried again."""
+    status = FAILED if isinstance(error, NotInstalledError) else UNREAD
+    return not_checked(piece, status, error.reason, document)
 
 
 def not_checked(piece: Piece, status: str, reason: str, document: str | None = None) -> Audited:
