@@ -18,6 +18,7 @@ from numerate.auditing.audited import (
 )
 from numerate.auditing.looked_for import LookedFor
 from numerate.auditing.pieces import Piece
+from numerate.auditing.same_everywhere import check_folder, check_models
 from numerate.documents import AUTO, documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
@@ -39,13 +40,16 @@ class TookTooLongError(BaseException):
     """Of one document. Nobody on the way takes it for a mistake of a rule, or of a file."""
 
 
-def auditor(what: LookedFor, timeout: float) -> Audit:
-    """What a worker does with pieces.
+def auditor(what: LookedFor, timeout: float, installed: dict[str, str]) -> Audit:
+    """What a worker does with pieces, if it has the models that are `installed` with the driver.
 
     One thread each: there are as many workers as cores, and sums must not depend on how many
     threads there were to share them.
     """
     use_threads(1)
+    with kept():  # what the driver has told of what is installed
+        here = what.installed()
+    check_models(here, installed)
     return Auditor(what, timeout)
 
 
@@ -69,6 +73,7 @@ class Auditor:
         found = Audited()
         with kept():  # who audits a million documents reads no line about each
             try:
+                check_folder(piece.unit)
                 with within(self._timeout):
                     for document in _read(piece.unit, self._what.wanted.input_format):
                         found.add(self._document(piece, document))

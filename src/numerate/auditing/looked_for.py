@@ -44,6 +44,12 @@ class LookedFor:
         read = is_read(name, self.wanted.input_format)
         return read and not self.project.leaves_out(folder / name)
 
+    def installed(self) -> dict[str, str]:
+        """The models that are asked where none is named, the best first, each with a digest."""
+        if self.wanted.models or not self.asks_models:
+            return {}
+        return {model.name: _hashed(*sorted(model.card.files.values())) for model in usable()}
+
     def gpus(self, each: float) -> float:
         """Of a worker, where it needs any."""
         return each if self.asks_models and self.device != "cpu" else 0
@@ -55,7 +61,7 @@ class LookedFor:
         return {
             "numerate": numerate.__version__,
             "codes": sorted(self.codes),
-            "models": _models(wanted) if self.asks_models else {},
+            "models": self._named() if self.asks_models and wanted.models else self.installed(),
             "joining": None if joining is None else _hashed(joining.read_bytes()),
             "alarms": wanted.alarms,
             "min_probability": wanted.least,
@@ -67,6 +73,9 @@ class LookedFor:
             "ignored_patterns": [pattern.pattern for pattern in project.patterns],
             "ignored_files": list(project.files),
         }
+
+    def _named(self) -> dict[str, str]:
+        return {reference: _of_reference(reference) for reference in self.wanted.models}
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -84,12 +93,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"{', '.join(value[:3]) or 'none'}{', …' * (len(value) > 3)} ({len(value)})"
     return str(value)
-
-
-def _models(wanted: Wanted) -> dict[str, str]:
-    if not wanted.models:
-        return {model.name: _hashed(*sorted(model.card.files.values())) for model in usable()}
-    return {reference: _of_reference(reference) for reference in wanted.models}
 
 
 def _of_reference(reference: str) -> str:
