@@ -32,6 +32,7 @@ from numerate.auditing.audited import CHECKED, DUPLICATE, FAILED, REPLACED, TAKE
 from numerate.auditing.auditor import Audit
 from numerate.auditing.looked_for import LookedFor
 from numerate.corpus.trees import LocalTree
+from numerate.documents.jsonl import JsonLinesReader
 from numerate.documents.reader import Unit
 from numerate.documents.text import TextReader
 from numerate.engines import engine
@@ -272,6 +273,32 @@ def test_lines_are_documents_that_are_told_apart(tmp_path: Path) -> None:
     summary = audited(source, tmp_path / "out")
     assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (6, 1)
     assert findings(tmp_path / "out")[-1]["document"] == "new"
+
+
+def test_a_line_that_failed_counts_as_what_it_was_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, out = tmp_path / "notes.jsonl", tmp_path / "out"
+    lines = [json.dumps({"id": f"n{k}", "text": note(k, 5)}) + "\n" for k in range(3)]
+    source.write_text(lines[0] + lines[0] + lines[1] + lines[2], encoding="utf-8")
+    read = JsonLinesReader.read
+
+    def broken(self: JsonLinesReader, unit: Unit):  # type: ignore[no-untyped-def]
+        if b"n2" in unit.data:
+            return read(self, unit)
+        raise IndexError("list index out of range")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JsonLinesReader, "read", broken)
+        for _ in range(2):
+            counts = audited(source, out).documents
+            assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (1, 1, 2)
+    source.write_text(lines[0] + lines[0] + lines[1], encoding="utf-8")
+    summary = audited(source, out)
+    counts = summary.documents
+    assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (3, 1, 0)
+    assert summary.skipped == []
+    assert sorted(row["document"] for row in findings(out)) == ["n0", "n1", "n2"]  # as was found
 
 
 def test_tables_by_themselves_and_lone_files_are_read_as_check_reads_them(tmp_path: Path) -> None:

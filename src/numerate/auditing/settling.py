@@ -17,6 +17,7 @@ from numerate.auditing.audited import (
     REPLACED,
     TAKEN_IN,
     UNREAD,
+    Row,
 )
 from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import LINES
@@ -42,15 +43,15 @@ def settle(folder: FindingsFolder) -> None:
             np.array(
                 [
                     (
-                        hash_of(row["source"], row["file"], row["first"]),
+                        _file(row),
                         hash_of(row["digest"]),
                         _LIVE.index(row["status"]),
                         number,
                         index,
                     )
                     for index, row in enumerate(rows)
-                    # A line of a file is no name: another line before it makes it that of another.
-                    if row["status"] in _LIVE and row["format"] != LINES
+                    if row["status"] in _LIVE
+                    and (row["format"], row["status"]) != (LINES, DUPLICATE)
                 ],
                 _KNOWN,
             )
@@ -69,6 +70,14 @@ def settle(folder: FindingsFolder) -> None:
     inside = taken_in(taking)
     for number in range(folder.blocks) if inside or had_parts else sorted(changes):
         _mark(folder, number, changes.get(number, ()), inside)
+
+
+def _file(row: Row) -> int:
+    """Of which the last row counts. A line has no name, since a line before it makes it another: it
+    is known by its content, and its copies say nothing of it."""
+    if row["format"] == LINES:
+        return hash_of(row["digest"])
+    return hash_of(row["source"], row["file"], row["first"])
 
 
 def _replaced(known: np.ndarray) -> dict[int, list[int]]:
