@@ -125,7 +125,7 @@ def run_audit(
     root = Path() if is_remote(source) else Path(source)
     folder = FindingsFolder(out)
     with folder.place.held(), threads_as_before():
-        folder.begin(what.record(), force=force)
+        folder.begin(what.record(), what.calibrations, force=force)
         ledger = Ledger(folder, source)
         opened = Source(
             source,

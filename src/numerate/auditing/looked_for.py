@@ -13,8 +13,8 @@ from numerate.proofreading.given_files import is_read
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
+from numerate.runs.folder import calibration_file
 from numerate.shipped.installed import is_shipped, shipped, usable
-from numerate.storage import here
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
 _LARGE = 1 << 28  # bytes; of files beyond it, a sample must do
@@ -74,6 +74,17 @@ class LookedFor:
             "ignored_files": list(project.files),
         }
 
+    def calibrations(self) -> dict[str, str]:
+        """Of the runs that are named, as far as they are there: who first opens one makes it.
+
+        Models that are installed come with theirs, and that of a pretrained model as it comes is
+        kept in the cache, with what it says of the dataset.
+        """
+        named = self.wanted.models if self.asks_models else ()
+        runs = {reference: _place_of(reference) for reference in filter(_is_run, named)}
+        files = {name: place / calibration_file(member) for name, (place, member) in runs.items()}
+        return {name: _content(file) for name, file in files.items() if file.is_file()}
+
     def _named(self) -> dict[str, str]:
         return {reference: _of_reference(reference) for reference in self.wanted.models}
 
@@ -98,15 +109,30 @@ def _shown(value: Any) -> str:
 def _of_reference(reference: str) -> str:
     if is_shipped(reference):
         return _hashed(*sorted(shipped(reference).card.files.values()))
-    folder = here(reference.removeprefix(PRETRAINED))
-    if not folder.is_dir():
+    place, _ = _place_of(reference)
+    if reference.startswith(PRETRAINED) and place.is_file():
+        return _content(place)
+    if not place.is_dir():
         raise NumerateError(f"model {reference}: no such folder, and no installed model")
     files = [
         file
-        for file in sorted(folder.rglob("*"))
+        for file in sorted(place.rglob("*"))
         if file.name == "config.json" or file.suffix in _OF_A_MODEL
     ]
     return _hashed(*map(_content, files))
+
+
+def _is_run(reference: str) -> bool:
+    return not (is_shipped(reference) or reference.startswith(PRETRAINED))
+
+
+def _place_of(reference: str) -> tuple[Path, str | None]:
+    """Where a model that is not installed lies, and the member of it that is asked."""
+    from numerate.model.opening import split_reference
+    from numerate.pretrained.backbone import parse_reference
+
+    pretrained = parse_reference(reference)
+    return split_reference(reference) if pretrained is None else (pretrained, None)
 
 
 def _content(file: Path) -> str:
