@@ -77,6 +77,10 @@ class DocumentError(NumerateError):
         return type(self), (self.where, self.reason)
 
 
+class NotInstalledError(DocumentError):
+    """A document that can be read as soon as a package is installed."""
+
+
 class SourceError(NumerateError):
     """A source as a whole cannot be read: missing, empty, a broken archive."""
 

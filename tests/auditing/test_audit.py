@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from tests.auditing.corpora import (
     note,
     write_notes,
 )
+from tests.documents.written_pdf import Page, pdf
 from tests.plausibility.test_command import numerate as command
 from tests.processes import copy_of_this_process
 
@@ -30,6 +32,7 @@ from numerate.auditing.audited import CHECKED, DUPLICATE, FAILED, REPLACED, TAKE
 from numerate.auditing.auditor import Audit
 from numerate.auditing.looked_for import LookedFor
 from numerate.corpus.trees import LocalTree
+from numerate.documents.jsonl import JsonLinesReader
 from numerate.documents.reader import Unit
 from numerate.documents.text import TextReader
 from numerate.engines import engine
@@ -219,6 +222,18 @@ def test_what_still_stands_in_a_copy_is_not_dropped(tmp_path: Path) -> None:
     assert [row["written"] for row in findings(out)] == ["11"]
 
 
+def test_a_copy_that_changes_takes_nothing_from_what_it_was_of(tmp_path: Path) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for name in ("a.md", "b.md", "c.md"):
+        (folder / name).write_text(note(0, 11), encoding="utf-8")
+    audited(folder, out)
+    (folder / "b.md").write_text(note(0), encoding="utf-8")
+    summary = audited(folder, out)
+    assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (2, 1)
+    assert [row["written"] for row in findings(out)] == ["11"]
+
+
 def test_files_that_a_document_takes_in_are_parts_of_it(tmp_path: Path) -> None:
     folder, out = tmp_path / "paper", tmp_path / "out"
     folder.mkdir()
@@ -229,7 +244,8 @@ def test_files_that_a_document_takes_in_are_parts_of_it(tmp_path: Path) -> None:
     assert (summary.documents[CHECKED], summary.documents[TAKEN_IN]) == (1, 1)
     (found,) = findings(out)
     assert (found["document"], found["file"], found["written"]) == ("main.tex", "part.tex", "10")
-    (folder / "part.tex").write_text("Of all, 30 of 60 (20\\%) were women.\n", encoding="utf-8")
+    for name in ("part.tex", "same.tex"):
+        (folder / name).write_text("Of all, 30 of 60 (20\\%) were women.\n", encoding="utf-8")
     assert audited(folder, out).documents[CHECKED] == 1
     (found,) = findings(out)
     assert (found["file"], found["written"]) == ("part.tex", "20")
@@ -257,6 +273,32 @@ def test_lines_are_documents_that_are_told_apart(tmp_path: Path) -> None:
     summary = audited(source, tmp_path / "out")
     assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (6, 1)
     assert findings(tmp_path / "out")[-1]["document"] == "new"
+
+
+def test_a_line_that_failed_counts_as_what_it_was_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, out = tmp_path / "notes.jsonl", tmp_path / "out"
+    lines = [json.dumps({"id": f"n{k}", "text": note(k, 5)}) + "\n" for k in range(3)]
+    source.write_text(lines[0] + lines[0] + lines[1] + lines[2], encoding="utf-8")
+    read = JsonLinesReader.read
+
+    def broken(self: JsonLinesReader, unit: Unit):  # type: ignore[no-untyped-def]
+        if b"n2" in unit.data:
+            return read(self, unit)
+        raise IndexError("list index out of range")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(JsonLinesReader, "read", broken)
+        for _ in range(2):
+            counts = audited(source, out).documents
+            assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (1, 1, 2)
+    source.write_text(lines[0] + lines[0] + lines[1], encoding="utf-8")
+    summary = audited(source, out)
+    counts = summary.documents
+    assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (3, 1, 0)
+    assert summary.skipped == []
+    assert sorted(row["document"] for row in findings(out)) == ["n0", "n1", "n2"]  # as was found
 
 
 def test_tables_by_themselves_and_lone_files_are_read_as_check_reads_them(tmp_path: Path) -> None:
@@ -326,6 +368,48 @@ def test_a_document_that_takes_for_ever_is_left_out_and_tried_again(
     summary = audited(tmp_path / "notes", tmp_path / "out", again)
     assert sorted(again.names) == ["bug.txt", "slow.txt"]
     assert (summary.documents[CHECKED], summary.documents[FAILED]) == (4, 0)
+
+
+def test_a_pdf_waits_for_the_package_that_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    page = Page().text(60, 700, "Of all, 30 of 60 (10%) were women.")
+    (folder / "a.pdf").write_bytes(pdf([page]))
+    with monkeypatch.context() as patch:
+        for module in ("pypdfium2", "pypdfium2.raw"):
+            patch.setitem(sys.modules, module, None)
+        summary = audited(folder, out)
+    assert (summary.documents[UNREAD], summary.documents[FAILED]) == (0, 1)
+    assert "pip install 'numerate[documents]'" in summary.skipped[0]["reason"]
+    summary = audited(folder, out)
+    assert (summary.documents[CHECKED], summary.documents[FAILED]) == (1, 0)
+    assert [row["written"] for row in findings(out)] == ["10"]
+
+
+def test_what_failed_is_not_done_because_it_has_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
+        (folder / name).write_text(note(0 if name < "c" else 3, 11), encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(TextReader, "read", lambda *_: [][0])
+        for _ in range(2):
+            summary = audited(folder, out)
+            assert (summary.documents[FAILED], summary.documents[DUPLICATE]) == (2, 2)
+    (folder / "c.txt").unlink()
+    summary = audited(folder, out)
+    counts = summary.documents
+    assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (2, 1, 1)
+    assert [row["file"] for row in findings(out)] == ["a.txt", "d.txt"]
+    assert [row["file"] for row in summary.skipped] == ["c.txt"]
+    again = Watched()
+    monkeypatch.setattr(LocalTree, "open", lambda *_: pytest.fail("it was read again"))
+    assert audited(folder, out, again).record() == summary.record()
+    assert again.names == []
 
 
 def test_another_way_of_looking_is_refused_unless_all_begins_anew(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from tests.auditing.corpora import audited, files, write_notes
 from tests.clusters import SmallCluster, cluster_of
 
 from numerate.auditing.audit import State
+from numerate.auditing.looked_for import LookedFor
 from numerate.engines import engine
+from numerate.errors import NumerateError
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +36,13 @@ def test_an_audit_while_a_node_dies_is_that_of_one_machine(
     audited(tmp_path / "notes", tmp_path / "there", workers, block=8, report=report)
     assert deaths
     assert files(tmp_path / "there") == files(tmp_path / "here")
+
+
+def test_workers_with_other_models_than_the_driver_are_refused(
+    cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.auditing.looked_for.usable", list)
+    write_notes(tmp_path / "notes", 1)
+    with pytest.raises(NumerateError, match=r"has the models .*articles.*, expected none as here"):
+        audited(tmp_path / "notes", tmp_path / "out", engine("ray", processes=1), LookedFor())
+    assert not (tmp_path / "out").exists()

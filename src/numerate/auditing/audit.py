@@ -125,7 +125,7 @@ def run_audit(
     root = Path() if is_remote(source) else Path(source)
     folder = FindingsFolder(out)
     with folder.place.held(), threads_as_before():
-        folder.begin(what.record(), force=force)
+        folder.begin(what.record(), what.calibrations, force=force)
         ledger = Ledger(folder, source)
         opened = Source(
             source,
@@ -137,7 +137,7 @@ def run_audit(
             apart=_within(source, out),
         )
         state = State(opened.progress.total)
-        work = Surviving(workers, partial(auditor, what, timeout))
+        work = Surviving(workers, partial(auditor, what, timeout, what.installed()))
         filling, number = Audited(), folder.blocks
         for packet, results in work.map(ledger.packets(pieces(opened))):
             found = _in_order(packet, results, source)

@@ -1,5 +1,6 @@
 """What of a source has been seen, now or in an earlier part of the audit, by its content."""
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -50,15 +51,24 @@ class Ledger:
 
     def _load(self, folder: FindingsFolder) -> None:
         columns = ["source", "file", "first", "digest", "mark", "reason", "status"]
+        copies = array("Q")  # the content and the mark of each
         for number in range(folder.blocks):
             for row in folder.documents(number, columns).to_pylist():
                 if row["status"] in (FAILED, REPLACED):  # tried again; and it may come back
                     continue
                 self._known.add(_key(row))
+                content = hash_of(row["digest"])
+                mark = hash_of(row["source"], row["file"], row["mark"])
+                if row["status"] == DUPLICATE:
+                    copies.extend((content, mark) if row["mark"] else ())
+                    continue
                 if row["mark"]:
-                    self._known.add(hash_of(row["source"], row["file"], row["mark"]))
+                    self._known.add(mark)
                 if row["digest"]:
-                    self._known.add(hash_of(row["digest"]))
+                    self._known.add(content)
+        for content, mark in zip(copies[::2], copies[1::2], strict=True):
+            if content in self._known:  # else it is a copy of what is tried again
+                self._known.add(mark)
 
     def is_seen(self, file: File) -> bool:
         """Whether a file is as it was when an earlier part of the audit read it."""

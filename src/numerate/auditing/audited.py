@@ -19,7 +19,7 @@ from numerate.proofreading.selection import all_rules
 CHECKED = "checked"
 DUPLICATE = "duplicate"  # its content was there before
 UNREAD = "unread"  # no reader can read it
-FAILED = "failed"  # it took too long, or somebody made a mistake: tried again the next time
+FAILED = "failed"  # too slow, a mistake, a package that is missing: tried again the next time
 TAKEN_IN = "taken in"  # a part of another document, and checked there
 REPLACED = "replaced"  # its file had other content later
 

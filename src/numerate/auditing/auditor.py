@@ -18,11 +18,12 @@ from numerate.auditing.audited import (
 )
 from numerate.auditing.looked_for import LookedFor
 from numerate.auditing.pieces import Piece
+from numerate.auditing.same_everywhere import check_folder, check_models
 from numerate.documents import AUTO, documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.table_file import is_table_file, read_table_file
-from numerate.errors import DocumentError, NumerateError, one_line
+from numerate.errors import DocumentError, NotInstalledError, NumerateError, one_line
 from numerate.notices import kept
 from numerate.proofreading.asked_models import Asked, first_that_fits
 from numerate.proofreading.check_command import models_asked
@@ -39,13 +40,16 @@ class TookTooLongError(BaseException):
     """Of one document. Nobody on the way takes it for a mistake of a rule, or of a file."""
 
 
-def auditor(what: LookedFor, timeout: float) -> Audit:
-    """What a worker does with pieces.
+def auditor(what: LookedFor, timeout: float, installed: dict[str, str]) -> Audit:
+    """What a worker does with pieces, if it has the models that are `installed` with the driver.
 
     One thread each: there are as many workers as cores, and sums must not depend on how many
     threads there were to share them.
     """
     use_threads(1)
+    with kept():  # what the driver has told of what is installed
+        here = what.installed()
+    check_models(here, installed)
     return Auditor(what, timeout)
 
 
@@ -69,13 +73,14 @@ class Auditor:
         found = Audited()
         with kept():  # who audits a million documents reads no line about each
             try:
+                check_folder(piece.unit)
                 with within(self._timeout):
                     for document in _read(piece.unit, self._what.wanted.input_format):
                         found.add(self._document(piece, document))
             except TookTooLongError:
                 found = not_checked(piece, FAILED, f"took longer than {self._timeout:g} s")
             except DocumentError as error:
-                found = not_checked(piece, UNREAD, error.reason)
+                found = _unread(piece, error)
             except NumerateError:  # of a model, or of what is wanted: that of all documents
                 raise
             except Exception as error:  # one document must not cost the others
@@ -87,7 +92,7 @@ class Auditor:
 
     def _document(self, piece: Piece, document: Document | DocumentError) -> Audited:
         if isinstance(document, DocumentError):
-            return not_checked(piece, UNREAD, document.reason, document.where)
+            return _unread(piece, document, document.where)
         proof, by = self._proof(document)
         wanted = self._what.wanted
         left = likely(proof, wanted.least, wanted.least_of_models)
@@ -137,6 +142,12 @@ def _read(unit: Unit, format: str) -> Iterator[Document | DocumentError]:
         yield read_table_file(unit.name, unit.data)
     else:
         yield from documents(unit)
+
+
+def _unread(piece: Piece, error: DocumentError, document: str | None = None) -> Audited:
+    """What wants a package may have it the next time, or on another machine: it is tried again."""
+    status = FAILED if isinstance(error, NotInstalledError) else UNREAD
+    return not_checked(piece, status, error.reason, document)
 
 
 def not_checked(piece: Piece, status: str, reason: str, document: str | None = None) -> Audited:

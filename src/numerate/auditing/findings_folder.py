@@ -8,6 +8,7 @@ which the next audit writes again. The summary is written last: without one, it 
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from numerate.storage.shared_folder import SharedFolder
 
 SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
 FORMAT, VERSION = "numerate audit", 1
+CALIBRATIONS = "calibrations"
 _BLOCK = re.compile(r"(documents|findings)-([0-9]{5,})\.parquet")
 _SHOWN = 4  # differences that are named
 
@@ -31,6 +33,8 @@ class FindingsFolder:
         self.place = SharedFolder.at(place)
         self.name = str(place)
         self._new: dict[str, Any] | None = None  # settings of an audit that begins anew
+        self._record: dict[str, Any] = {}  # of one that goes on
+        self._calibrations: Callable[[], dict[str, str]] = dict
         self._is_sealed = True
 
     # Blocks
@@ -87,9 +91,20 @@ class FindingsFolder:
 
     # What was looked for
 
-    def begin(self, settings: dict[str, Any], *, force: bool) -> None:
+    def begin(
+        self,
+        settings: dict[str, Any],
+        calibrations: Callable[[], dict[str, str]],
+        *,
+        force: bool,
+    ) -> None:
         """Go on with what is there, if it was looked for in the same way; or begin anew, and then
-        nothing goes before there is something to write in its place."""
+        nothing goes before there is something to write in its place.
+
+        By which calibrations models judge is looked at again when there is: who opens a model may
+        have made its calibration only then.
+        """
+        self._calibrations = calibrations
         names = {name for name in self.place.names() if not _is_left_over(name)}
         strangers = [name for name in names if not _is_own(name)]
         if names and (SETTINGS not in names or strangers):
@@ -101,14 +116,32 @@ class FindingsFolder:
             self._new = settings
 
     def _compare(self, settings: dict[str, Any]) -> None:
-        shape: dict[str, Shape] = {"format": str, "version": int, "settings": dict}
+        shape: dict[str, Shape] = {
+            "format": str,
+            "version": int,
+            "settings": dict,
+            f"{CALIBRATIONS}?": {"*": str},
+        }
         where = f"{self.name}/{SETTINGS}"
         text = (self.place.read(SETTINGS) or b"").decode("utf-8", "replace")
         record = parse_record(text, shape, NumerateError, where)
         if (record["format"], record["version"]) != (FORMAT, VERSION):
             got = f"{record['format']} {record['version']}"
             raise NumerateError(f"{where}: got {got!r}, expected '{FORMAT} {VERSION}'")
-        if other := differences(record["settings"], settings):
+        self._refuse(differences(record["settings"], settings))
+        self._record = record
+        self._known_calibrations()
+
+    def _known_calibrations(self) -> dict[str, str]:
+        """Those of before and of now; of a model that has both, they must be the same."""
+        before: dict[str, str] = self._record.get(CALIBRATIONS, {})
+        known = before | self._calibrations()
+        same = {name: known[name] for name in before}
+        self._refuse(differences({CALIBRATIONS: before}, {CALIBRATIONS: same}))
+        return known
+
+    def _refuse(self, other: list[str]) -> None:
+        if other:
             told = "; ".join(other[:_SHOWN]) + "; …" * (len(other) > _SHOWN)
             raise NumerateError(
                 f"{self.name}: was audited otherwise: {told}; choose another place, or add --force "
@@ -118,15 +151,18 @@ class FindingsFolder:
     def _unseal(self) -> None:
         """From now on it is not whole. Settings stay until there are others: by them a folder is
         known as one of an audit."""
+        calibrations = self._known_calibrations()
         self.place.make()
         others = set(self.place.names()) - {SETTINGS}
         for name in sorted(others, key=lambda name: name != SUMMARY):
             if self._new or name in (SUMMARY, PAGE) or _is_left_over(name):
                 self.place.remove(name)
+        record = self._record
         if self._new:
             record = {"format": FORMAT, "version": VERSION, "settings": self._new}
-            self.place.write(SETTINGS, as_json(record))
-            self._new = None
+        if self._new or calibrations != record.get(CALIBRATIONS, {}):
+            self.place.write(SETTINGS, as_json(record | {CALIBRATIONS: calibrations}))
+        self._new = None
         self._is_sealed = False
 
 

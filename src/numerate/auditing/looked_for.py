@@ -13,8 +13,8 @@ from numerate.proofreading.given_files import is_read
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
+from numerate.runs.folder import calibration_file
 from numerate.shipped.installed import is_shipped, shipped, usable
-from numerate.storage import here
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
 _LARGE = 1 << 28  # bytes; of files beyond it, a sample must do
@@ -44,6 +44,12 @@ class LookedFor:
         read = is_read(name, self.wanted.input_format)
         return read and not self.project.leaves_out(folder / name)
 
+    def installed(self) -> dict[str, str]:
+        """The models that are asked where none is named, the best first, each with a digest."""
+        if self.wanted.models or not self.asks_models:
+            return {}
+        return {model.name: _hashed(*sorted(model.card.files.values())) for model in usable()}
+
     def gpus(self, each: float) -> float:
         """Of a worker, where it needs any."""
         return each if self.asks_models and self.device != "cpu" else 0
@@ -55,7 +61,7 @@ class LookedFor:
         return {
             "numerate": numerate.__version__,
             "codes": sorted(self.codes),
-            "models": _models(wanted) if self.asks_models else {},
+            "models": self._named() if self.asks_models and wanted.models else self.installed(),
             "joining": None if joining is None else _hashed(joining.read_bytes()),
             "alarms": wanted.alarms,
             "min_probability": wanted.least,
@@ -67,6 +73,20 @@ class LookedFor:
             "ignored_patterns": [pattern.pattern for pattern in project.patterns],
             "ignored_files": list(project.files),
         }
+
+    def calibrations(self) -> dict[str, str]:
+        """Of the runs that are named, as far as they are there: who first opens one makes it.
+
+        Models that are installed come with theirs, and that of a pretrained model as it comes is
+        kept in the cache, with what it says of the dataset.
+        """
+        named = self.wanted.models if self.asks_models else ()
+        runs = {reference: _place_of(reference) for reference in filter(_is_run, named)}
+        files = {name: place / calibration_file(member) for name, (place, member) in runs.items()}
+        return {name: _content(file) for name, file in files.items() if file.is_file()}
+
+    def _named(self) -> dict[str, str]:
+        return {reference: _of_reference(reference) for reference in self.wanted.models}
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -86,24 +106,33 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def _models(wanted: Wanted) -> dict[str, str]:
-    if not wanted.models:
-        return {model.name: _hashed(*sorted(model.card.files.values())) for model in usable()}
-    return {reference: _of_reference(reference) for reference in wanted.models}
-
-
 def _of_reference(reference: str) -> str:
     if is_shipped(reference):
         return _hashed(*sorted(shipped(reference).card.files.values()))
-    folder = here(reference.removeprefix(PRETRAINED))
-    if not folder.is_dir():
+    place, _ = _place_of(reference)
+    if reference.startswith(PRETRAINED) and place.is_file():
+        return _content(place)
+    if not place.is_dir():
         raise NumerateError(f"model {reference}: no such folder, and no installed model")
     files = [
         file
-        for file in sorted(folder.rglob("*"))
+        for file in sorted(place.rglob("*"))
         if file.name == "config.json" or file.suffix in _OF_A_MODEL
     ]
     return _hashed(*map(_content, files))
+
+
+def _is_run(reference: str) -> bool:
+    return not (is_shipped(reference) or reference.startswith(PRETRAINED))
+
+
+def _place_of(reference: str) -> tuple[Path, str | None]:
+    """Where a model that is not installed lies, and the member of it that is asked."""
+    from numerate.model.opening import split_reference
+    from numerate.pretrained.backbone import parse_reference
+
+    pretrained = parse_reference(reference)
+    return split_reference(reference) if pretrained is None else (pretrained, None)
 
 
 def _content(file: Path) -> str:

@@ -39,7 +39,7 @@ def pieces(source: Source) -> Iterator[Piece | DocumentError]:
         for one in _lines(unit) if unit.format == LINES else [unit]:
             digest = hashlib.sha256(f"{one.format}\0{one.field}\0".encode())
             digest.update(one.data)
-            takes_in = _may_take_in(one)
+            takes_in = may_take_in(one)
             if takes_in:
                 digest.update(beside(one.folder))
             yield Piece(one, digest.hexdigest()[:32], not takes_in and _is_whole(one))
@@ -55,7 +55,8 @@ def _is_whole(unit: Unit) -> bool:
     return unit.format == PLAIN or type(reader_of(unit.format)).units is Reader.units
 
 
-def _may_take_in(unit: Unit) -> bool:
+def may_take_in(unit: Unit) -> bool:
+    """Whether what is read of it may stand in other files."""
     known = unit.format == TAKES_IN and unit.folder is not None
     return known and any(sign in unit.data for sign in _TAKING)
 

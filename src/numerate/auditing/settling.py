@@ -17,6 +17,7 @@ from numerate.auditing.audited import (
     REPLACED,
     TAKEN_IN,
     UNREAD,
+    Row,
 )
 from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import LINES
@@ -24,6 +25,7 @@ from numerate.documents.taken_in import taken_in
 from numerate.hashes import hash_of
 
 _LIVE = (CHECKED, DUPLICATE, UNREAD, FAILED, TAKEN_IN)
+_UNSETTLED = [_LIVE.index(FAILED), _LIVE.index(DUPLICATE)]  # a later row says more of the file
 _COLUMNS = ["source", "file", "format", "first", "digest", "status", "takes_in"]
 _ALONE = "was a part of another document, and is none now: audit again to have it checked"
 _KNOWN = np.dtype(
@@ -41,15 +43,15 @@ def settle(folder: FindingsFolder) -> None:
             np.array(
                 [
                     (
-                        hash_of(row["source"], row["file"], row["first"]),
+                        _file(row),
                         hash_of(row["digest"]),
                         _LIVE.index(row["status"]),
                         number,
                         index,
                     )
                     for index, row in enumerate(rows)
-                    # A line of a file is no name: another line before it makes it that of another.
-                    if row["status"] in _LIVE and row["format"] != LINES
+                    if row["status"] in _LIVE
+                    and (row["format"], row["status"]) != (LINES, DUPLICATE)
                 ],
                 _KNOWN,
             )
@@ -70,16 +72,24 @@ def settle(folder: FindingsFolder) -> None:
         _mark(folder, number, changes.get(number, ()), inside)
 
 
+def _file(row: Row) -> int:
+    """Of which the last row counts. A line has no name, since a line before it makes it another: it
+    is known by its content, and its copies say nothing of it."""
+    if row["format"] == LINES:
+        return hash_of(row["digest"])
+    return hash_of(row["source"], row["file"], row["first"])
+
+
 def _replaced(known: np.ndarray) -> dict[int, list[int]]:
-    """Rows of each block whose file has a later row with other content, or one that did not fail;
-    what still stands elsewhere, in a copy, stays."""
+    """Rows of each block whose file has a later row: with other content, or since it failed or was
+    a copy of what did. What was checked and still stands elsewhere, in a copy, stays."""
     known = known[np.lexsort((known["row"], known["block"], known["file"]))]
     is_last = np.append(known["file"][1:] != known["file"][:-1], True)[: len(known)]
     last = np.flatnonzero(is_last)[np.cumsum(is_last) - is_last]
     other = known["digest"] != known["digest"][last]
-    failed = (known["status"] == _LIVE.index(FAILED)) & ~is_last
+    tried_again = np.isin(known["status"], _UNSETTLED) & ~is_last
     copies = known["digest"][~other & (known["status"] == _LIVE.index(DUPLICATE))]
-    gone = (other & ~np.isin(known["digest"], copies)) | failed
+    gone = (other & ~np.isin(known["digest"], copies)) | tried_again
     found: dict[int, list[int]] = {}
     for row in known[gone]:
         found.setdefault(int(row["block"]), []).append(int(row["row"]))
@@ -93,8 +103,9 @@ def _mark(
     inside: Collection[tuple[str, str]],
 ) -> None:
     documents = folder.documents(number)
-    rows, gone = documents.to_pylist(), set[str]()
+    rows, gone, has_changed = documents.to_pylist(), set[str](), False
     for index, row in enumerate(rows):
+        was_checked = row["status"] == CHECKED
         if index in replaced:
             row["status"], row["findings"] = REPLACED, 0
         elif row["status"] == CHECKED and (row["source"], row["file"]) in inside:
@@ -103,8 +114,10 @@ def _mark(
             row["status"], row["reason"] = FAILED, _ALONE
         else:
             continue
-        gone.add(row["digest"])
-    if gone:
+        has_changed = True
+        if was_checked:  # what is found in a document is not its copies'
+            gone.add(row["digest"])
+    if has_changed:
         findings = folder.findings(number)
         is_gone = pc.is_in(findings["digest"], value_set=pa.array(sorted(gone), pa.string()))
         folder.write_tables(number, findings.filter(pc.invert(is_gone)), rows)

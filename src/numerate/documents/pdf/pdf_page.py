@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numerate.errors import DocumentError
+from numerate.errors import NotInstalledError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ def pdfium(name: str) -> ModuleType:
         import pypdfium2.raw
     except ImportError:
         reason = "a PDF, which is read after: pip install 'numerate[documents]'"
-        raise DocumentError(name, reason) from None
+        raise NotInstalledError(name, reason) from None
     raw: ModuleType = pypdfium2.raw
     return raw
 
