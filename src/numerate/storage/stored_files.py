@@ -1,9 +1,9 @@
 """What lies in a place elsewhere: names, sizes, and the marks by which a store tells versions."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -80,26 +80,43 @@ def make_parent(system: "AbstractFileSystem", path: str) -> None:
         system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
 
 
-def put_whole(system: "AbstractFileSystem", path: str, data: bytes) -> None:
-    """Write a file that appears whole, or replace one.
+@contextmanager
+def appearing_whole(system: "AbstractFileSystem", path: str) -> Iterator[str]:
+    """The name under which to write a file, so that it appears whole, or replaces one.
 
     In an object store every file does so. Elsewhere (HDFS, SFTP) a file is there from its first
     byte on, and what is cut off stays; so it is written under a hidden name, and renamed.
     """
     if not path.startswith("/"):
-        system.pipe_file(path, data)
+        yield path
         return
     folder, _, name = path.rpartition("/")
     part = f"{folder}/.{name}.{uuid4().hex}"
     try:
-        system.pipe_file(part, data)
-        if system.exists(path):  # which not all rename over
-            system.rm_file(path)
-        system.mv(part, path)
+        yield part
+        _rename_over(system, part, path)
     except BaseException:
         with suppress(Exception):  # what is the matter is told by what was raised
             system.rm_file(part)
         raise
+
+
+def _rename_over(system: "AbstractFileSystem", part: str, path: str) -> None:
+    """In one step where a store can (SFTP); where it refuses (HDFS), what is there goes first."""
+    try:
+        system.mv(part, path)
+    except Exception:
+        if not system.exists(part) or not system.exists(path):
+            raise
+    if system.exists(part):  # some refuse without a word
+        system.rm_file(path)
+        system.mv(part, path)
+
+
+def put_whole(system: "AbstractFileSystem", path: str, data: bytes) -> None:
+    """Write a file that appears whole, or replace one."""
+    with appearing_whole(system, path) as part:
+        system.pipe_file(part, data)
 
 
 def version_of(entries: Listing) -> str:
