@@ -216,6 +216,47 @@ def test_a_partial_upload_is_refused_and_replaced(
     assert content(here(place)).keys() == {"a.txt", "inner/b.txt", SEAL}
 
 
+def test_a_place_whose_replacement_failed_is_replaced_the_next_time(
+    place: str, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the old has files that the new has not."""
+    put(place, more=("calibration.json",))
+    store, root = filesystem(place)
+    put_file = store.put_file
+
+    def full(local: str, path: str, **more: object) -> None:
+        if path.endswith("a.txt"):
+            raise OSError(28, "No space left on device")
+        put_file(local, path, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "put_file", full)
+        with pytest.raises(FailureError, match=f"^{place}/a.txt: No space left on device; what"):
+            put(place, "two", force=True)
+    assert store.find(root) == []  # what is left of the old one is of no use to anybody
+    put(place, "three", force=True)
+    assert content(here(place)).keys() == {"a.txt", "inner/b.txt", SEAL}
+
+
+def test_what_another_brought_during_a_failed_replacement_is_not_replaced(
+    bucket: str, s3: s3fs.S3FileSystem, client: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = f"s3://{bucket}/d"
+    put(place)
+
+    def full(*_: object) -> None:
+        s3.pipe_file(f"{bucket}/d/thesis.txt", b"years of work")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "put_file", full)
+        with pytest.raises(FailureError, match="No space left on device"):
+            put(place, "two", force=True)
+    with pytest.raises(NumerateError, match=f"^{place}: {SEAL} is missing, so it is not replaced"):
+        put(place, "three", force=True)
+    assert s3.find(f"{bucket}/d") == [f"{bucket}/d/thesis.txt"]
+
+
 def _in_a_new_loop(call: object) -> None:
     """fsspec's thread is not in a copy of this process."""
     import fsspec.asyn

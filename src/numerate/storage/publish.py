@@ -198,9 +198,10 @@ class Upload:
             with told(self.place):
                 create(self.store, f"{self.root}/{seal}", (folder / seal).read_bytes())
         except BaseException:
-            with suppress(NumerateError), told(self.place):  # what stays has no seal
+            with suppress(NumerateError), told(self.place):  # what stays has no seal, but the mark
                 self.hold.check()
-                self.remove(listing(self.store, self.root).keys() & set(names))
+                ours = old.keys() | set(names)
+                self.remove(listing(self.store, self.root).keys() & ours)
                 self.store.rm_file(mark)
             raise
         with suppress(NumerateError), told(self.place):  # beside a seal it says nothing
