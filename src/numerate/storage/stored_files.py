@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8  # files under way
 HOLD = ".numerate-writing"  # who writes there, while somebody does
+_PAGES = (".html", ".htm", ".xhtml")
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "crc32c")
 _TIMES = (
     "LastModified",
@@ -45,8 +46,11 @@ Listing = dict[str, Entry]
 def listing(system: "AbstractFileSystem", root: str) -> Listing:
     """The files of a folder, by their names in it; none where there is no such folder.
 
-    What is hidden in the folder, as a note of who writes there, is not its content.
+    What is hidden in the folder, as a note of who writes there, is not its content. Of a file some
+    stores find itself, and say nothing of it.
     """
+    if _is_on_the_web(root) and root.lower().endswith(_PAGES):
+        return {}  # or what it links to would be in it
     system.invalidate_cache()
     try:
         found = system.find(root, detail=True)
@@ -56,7 +60,7 @@ def listing(system: "AbstractFileSystem", root: str) -> Listing:
     entries = {}
     for path, info in found.items():
         relative = PurePosixPath(path)
-        if info["type"] != "file" or relative == base or not relative.is_relative_to(base):
+        if info.get("type") != "file" or relative == base or not relative.is_relative_to(base):
             continue
         name = relative.relative_to(base)
         if ".." in name.parts:
@@ -70,8 +74,15 @@ def check_bucket(system: "AbstractFileSystem", root: str, place: str) -> None:
     """Refuse a place in a bucket that does not exist; other file systems have none."""
     bucket = root.split("/", 1)[0]
     with told(place):
-        if bucket and not system.exists(bucket):
+        if _is_on_the_web(root):
+            system.ls(root)  # where there is no server, or nothing, that says so
+        elif bucket and not system.exists(bucket):
             raise NumerateError(f"{place}: no such bucket: {bucket}")
+
+
+def _is_on_the_web(root: str) -> bool:
+    """There, paths are whole addresses."""
+    return root.lower().startswith(("http://", "https://"))
 
 
 def make_parent(system: "AbstractFileSystem", path: str) -> None:
