@@ -10,6 +10,7 @@ from socket import gethostname
 import pytest
 import requests
 import s3fs
+from tests.disks import Disk
 from tests.processes import copy_of_this_process
 
 from numerate.atomic import InUseError
@@ -26,6 +27,7 @@ from numerate.storage import (
     write,
 )
 from numerate.storage import hold as holds
+from numerate.storage.shared_folder import SharedFolder
 from numerate.storage.stored_files import HOLD
 
 SEAL = "manifest.json"
@@ -374,6 +376,65 @@ def test_a_hold_is_renewed(
             time.sleep(0.01)
         assert json.loads(s3.cat_file(note))["id"] == first["id"]
         fill(folder)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> SharedFolder:
+    """A folder where a file is there from its first byte on."""
+    return SharedFolder.at(f"disk://{tmp_path}/d")
+
+
+def test_a_hold_whose_note_is_being_written_is_no_others(
+    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A renewal as others see it: half of the note, then none, then all of it."""
+    cat_file = Disk.cat_file
+
+    def renewed_meanwhile(self: Disk, path: str, **options: object) -> bytes:
+        data: bytes = cat_file(self, path, **options)
+        seen = states.pop() if states else "all"
+        if seen == "nothing":
+            raise FileNotFoundError(path)
+        return data[:9] if seen == "half" else data
+
+    monkeypatch.setattr(Disk, "cat_file", renewed_meanwhile)
+    states: list[str] = []
+    with disk.held():
+        states = ["nothing", "half"]
+        disk.write("a.txt", b"one")
+        states = ["nothing", "half"]
+        with pytest.raises(InUseError, match="in use by process"), disk.held():
+            pass
+    assert states == []
+
+
+def test_a_renewal_that_is_cut_off_leaves_the_note(
+    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with disk.held():
+        with monkeypatch.context() as patched:
+            patched.setattr(Disk, "is_cut", True)
+            with pytest.raises(FailureError, match="the connection was lost"):
+                disk._hold.renew()
+        disk._hold.check()
+        disk.write("a.txt", b"one")
+
+
+def test_a_note_on_its_way_is_no_file_of_the_folder(
+    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An audit removes what it finds there of others."""
+    mv, seen = Disk.mv, []
+
+    def looked(self: Disk, old: str, new: str, **options: object) -> None:
+        seen.append(disk.names())
+        mv(self, old, new, **options)
+
+    with disk.held():
+        disk.write("a.txt", b"one")
+        monkeypatch.setattr(Disk, "mv", looked)
+        disk._hold.renew()
+    assert seen == [["a.txt"]]
 
 
 def test_a_bucket_that_disappears_midway(
