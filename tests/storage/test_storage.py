@@ -331,6 +331,21 @@ def test_a_hold_of_a_process_whose_number_is_anothers_now_ends_too(
     put(f"s3://{bucket}/d")
 
 
+def test_of_another_container_it_is_not_said_that_a_process_is_gone(
+    bucket: str, s3: s3fs.S3FileSystem
+) -> None:
+    """Some have the name of their machine, and each its own numbers of processes."""
+    now, ended = time.time(), copy_of_this_process(int)
+    ended.join()
+    note = {"id": "x", "process": ended.pid, "machine": gethostname(), "since": now, "renewed": now}
+    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note | {"numbers": "pid:[1]"}).encode())
+    with pytest.raises(InUseError, match=f"in use by process {ended.pid} on "):
+        put(f"s3://{bucket}/d")
+    note["numbers"] = holds._numbers()
+    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note).encode())
+    put(f"s3://{bucket}/d")
+
+
 def test_what_a_power_cut_spoils_of_the_mirror_is_fetched_again(
     bucket: str, s3: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ class Hold:
             "id": self.id,
             "process": os.getpid(),
             "machine": gethostname(),
+            "numbers": _numbers(),
             "since": self.since,
             "renewed": time.time(),
         }
@@ -108,7 +109,16 @@ class Hold:
 def _is_given_up(note: dict[str, Any]) -> bool:
     if time.time() - float(note["renewed"]) > GIVEN_UP:
         return True  # also here: containers have the same names and numbers again and again
-    return bool(note["machine"] == gethostname()) and not _is_alive(note["process"])
+    is_here = (note["machine"], note.get("numbers")) == (gethostname(), _numbers())
+    return is_here and not _is_alive(note["process"])
+
+
+def _numbers() -> str:
+    """Whose numbers of processes are ours: each container of a machine may have its own."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:  # not Linux
+        return ""
 
 
 def _is_alive(process: int) -> bool:
