@@ -10,8 +10,8 @@ from typing import Any
 
 import fsspec
 import pytest
-from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
+from tests.disks import Disk
 
 from numerate.atomic import locked
 from numerate.corpus.prepare import prepare
@@ -147,23 +147,11 @@ def test_a_stream_that_breaks_off_is_no_damaged_archive(
         prepare("memory://bucket/c.tar", tmp_path / "out")
 
 
-class Disk(LocalFileSystem):
-    """A file system elsewhere whose folders must be made, and whose files are there from their
-    first byte on, as those of SFTP."""
-
-    protocol = "disk"
-    is_cut = False
-
-    def pipe_file(self, path: str, value: bytes, **options: Any) -> None:
-        super().pipe_file(path, value[:1] if Disk.is_cut else value, **options)
-        if Disk.is_cut:
-            raise OSError("the connection was lost")
-
-
+@pytest.mark.parametrize("renames_over", [True, False])
 def test_files_that_workers_share_appear_whole_on_disks_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    renames_over: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fsspec.register_implementation("disk", Disk, clobber=True)
+    monkeypatch.setattr(Disk, "renames_over", renames_over)
     folder = SharedFolder(f"disk://{tmp_path}/.out.staged/job", lasting=True)
     folder.make()
     for data in (b"one", b"two"):

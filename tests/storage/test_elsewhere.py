@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import s3fs
+from tests.disks import Disk
 from tests.plausibility.test_command import numerate as command
 from tests.pretrained.conftest import save
+from tests.processes import copy_of_this_process
 
 import numerate
 from numerate.corpus.dataset import Dataset
@@ -22,7 +25,7 @@ from numerate.places import is_being_made, place_of
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import PretrainedLM
 from numerate.pretrained.store import Store
-from numerate.runs.folder import RunFolder
+from numerate.runs.folder import CHECKPOINT, RunFolder
 from numerate.storage.shared_cache import cache_here
 from numerate.training import elsewhere
 from numerate.training.options import TrainingOptions
@@ -184,6 +187,35 @@ def test_checkpoints_are_uploaded_while_it_trains(
 
     train_mog(data, f"s3://{bucket}/runs/mog", epochs=3, reporter=Looking(ValueError))
     assert seen == [False, True, True]  # our reporter hears of an epoch before the store does
+
+
+@pytest.mark.parametrize("renames_over", [True, False])
+def test_a_kill_during_an_upload_leaves_the_checkpoint_before(
+    renames_over: bool, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a file is there from its first byte on."""
+    monkeypatch.setattr(Disk, "renames_over", renames_over)
+    place = f"disk://{tmp_path}/runs/mog"
+
+    def killed_midway() -> None:
+        def put_file(self: Disk, local: str, path: str) -> None:
+            Path(path).write_bytes(Path(local).read_bytes()[:1])
+            os._exit(9)
+
+        Disk.put_file = put_file
+        run.keep()
+
+    with elsewhere._lead(place, resume=False, force=False) as run:
+        for checkpoint in (b"first", b"second"):
+            (run.folder / CHECKPOINT).write_bytes(checkpoint)
+            run.keep()
+        (run.folder / CHECKPOINT).write_bytes(b"third, cut off")
+        process = copy_of_this_process(killed_midway)
+        process.join()
+        assert process.exitcode == 9
+    with elsewhere._lead(place, resume=True, force=False) as run:
+        assert files(run.folder).keys() == {CHECKPOINT}
+        assert (run.folder / CHECKPOINT).read_bytes() == b"second"
 
 
 def test_a_finished_run_whose_bucket_has_gone_is_kept(

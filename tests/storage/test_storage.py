@@ -10,6 +10,7 @@ from socket import gethostname
 import pytest
 import requests
 import s3fs
+from tests.disks import Disk
 from tests.processes import copy_of_this_process
 
 from numerate.atomic import InUseError
@@ -26,6 +27,7 @@ from numerate.storage import (
     write,
 )
 from numerate.storage import hold as holds
+from numerate.storage.shared_folder import SharedFolder
 from numerate.storage.stored_files import HOLD
 
 SEAL = "manifest.json"
@@ -216,6 +218,47 @@ def test_a_partial_upload_is_refused_and_replaced(
     assert content(here(place)).keys() == {"a.txt", "inner/b.txt", SEAL}
 
 
+def test_a_place_whose_replacement_failed_is_replaced_the_next_time(
+    place: str, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the old has files that the new has not."""
+    put(place, more=("calibration.json",))
+    store, root = filesystem(place)
+    put_file = store.put_file
+
+    def full(local: str, path: str, **more: object) -> None:
+        if path.endswith("a.txt"):
+            raise OSError(28, "No space left on device")
+        put_file(local, path, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "put_file", full)
+        with pytest.raises(FailureError, match=f"^{place}/a.txt: No space left on device; what"):
+            put(place, "two", force=True)
+    assert store.find(root) == []  # what is left of the old one is of no use to anybody
+    put(place, "three", force=True)
+    assert content(here(place)).keys() == {"a.txt", "inner/b.txt", SEAL}
+
+
+def test_what_another_brought_during_a_failed_replacement_is_not_replaced(
+    bucket: str, s3: s3fs.S3FileSystem, client: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = f"s3://{bucket}/d"
+    put(place)
+
+    def full(*_: object) -> None:
+        s3.pipe_file(f"{bucket}/d/thesis.txt", b"years of work")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "put_file", full)
+        with pytest.raises(FailureError, match="No space left on device"):
+            put(place, "two", force=True)
+    with pytest.raises(NumerateError, match=f"^{place}: {SEAL} is missing, so it is not replaced"):
+        put(place, "three", force=True)
+    assert s3.find(f"{bucket}/d") == [f"{bucket}/d/thesis.txt"]
+
+
 def _in_a_new_loop(call: object) -> None:
     """fsspec's thread is not in a copy of this process."""
     import fsspec.asyn
@@ -288,6 +331,21 @@ def test_a_hold_of_a_process_whose_number_is_anothers_now_ends_too(
     put(f"s3://{bucket}/d")
 
 
+def test_of_another_container_it_is_not_said_that_a_process_is_gone(
+    bucket: str, s3: s3fs.S3FileSystem
+) -> None:
+    """Some have the name of their machine, and each its own numbers of processes."""
+    now, ended = time.time(), copy_of_this_process(int)
+    ended.join()
+    note = {"id": "x", "process": ended.pid, "machine": gethostname(), "since": now, "renewed": now}
+    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note | {"numbers": "pid:[1]"}).encode())
+    with pytest.raises(InUseError, match=f"in use by process {ended.pid} on "):
+        put(f"s3://{bucket}/d")
+    note["numbers"] = holds._numbers()
+    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note).encode())
+    put(f"s3://{bucket}/d")
+
+
 def test_what_a_power_cut_spoils_of_the_mirror_is_fetched_again(
     bucket: str, s3: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -333,6 +391,65 @@ def test_a_hold_is_renewed(
             time.sleep(0.01)
         assert json.loads(s3.cat_file(note))["id"] == first["id"]
         fill(folder)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> SharedFolder:
+    """A folder where a file is there from its first byte on."""
+    return SharedFolder.at(f"disk://{tmp_path}/d")
+
+
+def test_a_hold_whose_note_is_being_written_is_no_others(
+    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A renewal as others see it: half of the note, then none, then all of it."""
+    cat_file = Disk.cat_file
+
+    def renewed_meanwhile(self: Disk, path: str, **options: object) -> bytes:
+        data: bytes = cat_file(self, path, **options)
+        seen = states.pop() if states else "all"
+        if seen == "nothing":
+            raise FileNotFoundError(path)
+        return data[:9] if seen == "half" else data
+
+    monkeypatch.setattr(Disk, "cat_file", renewed_meanwhile)
+    states: list[str] = []
+    with disk.held():
+        states = ["nothing", "half"]
+        disk.write("a.txt", b"one")
+        states = ["nothing", "half"]
+        with pytest.raises(InUseError, match="in use by process"), disk.held():
+            pass
+    assert states == []
+
+
+def test_a_renewal_that_is_cut_off_leaves_the_note(
+    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with disk.held():
+        with monkeypatch.context() as patched:
+            patched.setattr(Disk, "is_cut", True)
+            with pytest.raises(FailureError, match="the connection was lost"):
+                disk._hold.renew()
+        disk._hold.check()
+        disk.write("a.txt", b"one")
+
+
+def test_a_note_on_its_way_is_no_file_of_the_folder(
+    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An audit removes what it finds there of others."""
+    mv, seen = Disk.mv, []
+
+    def looked(self: Disk, old: str, new: str, **options: object) -> None:
+        seen.append(disk.names())
+        mv(self, old, new, **options)
+
+    with disk.held():
+        disk.write("a.txt", b"one")
+        monkeypatch.setattr(Disk, "mv", looked)
+        disk._hold.renew()
+    assert seen == [["a.txt"]]
 
 
 def test_a_bucket_that_disappears_midway(

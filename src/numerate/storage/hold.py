@@ -19,12 +19,13 @@ from uuid import uuid4
 from numerate.atomic import InUseError
 from numerate.errors import FailureError, NumerateError
 from numerate.storage.filesystems import told
-from numerate.storage.stored_files import HOLD, create
+from numerate.storage.stored_files import HOLD, create, put_whole
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 RENEWED, GIVEN_UP = 60.0, 300.0  # seconds
+_PAUSES = (0.1, 0.2, 0.4)  # seconds before it is believed that there is no note
 _KEYS = {"id", "process", "machine", "since", "renewed"}  # of the note
 
 
@@ -52,7 +53,7 @@ class Hold:
                         f"{self.place}: in use by {who}; wait until it has ended; "
                         f"if it was killed, its hold ends after {minutes}"
                     ) from None
-                self.store.pipe_file(self.path, self._note())
+                put_whole(self.store, self.path, self._note())
         self.check()
 
     def check(self) -> None:
@@ -74,19 +75,29 @@ class Hold:
     def renew(self) -> None:
         self.check()
         with told(self.place):
-            self.store.pipe_file(self.path, self._note())
+            put_whole(self.store, self.path, self._note())
 
     def _note(self) -> bytes:
         note = {
             "id": self.id,
             "process": os.getpid(),
             "machine": gethostname(),
+            "numbers": _numbers(),
             "since": self.since,
             "renewed": time.time(),
         }
         return json.dumps(note).encode()
 
     def _read(self) -> dict[str, Any] | None:
+        """Where a store replaces no file in one step, there may be none, or a part, for a moment
+        while it is renewed; so a note that is not there is looked for again."""
+        for pause in _PAUSES:
+            if (note := self._look()) is not None:
+                return note
+            time.sleep(pause)
+        return self._look()
+
+    def _look(self) -> dict[str, Any] | None:
         try:
             note = json.loads(self.store.cat_file(self.path))
         except (FileNotFoundError, ValueError):
@@ -98,7 +109,16 @@ class Hold:
 def _is_given_up(note: dict[str, Any]) -> bool:
     if time.time() - float(note["renewed"]) > GIVEN_UP:
         return True  # also here: containers have the same names and numbers again and again
-    return bool(note["machine"] == gethostname()) and not _is_alive(note["process"])
+    is_here = (note["machine"], note.get("numbers")) == (gethostname(), _numbers())
+    return is_here and not _is_alive(note["process"])
+
+
+def _numbers() -> str:
+    """Whose numbers of processes are ours: each container of a machine may have its own."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:  # not Linux
+        return ""
 
 
 def _is_alive(process: int) -> bool:

@@ -27,7 +27,14 @@ from numerate.places import (
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files, written_to
-from numerate.storage.stored_files import all_at_once, create, listing, make_parent, put_whole
+from numerate.storage.stored_files import (
+    all_at_once,
+    appearing_whole,
+    create,
+    listing,
+    make_parent,
+    put_whole,
+)
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -182,27 +189,34 @@ class Upload:
             if seal in old:
                 self.store.rm_file(f"{self.root}/{seal}")
         try:
-            self.put(folder, early)
-            self.put(folder, [name for name in names if name != seal and name not in early])
+            late = [name for name in names if name != seal and name not in early]
+            self.put(folder, early, in_place=True)
+            self.put(folder, late, in_place=True)
             self.remove(old.keys() - set(names))
             self._check_sizes(folder, names, seal)
             self.hold.check()
             with told(self.place):
                 create(self.store, f"{self.root}/{seal}", (folder / seal).read_bytes())
         except BaseException:
-            with suppress(NumerateError), told(self.place):  # what stays has no seal
+            with suppress(NumerateError), told(self.place):  # what stays has no seal, but the mark
                 self.hold.check()
-                self.remove(listing(self.store, self.root).keys() & set(names))
+                ours = old.keys() | set(names)
+                self.remove(listing(self.store, self.root).keys() & ours)
                 self.store.rm_file(mark)
             raise
         with suppress(NumerateError), told(self.place):  # beside a seal it says nothing
             self.store.rm_file(mark)
 
-    def put(self, folder: Path, names: Iterable[str]) -> None:
+    def put(self, folder: Path, names: Iterable[str], *, in_place: bool = False) -> None:
+        """Each file stays as it was until the new one is whole; `in_place`, where nobody opens the
+        folder meanwhile, it need not."""
+
         def put(name: str) -> None:
+            path = f"{self.root}/{name}"
             with told(f"{self.place}/{name}"):
-                make_parent(self.store, f"{self.root}/{name}")
-                self.store.put_file(str(folder / name), f"{self.root}/{name}")
+                make_parent(self.store, path)
+                with nullcontext(path) if in_place else appearing_whole(self.store, path) as part:
+                    self.store.put_file(str(folder / name), part)
 
         all_at_once(put, names)
 

@@ -108,7 +108,7 @@ class SharedFolder:
                 found = [path.rpartition("/")[2] for path in system.ls(root, detail=False)]
             except FileNotFoundError:
                 return []
-        return [name for name in found if name != HOLD]
+        return [name for name in found if HOLD not in name]  # nor the note that is to replace it
 
     def remove(self, name: str) -> None:
         if isinstance(self.place, Path):

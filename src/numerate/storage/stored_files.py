@@ -1,9 +1,9 @@
 """What lies in a place elsewhere: names, sizes, and the marks by which a store tells versions."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8  # files under way
 HOLD = ".numerate-writing"  # who writes there, while somebody does
+_PAGES = (".html", ".htm", ".xhtml")
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "crc32c")
 _TIMES = (
     "LastModified",
@@ -45,8 +46,11 @@ Listing = dict[str, Entry]
 def listing(system: "AbstractFileSystem", root: str) -> Listing:
     """The files of a folder, by their names in it; none where there is no such folder.
 
-    What is hidden in the folder, as a note of who writes there, is not its content.
+    What is hidden in the folder, as a note of who writes there, is not its content. Of a file some
+    stores find itself, and say nothing of it.
     """
+    if _is_on_the_web(root) and root.lower().endswith(_PAGES):
+        return {}  # or what it links to would be in it
     system.invalidate_cache()
     try:
         found = system.find(root, detail=True)
@@ -56,7 +60,7 @@ def listing(system: "AbstractFileSystem", root: str) -> Listing:
     entries = {}
     for path, info in found.items():
         relative = PurePosixPath(path)
-        if info["type"] != "file" or relative == base or not relative.is_relative_to(base):
+        if info.get("type") != "file" or relative == base or not relative.is_relative_to(base):
             continue
         name = relative.relative_to(base)
         if ".." in name.parts:
@@ -70,8 +74,15 @@ def check_bucket(system: "AbstractFileSystem", root: str, place: str) -> None:
     """Refuse a place in a bucket that does not exist; other file systems have none."""
     bucket = root.split("/", 1)[0]
     with told(place):
-        if bucket and not system.exists(bucket):
+        if _is_on_the_web(root):
+            system.ls(root)  # where there is no server, or nothing, that says so
+        elif bucket and not system.exists(bucket):
             raise NumerateError(f"{place}: no such bucket: {bucket}")
+
+
+def _is_on_the_web(root: str) -> bool:
+    """There, paths are whole addresses."""
+    return root.lower().startswith(("http://", "https://"))
 
 
 def make_parent(system: "AbstractFileSystem", path: str) -> None:
@@ -80,26 +91,43 @@ def make_parent(system: "AbstractFileSystem", path: str) -> None:
         system.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
 
 
-def put_whole(system: "AbstractFileSystem", path: str, data: bytes) -> None:
-    """Write a file that appears whole, or replace one.
+@contextmanager
+def appearing_whole(system: "AbstractFileSystem", path: str) -> Iterator[str]:
+    """The name under which to write a file, so that it appears whole, or replaces one.
 
     In an object store every file does so. Elsewhere (HDFS, SFTP) a file is there from its first
     byte on, and what is cut off stays; so it is written under a hidden name, and renamed.
     """
     if not path.startswith("/"):
-        system.pipe_file(path, data)
+        yield path
         return
     folder, _, name = path.rpartition("/")
     part = f"{folder}/.{name}.{uuid4().hex}"
     try:
-        system.pipe_file(part, data)
-        if system.exists(path):  # which not all rename over
-            system.rm_file(path)
-        system.mv(part, path)
+        yield part
+        _rename_over(system, part, path)
     except BaseException:
         with suppress(Exception):  # what is the matter is told by what was raised
             system.rm_file(part)
         raise
+
+
+def _rename_over(system: "AbstractFileSystem", part: str, path: str) -> None:
+    """In one step where a store can (SFTP); where it refuses (HDFS), what is there goes first."""
+    try:
+        system.mv(part, path)
+    except Exception:
+        if not system.exists(part) or not system.exists(path):
+            raise
+    if system.exists(part):  # some refuse without a word
+        system.rm_file(path)
+        system.mv(part, path)
+
+
+def put_whole(system: "AbstractFileSystem", path: str, data: bytes) -> None:
+    """Write a file that appears whole, or replace one."""
+    with appearing_whole(system, path) as part:
+        system.pipe_file(part, data)
 
 
 def version_of(entries: Listing) -> str:
