@@ -76,6 +76,7 @@ class Supervisor:
         self._files = ServedFiles(plan.sources, plan.joining)
         self._reasons: list[str] | None = None  # why models could not be loaded; None: no reload
         self._to_load: list[Worker] = []  # the others still answer at full speed
+        self._reload_begun = 0.0
         self._is_stale = False
         self._is_over = False
         self._started = time.time()
@@ -162,8 +163,8 @@ class Supervisor:
             worker.order("serve")
         elif said == "serving":
             worker.is_serving = True
-            if self._is_stale:  # what it could load, the others may be able to load by now
-                self._files.ask()
+            if self._is_stale or worker.begun < self._reload_begun:
+                self._files.ask()  # its model may be another than that of the others
         elif worker.process is None or not worker.process.is_alive():
             self._start_anew(worker)
 
@@ -191,9 +192,11 @@ class Supervisor:
 
     def _begin_reload(self) -> None:
         self._reasons, self._to_load = [], list(self._workers)
+        self._reload_begun = time.monotonic()
 
     def _go_on_loading(self, reasons: list[str]) -> None:
-        """One after the other; who has died meanwhile loads what there is when it is started."""
+        """One after the other; who is not serving is passed over: started before this, it makes
+        all load once more when it serves; started later, it loads what there is by then."""
         while self._to_load and not reasons:
             worker = self._to_load.pop(0)
             if worker.is_serving:
@@ -209,6 +212,8 @@ class Supervisor:
             if worker.is_serving:
                 worker.order("drop" if reasons else "switch")
                 worker.order("stale" if reasons else "current")
+                if reasons and worker.begun > self._reload_begun:  # it loaded what others could not
+                    self._files.ask()
         self._files.were_opened()
 
     def _end_all(self) -> None:
