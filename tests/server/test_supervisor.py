@@ -2,12 +2,13 @@
 
 import multiprocessing
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from tests.server.test_guard import wait_until
 from tests.server.test_served_files import replace
 
-from numerate.errors import NumerateError
+from numerate.errors import FailureError, NumerateError
 from numerate.plausibility.source import ModelSource
 from numerate.server import supervisor
 from numerate.server.guard import Access
@@ -72,9 +73,14 @@ class Supervised:
             assert worker.hears() == ["serve"]
             worker.says("serving")
 
-    def next(self) -> StandIn:
+    def next(self, seconds: float = SECONDS) -> StandIn:
         """The worker that is started next."""
-        return self._begun.get(timeout=SECONDS)
+        return self._begun.get(timeout=seconds)
+
+    def ends_by_one_more_death(self) -> bool:
+        with suppress(Empty):
+            self.next(0.1).die()
+        return self.running.done()
 
 
 @pytest.fixture
@@ -114,7 +120,13 @@ def supervised(run: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervise
             yield Supervised(running, begun)
         finally:
             ends[0]()
-    assert running.exception() is None
+    assert running.done()
+
+
+def serves(worker: StandIn) -> None:
+    worker.says("loaded")
+    assert worker.hears(2) == ["current", "serve"]
+    worker.says("serving")
 
 
 def all_switch(*workers: StandIn) -> None:
@@ -153,11 +165,49 @@ def test_who_was_started_with_what_another_could_not_load_makes_it_load_once_mor
     supervised.first.die()
     assert supervised.second.hears() == ["load"]
     anew = supervised.next()
-    anew.says("loaded")
-    assert anew.hears(2) == ["current", "serve"]
-    anew.says("serving")
+    serves(anew)
     supervised.second.says(NumerateError("no memory for both"))
     for worker in (anew, supervised.second):
         assert worker.hears(2) == ["drop", "stale"]
     all_switch(anew, supervised.second)
     assert not anew.pipe.poll(0.2)
+
+
+def test_a_server_ends_when_none_answers_and_none_lives_until_it_does(
+    run: Path, supervised: Supervised, caplog: pytest.LogCaptureFixture
+) -> None:
+    replace(run, "model.safetensors", "new")
+    for worker in (supervised.first, supervised.second):
+        assert worker.hears() == ["load"]
+        worker.die()  # there is no memory for both models, and then none for the new one
+    wait_until(supervised.ends_by_one_more_death)
+    reason = "no worker answers any more: worker [01] ended while it was started, with status -9"
+    with pytest.raises(FailureError, match=reason):
+        supervised.running.result()
+    assert "answer from now on" not in caplog.text
+
+
+def test_as_long_as_one_answers_the_others_are_tried(supervised: Supervised) -> None:
+    supervised.first.die()
+    for _ in range(2 * supervisor.TRIES):
+        supervised.next().die()
+    anew = supervised.next()
+    serves(anew)
+    for worker in (anew, supervised.second):  # what was tried before one served is forgotten
+        worker.die()
+    for _ in range(2):
+        supervised.next().die()
+    for _ in range(2):
+        serves(supervised.next())
+
+
+def test_who_is_long_in_dying_before_it_serves_is_left_for_longer_and_longer(
+    supervised: Supervised, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "LONGEST_PAUSE", 30.0)
+    monkeypatch.setattr(supervisor, "STEADY", 0.0)
+    supervised.first.die()
+    supervised.next().die()
+    died = time.monotonic()
+    supervised.next()
+    assert time.monotonic() - died > 1.0  # the pause before was half a second
