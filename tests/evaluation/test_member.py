@@ -14,7 +14,8 @@ from numerate.errors import RunError
 from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.evaluate_command import evaluate_runs
 from numerate.heads.combination import CombinationHead
-from numerate.model.opening import open_stored, split_reference
+from numerate.model.opening import open_stored
+from numerate.runs.run_reference import split_reference
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 

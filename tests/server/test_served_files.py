@@ -86,7 +86,14 @@ def test_who_asks_need_not_change_anything(folder: Path) -> None:
 def test_models_are_looked_for_where_they_are_opened_from(tmp_path: Path) -> None:
     assert place_of("articles") == shipped("articles").folder
     assert place_of(f"hf:{tmp_path}/model.gguf") == tmp_path / "model.gguf"
-    assert place_of(str(tmp_path)) == tmp_path
+    assert place_of(str(tmp_path)) == place_of(f"file://{tmp_path}") == tmp_path
+    assert place_of("memory://bucket/run:mog") == Path("memory://bucket/run:mog")  # not fetched
+
+
+def test_a_member_is_served_anew_when_its_run_has_changed(folder: Path) -> None:
+    files = ServedFiles([ModelSource(f"{folder}:mog")])
+    replace(folder, "model.safetensors", "new")
+    assert [files.have_changed() for _ in range(2)] == [False, True]
 
 
 def test_requests_under_way_end_with_the_old_model_and_new_ones_have_the_new() -> None:

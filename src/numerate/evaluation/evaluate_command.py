@@ -13,7 +13,7 @@ from numerate.evaluation.result_tables import (
     models_table,
     result_tables,
 )
-from numerate.model.opening import Settings, split_reference
+from numerate.model.opening import Settings
 from numerate.model.stored import StoredModel
 from numerate.notices import say
 from numerate.places import as_named
@@ -21,6 +21,7 @@ from numerate.pretrained.backbone import PREFIX, parse_reference
 from numerate.pretrained.block_reader import Readers
 from numerate.progress import PassProgress
 from numerate.runs.folder import METRICS
+from numerate.runs.run_reference import split_reference
 from numerate.sight.columns import check_level
 from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
 from numerate.vocabulary import Vocabulary

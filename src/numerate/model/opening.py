@@ -29,8 +29,8 @@ from numerate.pretrained.packaged import located
 from numerate.pretrained.store import Progress, remembered_cache
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
-from numerate.shipped.installed import is_shipped, language_model_of
-from numerate.storage import exists, here, is_remote
+from numerate.runs.run_reference import split_reference
+from numerate.storage import here
 from numerate.vocabulary import Vocabulary
 
 VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the candidates
@@ -248,19 +248,6 @@ def _open_tuned(place: str, trusted: bool, device: torch.device) -> PretrainedLM
 def _is_tuned(opened: Opened) -> bool:
     backbone = opened.model.backbone
     return isinstance(backbone, CausalBackbone) and backbone.tuned is not None
-
-
-def split_reference(reference: str | Path) -> tuple[Path, str | None]:
-    """The folder of a run, or of an installed model, and the member that is asked for, if any."""
-    if is_shipped(reference):
-        return Path(language_model_of(reference)), None
-    folder, colon, member = str(reference).rpartition(":")
-    if is_remote(reference):
-        is_member = "/" not in member and not exists(reference)
-        return (here(folder), member) if is_member else (here(reference), None)
-    if not colon or here(reference).exists() or not here(folder).is_dir():
-        return here(reference), None
-    return here(folder), member
 
 
 def training_documents(run: RunFolder, dataset: Dataset, split: str) -> list[str]:

@@ -12,7 +12,7 @@ from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import Interval
 from numerate.evaluation.detection import FALSE_ALARMS, FIRST
 from numerate.model.numeral_lm import NumeralLM
-from numerate.model.opening import refuse_training_documents, split_reference
+from numerate.model.opening import refuse_training_documents
 from numerate.notices import say
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
@@ -21,6 +21,7 @@ from numerate.proofreading.opened_models import open_models
 from numerate.proofreading.trial import FIGURES, TABLE_CELL
 from numerate.records import write_record
 from numerate.runs.folder import DOCUMENTS, RunFolder
+from numerate.runs.run_reference import split_reference
 from numerate.shipped.installed import is_shipped, shipped
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 

@@ -17,8 +17,8 @@ def open_models(
 ) -> list[Model]:
     """`source` has what else was said of models on the command line."""
     from numerate.detector.trained import is_detector, open_detector
-    from numerate.model.opening import split_reference
     from numerate.pretrained.backbone import parse_reference
+    from numerate.runs.run_reference import split_reference
 
     source = replace(source or ModelSource(reference), run=reference)
     if is_shipped(reference):

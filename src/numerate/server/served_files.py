@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from numerate.places import is_remote
 from numerate.plausibility.source import ModelSource
 from numerate.plugins import MODELS, folder_of
 from numerate.pretrained.backbone import parse_reference
@@ -21,6 +22,7 @@ from numerate.runs.folder import (
     REFERENCE,
     TENSORBOARD,
 )
+from numerate.runs.run_reference import split_reference
 from numerate.shipped.installed import is_shipped
 
 Look = dict[str, tuple[int, int, int]]
@@ -74,10 +76,12 @@ class ServedFiles:
 
 
 def place_of(reference: str) -> Path:
-    """The folder or the file that a model is opened from."""
+    """The folder or the file that a model is opened from; of `RUN:MEMBER`, that of the run."""
     if is_shipped(reference):
         return folder_of(MODELS, reference)
-    return parse_reference(reference) or Path(reference)
+    if is_remote(reference):  # which to look at would be to fetch: there is no such path here
+        return Path(reference)
+    return parse_reference(reference) or split_reference(reference)[0]
 
 
 def _files(place: Path) -> Iterator[str]:

@@ -27,7 +27,8 @@ from numerate.server.worker_main import Order, worker_main
 
 PATIENCE = 90.0  # seconds that workers have to end in: the longest request, and some
 LONGEST_PAUSE = 30.0  # seconds before a worker that cannot be started is tried again
-STEADY = 10.0  # seconds after which a worker that dies is no sign that it cannot live
+STEADY = 10.0  # seconds after which a worker that served and dies is no sign that it cannot live
+TRIES = 3  # to start each worker while none answers: one that is killed may have made room
 SPAWN = multiprocessing.get_context("spawn")  # after a fork, threads that compute would hang
 
 
@@ -42,6 +43,7 @@ class Worker:
         self.is_loading = False  # beside the model that it serves
         self.begun = 0.0  # when it was started, or left for later
         self.pause = 0.0  # seconds until it is started anew
+        self.failed_starts = 0  # since it served
 
     def start(self, *arguments: Any) -> None:
         self.pipe, theirs = SPAWN.Pipe()
@@ -76,6 +78,7 @@ class Supervisor:
         self._files = ServedFiles(plan.sources, plan.joining)
         self._reasons: list[str] | None = None  # why models could not be loaded; None: no reload
         self._to_load: list[Worker] = []  # the others still answer at full speed
+        self._reload_begun = 0.0
         self._is_stale = False
         self._is_over = False
         self._started = time.time()
@@ -161,9 +164,9 @@ class Supervisor:
             worker.order("stale" if self._is_stale else "current")
             worker.order("serve")
         elif said == "serving":
-            worker.is_serving = True
-            if self._is_stale:  # what it could load, the others may be able to load by now
-                self._files.ask()
+            worker.is_serving, worker.failed_starts = True, 0
+            if self._is_stale or worker.begun < self._reload_begun:
+                self._files.ask()  # its model may be another than that of the others
         elif worker.process is None or not worker.process.is_alive():
             self._start_anew(worker)
 
@@ -177,23 +180,30 @@ class Supervisor:
     def _start_anew(self, worker: Worker) -> None:
         if worker.process is not None:
             LOG.error("worker %d died (%s)", worker.number, worker.process.exitcode)
-            if time.monotonic() - worker.begun > STEADY:
+            if worker.is_serving and time.monotonic() - worker.begun > STEADY:
                 worker.pause = 0.0
+            died = _died(worker)
             self._leave_for_later(worker)
+            if all(one.failed_starts >= TRIES for one in self._workers):
+                raise FailureError(f"no worker answers any more: {died}")
         elif time.monotonic() >= worker.begun + worker.pause:
             LOG.warning("worker %d is started anew", worker.number)
             self._start(worker)
 
     def _leave_for_later(self, worker: Worker) -> None:
+        if not worker.is_serving:
+            worker.failed_starts += 1
         _stop(worker)
         worker.begun = time.monotonic()
         worker.pause = min(2 * worker.pause + 0.5, LONGEST_PAUSE)
 
     def _begin_reload(self) -> None:
         self._reasons, self._to_load = [], list(self._workers)
+        self._reload_begun = time.monotonic()
 
     def _go_on_loading(self, reasons: list[str]) -> None:
-        """One after the other; who has died meanwhile loads what there is when it is started."""
+        """One after the other; who is not serving is passed over: started before this, it makes
+        all load once more when it serves; started later, it loads what there is by then."""
         while self._to_load and not reasons:
             worker = self._to_load.pop(0)
             if worker.is_serving:
@@ -204,11 +214,14 @@ class Supervisor:
 
     def _end_reload(self, reasons: list[str]) -> None:
         self._reasons, self._is_stale = None, bool(reasons)
-        log_reload(reasons[0] if reasons else None)
-        for worker in self._workers:
-            if worker.is_serving:
-                worker.order("drop" if reasons else "switch")
-                worker.order("stale" if reasons else "current")
+        answering = [worker for worker in self._workers if worker.is_serving]
+        if answering:  # or all have died of it
+            log_reload(reasons[0] if reasons else None)
+        for worker in answering:
+            worker.order("drop" if reasons else "switch")
+            worker.order("stale" if reasons else "current")
+            if reasons and worker.begun > self._reload_begun:  # it loaded what others could not
+                self._files.ask()
         self._files.were_opened()
 
     def _end_all(self) -> None:
