@@ -14,6 +14,7 @@ from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
 from numerate.runs.folder import calibration_file
+from numerate.runs.run_reference import split_reference
 from numerate.shipped.installed import is_shipped, shipped, usable
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
@@ -128,7 +129,6 @@ def _is_run(reference: str) -> bool:
 
 def _place_of(reference: str) -> tuple[Path, str | None]:
     """Where a model that is not installed lies, and the member of it that is asked."""
-    from numerate.model.opening import split_reference
     from numerate.pretrained.backbone import parse_reference
 
     pretrained = parse_reference(reference)

@@ -5,19 +5,25 @@ keeps, the more the longer it runs. So there is one heap for all threads, larger
 it but come from the system and go back to it, and the holes of small ones are given back now and
 then. Of two workers that had 1.2 GB after a minute and up to 1.5 later, each keeps to what it had;
 an eighth of the requests that can be answered in a time is the price.
+
+And torch's library for processors, oneDNN, keeps what it has compiled for each shape of arrays, a
+thousand of them by default, though texts are of all lengths and few come twice.
 """
 
 import asyncio
 import ctypes
+import os
 from functools import cache
 
 EVERY = 5.0  # seconds
 LARGE = 256 << 10  # bytes
+SHAPES = 32  # for which oneDNN keeps its programs: those of one text
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # of mallopt
 
 
 def keep_heap_small() -> None:
-    """Before there are any threads: those that are there keep the heaps that they have."""
+    """Before anything is computed, and there are any threads: they keep the heaps they have."""
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(SHAPES))
     library = _library()
     if library is not None:
         library.mallopt(_ARENA_MAX, 1)
