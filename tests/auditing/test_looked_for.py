@@ -13,7 +13,7 @@ from numerate.auditing.looked_for import LookedFor
 from numerate.auditing.pieces import Piece
 from numerate.errors import NumerateError
 from numerate.proofreading.wanted import Wanted
-from numerate.runs.folder import CALIBRATION, CONFIG, WEIGHTS, calibration_file
+from numerate.runs.folder import CALIBRATION, CONFIG, OBSERVED, WEIGHTS, calibration_file
 
 
 def looked_for(reference: object) -> LookedFor:
@@ -39,6 +39,12 @@ def test_a_member_is_known_by_the_files_of_its_run(run: Path) -> None:
     before = digest(run)
     (run / WEIGHTS).write_bytes(b"others")
     assert digest(f"{run}:mog") == digest(run) != before
+
+
+def test_a_run_that_was_evaluated_is_the_same_model(run: Path) -> None:
+    before = digest(run)
+    (run / OBSERVED).write_bytes(b"what figures are made of")
+    assert digest(run) == before
 
 
 def test_a_file_is_a_pretrained_model_and_no_other(

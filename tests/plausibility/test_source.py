@@ -16,6 +16,11 @@ def test_examples_are_of_the_dev_split(runs: dict[str, Path], dataset: Path) -> 
     assert all(SHORTEST <= len(text) <= LONGEST for text in examples)
 
 
+def test_a_member_has_the_examples_of_its_run(runs: dict[str, Path]) -> None:
+    member, run = ModelSource(f"{runs['combination']}:mog"), ModelSource(str(runs["combination"]))
+    assert member.example_texts() == run.example_texts() != []
+
+
 def test_without_its_dataset_a_run_has_none(
     runs: dict[str, Path], dataset: Path, tmp_path: Path
 ) -> None:

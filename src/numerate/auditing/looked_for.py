@@ -13,7 +13,7 @@ from numerate.proofreading.given_files import is_read
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
-from numerate.runs.folder import calibration_file
+from numerate.runs.folder import BESIDE_THE_MODEL, CONFIG, calibration_file
 from numerate.runs.run_reference import split_reference
 from numerate.shipped.installed import is_shipped, shipped, usable
 
@@ -118,7 +118,7 @@ def _of_reference(reference: str) -> str:
     files = [
         file
         for file in sorted(place.rglob("*"))
-        if file.name == "config.json" or file.suffix in _OF_A_MODEL
+        if file.name == CONFIG or (file.suffix in _OF_A_MODEL and file.name not in BESIDE_THE_MODEL)
     ]
     return _hashed(*map(_content, files))
 

@@ -63,9 +63,10 @@ class ModelSource:
         """Some paragraphs of the dev split, on which a run was not trained; none where its dataset
         has gone."""
         from numerate.runs.folder import RunFolder
+        from numerate.runs.run_reference import split_reference
 
         try:
-            opened = RunFolder.open(self.run).open_dataset(self.dataset)
+            opened = RunFolder.open(split_reference(self.run)[0]).open_dataset(self.dataset)
             columns = opened.split("dev").read(["text", "numerals"]).to_pydict()
         except (NumerateError, OSError):
             return []

@@ -32,6 +32,8 @@ DOCUMENTS, ENVIRONMENT, LOG = "documents.json", "environment.json", "log.jsonl"
 CHECKPOINT, TENSORBOARD = "checkpoint.safetensors", "tensorboard"
 METRICS, REFERENCE, CALIBRATION = "metrics.json", "reference.json", "calibration.json"
 OBSERVED = "observed.safetensors"  # what the figures of METRICS are made of, by document
+# What nobody reads who opens the model.
+BESIDE_THE_MODEL = {LOG, METRICS, OBSERVED, CHECKPOINT, ENVIRONMENT, TENSORBOARD}
 OURS = (
     *(CONFIG, VOCABULARY, WEIGHTS, DOCUMENTS, ENVIRONMENT, LOG, CHECKPOINT, TENSORBOARD),
     *(METRICS, OBSERVED, REFERENCE, CALIBRATION),

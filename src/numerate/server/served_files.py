@@ -12,16 +12,7 @@ from numerate.places import is_remote
 from numerate.plausibility.source import ModelSource
 from numerate.plugins import MODELS, folder_of
 from numerate.pretrained.backbone import parse_reference
-from numerate.runs.folder import (
-    CALIBRATION,
-    CHECKPOINT,
-    ENVIRONMENT,
-    LOG,
-    METRICS,
-    OBSERVED,
-    REFERENCE,
-    TENSORBOARD,
-)
+from numerate.runs.folder import BESIDE_THE_MODEL, CALIBRATION, REFERENCE
 from numerate.runs.run_reference import split_reference
 from numerate.shipped.installed import is_shipped
 
@@ -29,7 +20,6 @@ Look = dict[str, tuple[int, int, int]]
 """The file itself, how long it is, and when it was written."""
 
 EVERY = 1.0  # seconds between two looks
-UNREAD = {LOG, METRICS, OBSERVED, CHECKPOINT, ENVIRONMENT, TENSORBOARD}  # by who opens a model
 FOUND_OUT = tuple(Path(name).stem for name in (REFERENCE, CALIBRATION))  # kept when it is opened
 
 
@@ -93,7 +83,7 @@ def _files(place: Path) -> Iterator[str]:
 
 
 def _is_read(name: str) -> bool:
-    return not name.startswith(".") and name not in UNREAD
+    return not name.startswith(".") and name not in BESIDE_THE_MODEL
 
 
 def _is_found_out(place: str) -> bool:
