@@ -5,8 +5,8 @@
 makes corpora of 1, 4 and 16 times so many articles of a folder, each copy with identifiers and
 words of its own, and runs both commands over each: locally on so many processes, and through Ray.
 It prints the seconds, of the clock and of processors, of a document and of one that was added to
-the corpus before, which leaves out what it takes to start; the most memory that the driver held,
-and its largest worker; how these grew, and what Ray costs beside the local engine. On a machine
+the corpus before, which leaves out what it takes to start; the most memory of its own that the
+driver held, and its largest worker; how these grew, and what Ray costs beside the local engine. On a machine
 that others use, only the seconds of processors mean anything.
 """
 
@@ -28,6 +28,7 @@ Way = tuple[str, str, int]  # command, engine, processes
 TICKS = os.sysconf("SC_CLK_TCK")
 _IDENTIFIER = re.compile(rb'(pub-id-type="(?:pmc|pmcid|pmid|doi|publisher-id)">)')
 _PARAGRAPH = re.compile(rb"<p(?: [^>]*)?>")
+_OWN = re.compile(r"^RssAnon:\s+([0-9]+) kB", re.MULTILINE)
 
 
 def copied(article: bytes, number: int) -> bytes:
@@ -66,11 +67,14 @@ class Cost:
         for one in [process, *below(process)]:
             try:
                 stat = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+                status = Path(f"/proc/{one}/status").read_text()
                 command = Path(f"/proc/{one}/cmdline").read_text()
             except OSError:  # gone meanwhile
                 continue
             self.computed[one] = (int(stat[11]) + int(stat[12])) / TICKS
-            held = int(stat[21]) * os.sysconf("SC_PAGE_SIZE") >> 20
+            # Of its own: what it has mapped of files is the system's to take back.
+            found = _OWN.search(status)
+            held = int(found[1]) >> 10 if found else 0
             if one == process:
                 self.driver = max(self.driver, held)
             elif "spawn_main" in command or command.startswith("ray::"):
