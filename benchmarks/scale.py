@@ -6,8 +6,8 @@ makes corpora of 1, 4 and 16 times so many articles of a folder, each copy with 
 words of its own, and runs both commands over each: locally on so many processes, and through Ray.
 It prints the seconds, of the clock and of processors, of a document and of one that was added to
 the corpus before, which leaves out what it takes to start; the most memory of its own that the
-driver held, and its largest worker; how these grew, and what Ray costs beside the local engine. On a machine
-that others use, only the seconds of processors mean anything.
+driver held, and its largest worker; how these grew, and what Ray costs beside the local engine. On
+a machine that others use, only the seconds of processors mean anything.
 """
 
 import argparse
