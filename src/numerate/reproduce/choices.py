@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, RunError
+from numerate.places import place_of
 from numerate.reproduce.suites import PAPER, Row, chosen_rows, rows_of
 from numerate.training.options import TrainingOptions, usual_of
 
@@ -157,6 +158,7 @@ class Plan:
 
     def is_trained(self, task: Task) -> bool:
         """Whether the run is there and finished; one of other options or data is refused."""
+        from numerate.pretrained.files import digest
         from numerate.runs.folder import CONFIG, RunFolder
 
         folder = self.run(task)
@@ -173,11 +175,12 @@ class Plan:
         if config.backbone is not None:
             of_it = asdict(config.backbone)
             found |= {name: of_it[name] for name in ("finetune", "number_token_loss")}
-            found["backbone"] = config.backbone.path
+            found |= {"backbone": of_it["path"], "backbone_hash": of_it["digest"]}
         found["dataset"] = config.dataset and config.dataset.content_hash
         asked = {"dataset": self.content_hash, **self.settings(task)}
         if task.row.is_pretrained:
-            asked["backbone"] = str(backbone_path(task.row))
+            path = backbone_path(task.row)
+            asked |= {"backbone": place_of(path) or str(path), "backbone_hash": digest(path)}
         for name, value in asked.items():
             may_change = not finished and name in {"epochs", "patience"}
             if found.get(name) != value and not may_change:
@@ -189,7 +192,7 @@ class Plan:
 
 
 def backbone_path(row: Row) -> Path:
-    """Where the pretrained model of a row lies, as runs remember it."""
+    """Where the pretrained model of a row lies on this machine, or a copy of it."""
     from numerate.pretrained.backbone import parse_reference
 
     path = parse_reference(row.backbone)
