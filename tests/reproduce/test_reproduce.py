@@ -313,7 +313,7 @@ def test_runs_of_other_options_are_refused(
     done: tuple[Plan, str, str], change: dict[str, Any]
 ) -> None:
     finished = done[0]
-    with pytest.raises(RunError, match=r"a run with another (hidden|epochs): was"):
+    with pytest.raises(RunError, match=r"options or data: (hidden|batch_size) was"):
         reproduce(tiny(finished.dataset, finished.out, **change))
 
 

@@ -49,7 +49,8 @@ def results_section(
     )
     cells = [cell for one in told for row in one.rows for cell in row]
     if any(cell.endswith("]") for cell in cells):
-        text += f" In brackets, {_level(runs)}, which counts documents and seeds."
+        seeds = " and seeds" if any(" ±" in cell for cell in cells) else ""  # of some row several
+        text += f" In brackets, {_level(runs)}, which counts documents{seeds}."
     elif any(evaluation.intervals for evaluation in evaluations):
         text += f" In brackets, {_level(runs)} from resampling documents."
     if "oracle" in cells or any(evaluation.oracle for evaluation in evaluations):

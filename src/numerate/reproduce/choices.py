@@ -4,11 +4,16 @@ import os
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numerate.errors import NumerateError, RunError
+from numerate.places import place_of
 from numerate.reproduce.suites import PAPER, Row, chosen_rows, rows_of
 from numerate.training.options import TrainingOptions, usual_of
+
+if TYPE_CHECKING:
+    from numerate.corpus.dataset import Dataset
+    from numerate.model.config import NetworkConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +93,15 @@ class Plan:
         )
 
     @cached_property
-    def content_hash(self) -> str:
-        """Of the dataset."""
+    def opened(self) -> "Dataset":
         from numerate.corpus.dataset import Dataset
 
-        return str(Dataset.open(self.dataset).manifest["content_hash"])
+        return Dataset.open(self.dataset)
+
+    @property
+    def content_hash(self) -> str:
+        """Of the dataset."""
+        return str(self.opened.manifest["content_hash"])
 
     @property
     def compares(self) -> bool:
@@ -142,6 +151,13 @@ class Plan:
             "number_token_loss": row.number_token_loss,
         }
 
+    def network(self, task: Task) -> "NetworkConfig":
+        """What reads text in a model from scratch: the usual one, since no row chooses another."""
+        from numerate.model.config import NetworkConfig
+
+        usual = usual_of(task.row.backbone)
+        return NetworkConfig(task.row.backbone, usual.layers or 1, usual.heads or 1)
+
     def training_arguments(self, task: Task) -> list[str]:
         """`numerate train` as it is called for one run; one that has begun goes on."""
         arguments = ["train", str(self.dataset), "--out", str(self.run(task)), "--resume"]
@@ -157,7 +173,9 @@ class Plan:
 
     def is_trained(self, task: Task) -> bool:
         """Whether the run is there and finished; one of other options or data is refused."""
+        from numerate.pretrained.files import digest
         from numerate.runs.folder import CONFIG, RunFolder
+        from numerate.training.checkpoint import difference, other_data
 
         folder = self.run(task)
         if not task.row.is_trained:
@@ -173,23 +191,31 @@ class Plan:
         if config.backbone is not None:
             of_it = asdict(config.backbone)
             found |= {name: of_it[name] for name in ("finetune", "number_token_loss")}
-            found["backbone"] = config.backbone.path
-        found["dataset"] = config.dataset and config.dataset.content_hash
-        asked = {"dataset": self.content_hash, **self.settings(task)}
+            found |= {"backbone": of_it["path"], "backbone_hash": of_it["digest"]}
+        asked = {**self.settings(task), "ensemble_size": 1}
         if task.row.is_pretrained:
-            asked["backbone"] = str(backbone_path(task.row))
-        for name, value in asked.items():
-            may_change = not finished and name in {"epochs", "patience"}
-            if found.get(name) != value and not may_change:
-                raise RunError(
-                    f"{folder}: a run with another {name}: was {found.get(name)!r}, "
-                    f"got {value!r}; choose another --out, or remove it"
-                )
+            path = backbone_path(task.row)
+            asked |= {"backbone": place_of(path) or str(path), "backbone_hash": digest(path)}
+        else:
+            asked["network"] = asdict(self.network(task))
+        if not finished:  # these may change
+            asked = {name: asked[name] for name in asked.keys() - {"epochs", "patience"}}
+        changed = difference({name: found.get(name) for name in asked}, asked)
+        if config.dataset is None:
+            changed = "it says of no dataset"
+        elif changed is None:
+            given = RunFolder(folder).place_of(self.opened, task.row.sight)
+            changed = other_data(config.dataset, given)
+        if changed:
+            raise RunError(
+                f"{folder}: a run of other options or data: {changed}; "
+                "choose another --out, or remove it"
+            )
         return finished
 
 
 def backbone_path(row: Row) -> Path:
-    """Where the pretrained model of a row lies, as runs remember it."""
+    """Where the pretrained model of a row lies on this machine, or a copy of it."""
     from numerate.pretrained.backbone import parse_reference
 
     path = parse_reference(row.backbone)

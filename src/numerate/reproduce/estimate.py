@@ -12,7 +12,7 @@ from numerate.errors import NumerateError
 from numerate.reproduce.choices import Plan, Task
 from numerate.reproduce.pool import each_task
 from numerate.reproduce.suites import Row
-from numerate.training.options import TrainingOptions, usual_of
+from numerate.training.options import TrainingOptions
 
 WARM_UP = 2  # steps that do not count, however long they take: the first are many times as slow
 STEPS, SECONDS = 20, 0.5  # of those after; timing ends with whichever comes first
@@ -55,13 +55,11 @@ def time_task(plan: Plan, task: Task) -> float:
     """A run that is interrupted after a few steps, and what they say of the whole."""
     imports = _import_seconds()
     from numerate.corpus.dataset import Dataset
-    from numerate.model.config import NetworkConfig
     from numerate.training.run import train
 
     watch, begin = Stopwatch(), time.monotonic()
-    settings, usual = plan.settings(task), usual_of(task.row.backbone)
+    settings = plan.settings(task)
     del settings["finetune"], settings["number_token_loss"]  # of pretrained models, not timed
-    network = NetworkConfig(task.row.backbone, usual.layers or 1, usual.heads or 1)
     options = {name: settings.pop(name) for name in TrainingOptions.__dataclass_fields__}
     with tempfile.TemporaryDirectory() as folder:
         train(
@@ -70,7 +68,7 @@ def time_task(plan: Plan, task: Task) -> float:
             options=TrainingOptions(**options),
             device=plan.device,
             reporter=watch,
-            **(settings | {"backbone": network}),
+            **(settings | {"backbone": plan.network(task)}),
         )
     splits = {
         name: split["tokens"] + split["paragraphs"]

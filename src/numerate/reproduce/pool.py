@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from typing import TypeVar
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, one_line
 from numerate.reproduce.choices import Plan, Task
 
 Result = TypeVar("Result")
@@ -28,7 +28,7 @@ def each_task(
         initargs=(plan.threads,),
     )
     try:
-        begun = {pool.submit(work, plan, task): task for task in tasks}
+        begun = {pool.submit(_in_one_line, work, plan, task): task for task in tasks}
         for ended in as_completed(begun):
             try:
                 yield begun[ended], ended.result()
@@ -43,6 +43,16 @@ def each_task(
         for worker in multiprocessing.active_children():
             worker.terminate()
         raise
+
+
+def _in_one_line(work: Callable[[Plan, Task], Result], plan: Plan, task: Task) -> Result:
+    """Told here, where it happens: an error that cannot be sent would break the pool of all."""
+    try:
+        return work(plan, task)
+    except NumerateError:
+        raise
+    except Exception as error:
+        raise NumerateError(f"{type(error).__name__}: {one_line(error)}") from error
 
 
 def _begin(threads: int) -> None:

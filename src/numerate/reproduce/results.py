@@ -16,7 +16,7 @@ from numerate.records import write_record
 from numerate.reproduce.board import Board
 from numerate.reproduce.choices import Plan, Task, backbone_path
 from numerate.reproduce.pool import each_task
-from numerate.runs.folder import METRICS, WEIGHTS, RunFolder
+from numerate.runs.folder import METRICS, WEIGHTS, RunFolder, digest_of_tables
 
 
 def evaluate_tasks(plan: Plan, tasks: Sequence[Task], board: Board) -> dict[Task, Evaluation]:
@@ -64,6 +64,8 @@ def _basis(plan: Plan, task: Task) -> dict[str, Any]:
         weights = digest(backbone_path(task.row))
     return {
         "dataset": plan.content_hash,
+        "tables": digest_of_tables(plan.opened),
+        "reading": plan.opened.reading.record(),
         "vocabulary": plan.vocabulary,
         "sight": task.row.sight,
         "weights": weights,

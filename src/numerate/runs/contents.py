@@ -1,6 +1,6 @@
 """What the files of a run say, as types. Reading ignores what later versions may add."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from numerate.corpus.rules import ReadingRules
@@ -23,6 +23,13 @@ class DatasetPlace:
     relative: str | None = None
     reading: ReadingRules | None = None  # not known of older runs
     tables: str | None = None  # their hash, where the run sees them
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What a run learnt from, wherever it lies, as far as it is known."""
+        known: dict[str, Any] = {"dataset": self.content_hash, "tables": self.tables}
+        known["reading"] = self.reading and asdict(self.reading)
+        return {name: value for name, value in known.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 
 from numerate.errors import RunError, one_line
 from numerate.records import misfit, parse_record, typed
-from numerate.runs.contents import Epoch, NetworkRecord
+from numerate.runs.contents import DatasetPlace, Epoch, NetworkRecord
 from numerate.runs.folder import CHECKPOINT
 from numerate.tensor_file import load_tensors, save_tensors
 
@@ -93,6 +93,12 @@ def load_checkpoint(
 
 def _plain(tensor: Tensor) -> Tensor:
     return tensor.detach().cpu().contiguous()
+
+
+def other_data(known: DatasetPlace, given: DatasetPlace) -> str | None:
+    """How a dataset is another than a run's; what an older run does not say is not asked."""
+    stored = known.content
+    return difference(stored, {name: given.content.get(name) for name in stored})
 
 
 def difference(stored: dict[str, Any], asked: dict[str, Any]) -> str | None:

@@ -30,9 +30,10 @@ from numerate.model.vectors import load_vectors
 from numerate.places import place_of
 from numerate.pretrained.store import remembered_cache
 from numerate.pretrained.written_tables import WRITING
-from numerate.runs.contents import FittedWeights
+from numerate.records import typed
+from numerate.runs.contents import DatasetPlace, FittedWeights
 from numerate.runs.folder import CHECKPOINT, CONFIG, RunFolder, read_json, writing_folder
-from numerate.training.checkpoint import difference
+from numerate.training.checkpoint import difference, other_data
 from numerate.training.elsewhere import publishes_run
 from numerate.training.environment import record_end, record_environment
 from numerate.training.loop import Reporter, Trainer
@@ -320,22 +321,20 @@ def _state(folder: Path) -> str | None:
 
 def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     """A finished run is only the answer to what was asked of it."""
-    RunFolder(folder).trained()  # of the right types
+    known = RunFolder(folder).trained().dataset  # and all is of the right types
+    given = typed(DatasetPlace, asked["dataset"])
     stored = read_json(folder / CONFIG) | StoredModel.read(folder).config.record()
     if about := stored.get("backbone"):
         about.pop("networks", None)  # an option, since version 2
         stored["network"] = None  # a pretrained model has none from scratch
-    names = (asked.keys() | asked["training"].keys() | {"backbone"}) - {"training", "cache"}
-    if stored["dataset"].get("tables") is not None:  # not known of older runs
-        names |= {"tables"}
+    names = asked.keys() | asked["training"].keys() | {"backbone"}
+    names -= {"training", "cache", "dataset"}
 
     def options(record: dict[str, Any]) -> dict[str, Any]:
-        training = record.get("training", {})
-        flat = {**record, **training, "dataset": record["dataset"]["content_hash"]}
-        flat["tables"] = record["dataset"].get("tables")
+        flat = {**record, **record.get("training", {})}
         return {name: flat.get(name) for name in names}
 
-    if changed := difference(options(stored), options(asked)):
+    if changed := difference(options(stored), options(asked)) or other_data(known, given):
         raise RunError(f"{folder}: finished with other options: {changed}")
 
 

@@ -1,0 +1,26 @@
+"""What a report says of its tables is what they are."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.evaluation.test_seeds import run
+
+from numerate.analysis.sections import results_section
+from numerate.evaluation.result_tables import result_tables
+from numerate.evaluation.seeds import together
+
+
+@pytest.mark.parametrize(("seeds", "counted"), [(1, "documents"), (2, "documents and seeds")])
+def test_seeds_are_counted_where_a_row_has_several(
+    seeds: int, counted: str, tmp_path: Path
+) -> None:
+    trained = [run(0, seed) for seed in range(seeds)]
+    told = result_tables(together({"mog": trained, "rest": trained[:1]}, 0.95))
+    dataset = SimpleNamespace(manifest={"content_hash": "same"})
+    runs: Any = [SimpleNamespace(shared=SimpleNamespace(dataset=dataset), folder=tmp_path / "mog")]
+    section = results_section(runs, told, tmp_path)
+    assert section is not None
+    assert f"which counts {counted}." in section.body
+    assert f"that count {counted}, p" in section.body  # as the note under the table has it
