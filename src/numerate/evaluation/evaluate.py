@@ -41,7 +41,7 @@ from numerate.perplexity import perplexity, proper, without_improbable
 from numerate.places import is_remote, local_path
 from numerate.ragged import ranges
 from numerate.records import write_record
-from numerate.runs.folder import METRICS, RunFolder
+from numerate.runs.folder import CONFIG, METRICS, RunFolder
 from numerate.sight.columns import sees_tables
 
 OOV_SETS = ("all", "train")
@@ -54,7 +54,7 @@ class Evaluation:
     """The figures of one run, with what a comparison of two runs needs."""
 
     name: str
-    folder: Path  # of the run; the reference of a member or a pretrained model
+    folder: Path  # of the run; the reference of a member, a pretrained or an installed model
     dataset: str
     split: str
     limit: int | None  # so many paragraphs of it; None: all
@@ -102,8 +102,12 @@ class Evaluation:
         return record
 
     def save(self) -> None:
-        """Write `metrics.json` into the run, if there is one; a part never replaces a whole."""
-        if not self.folder.is_dir():  # a member of a run, or a pretrained model
+        """Write `metrics.json` into the run, if there is one; a part never replaces a whole.
+
+        A member, a pretrained model and an installed one have none: a folder that happens to be
+        called as they are is somebody else's.
+        """
+        if not (self.folder / CONFIG).is_file():
             return
         if "number_line" not in self.figures:
             return
