@@ -75,9 +75,9 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def quick(dataset: Path, out: Path, model: str) -> Path:
+def quick(dataset: Path, out: Path, model: str, vocabulary: int = 200) -> Path:
     options = TrainingOptions(epochs=1)
-    sizes = {"vocabulary": 200, "hidden": 6}
+    sizes = {"vocabulary": vocabulary, "hidden": 6}
     return train(dataset, out, model=model, device="cpu", options=options, **sizes).folder
 
 
@@ -313,6 +313,28 @@ def test_runs_on_different_data_have_their_own_baselines(
     means = [re.search(r"^\| mean .*$", block, re.MULTILINE) for block in blocks]
     rows = [match.group() for match in means if match]
     assert len(rows) == len(set(rows)) == 2
+
+
+def test_runs_of_different_vocabularies_share_no_table_and_no_comparison(
+    numerate: Numerate, runs: dict[str, Path], cardiac: Path, tmp_path: Path
+) -> None:
+    smaller = quick(cardiac, tmp_path / "smaller", "softmax", vocabulary=150)
+    done = numerate("evaluate", *runs.values(), smaller, "--format", "markdown")
+    blocks = re.split(r"\n\n(?=\*\*)", done.out.strip())
+    assert ["| combination |" in block for block in blocks] == [True, True, True, False, False]
+    *together, one, other = blocks
+    for block in together:
+        assert f"Of the vocabulary of {runs['softmax']}, {runs['combination']}, 200 types" in block
+    for block in (one, other):
+        assert f"Of the vocabulary of {smaller}, 150 types" in block
+    assert "**" not in one.partition("\n")[2], "alone, it is no best"
+    for run in (*runs.values(), smaller):
+        (run / "metrics.json").unlink()
+    done = numerate("evaluate", runs["softmax"], smaller, "--compare")
+    assert refused(done, runs["softmax"], smaller, "different vocabularies")
+    assert not (smaller / "metrics.json").exists()
+    alike = numerate("evaluate", *runs.values(), "--format", "markdown").out
+    assert "Of the vocabulary" not in alike
 
 
 def test_a_split_without_numerals_has_no_figures_for_them(

@@ -43,6 +43,7 @@ from numerate.ragged import ranges
 from numerate.records import write_record
 from numerate.runs.folder import CONFIG, METRICS, RunFolder
 from numerate.sight.columns import sees_tables
+from numerate.vocabulary import Vocabulary
 
 OOV_SETS = ("all", "train")
 CHOICES = ("perplexity", "paper", "all")  # of metrics; each has those before it
@@ -73,6 +74,7 @@ class Evaluation:
     parameters: int = 0  # of model and backbone; 0: not known, of what was evaluated before
     tokens_per_second: float = math.nan  # read and scored; nan of what was cached
     calibrated_on: str | None = None  # what intervals are, or why they are not; None: not asked
+    vocabulary: Vocabulary | None = field(default=None, repr=False)  # None: not known, as of before
 
     @property
     def best_possible(self) -> Figures | None:
@@ -258,6 +260,7 @@ def evaluate(
         parameters=model.parameter_count,
         tokens_per_second=len(adjusted) / seconds if is_new else math.nan,
         calibrated_on=line.calibrated_on,
+        vocabulary=vocabulary,
     )
 
 
