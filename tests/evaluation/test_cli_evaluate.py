@@ -19,10 +19,13 @@ import pytest
 from safetensors.torch import load_file
 from tests.datasets import replace_rows
 
+from numerate.analysis.runs import open_runs
+from numerate.analysis.sections import results_section
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.model.opening import open_stored
+from numerate.model.opening import open_model, open_stored
+from numerate.model.sharing import card
 from numerate.numeral import is_numeral
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
@@ -301,6 +304,30 @@ def test_oov_sizes_of_training_types(
     counts = read((run / "metrics.json").read_text())["counts"]
     assert counts["oov_numerals"] == sum(map(is_numeral, unknown)) > 0
     assert counts["oov_words"] == len(unknown) - counts["oov_numerals"] > 0
+
+
+def test_figures_of_another_oov_set_replace_none_and_stand_beside_none(
+    numerate: Numerate, runs: dict[str, Path]
+) -> None:
+    run = runs["softmax"]
+    numerate("evaluate", *runs.values(), "--confidence", "0.9")
+    usual = read((run / "metrics.json").read_text())
+    assert (usual["oov_set"], usual["confidence"]) == ("all", 0.9)
+    numerate("evaluate", run, "--oov-set", "train")
+    assert read((run / "metrics.json").read_text()) == usual
+    (run / "metrics.json").unlink()
+    numerate("evaluate", run, "--oov-set", "train")
+    assert read((run / "metrics.json").read_text())["oov_set"] == "train"
+    results = results_section(open_runs(list(runs.values()), device="cpu"))
+    assert results is not None
+    assert "evaluated with another OOV set: softmax (--oov-set train)." in results.body
+    assert "90 % interval" in results.body
+    assert ">combination<" in results.body
+    assert ">softmax<" not in results.body
+    opened = open_model(run, device="cpu")
+    assert opened.run is not None
+    assert opened.record is not None
+    assert "(`--oov-set train`)" in card(opened.model, opened.run, opened.record, None)
 
 
 def test_runs_on_different_data_have_their_own_baselines(

@@ -75,6 +75,8 @@ class Evaluation:
     tokens_per_second: float = math.nan  # read and scored; nan of what was cached
     calibrated_on: str | None = None  # what intervals are, or why they are not; None: not asked
     vocabulary: Vocabulary | None = field(default=None, repr=False)  # None: not known, as of before
+    oov_set: str = "all"  # whose types are unknown
+    confidence: float | None = None  # of the intervals
 
     @property
     def best_possible(self) -> Figures | None:
@@ -91,6 +93,8 @@ class Evaluation:
                 "dataset": self.dataset,
                 "split": self.split,
                 "limit": self.limit,
+                "oov_set": self.oov_set,
+                "confidence": self.confidence,
                 **self.figures,
                 "intervals": self.intervals,
                 "baselines": self.baselines,
@@ -104,7 +108,8 @@ class Evaluation:
         return record
 
     def save(self) -> None:
-        """Write `metrics.json` into the run, if there is one; a part never replaces a whole.
+        """Write `metrics.json` into the run, if there is one; a part never replaces a whole, nor
+        do figures of another OOV set those of the usual one, which stand beside other runs.
 
         A member, a pretrained model and an installed one have none: a folder that happens to be
         called as they are is somebody else's.
@@ -118,8 +123,10 @@ class Evaluation:
             before = run.metrics()
         except RunError:  # spoilt, so nothing is lost
             before = None
-        if self.limit is not None and before is not None and before.get("limit") is None:
-            return
+        if before is not None:
+            part = self.limit is not None and before.get("limit") is None
+            if part or (self.oov_set != "all" and before.get("oov_set", "all") == "all"):
+                return
         write_record(run.path / METRICS, self.record())
 
 
@@ -261,6 +268,8 @@ def evaluate(
         tokens_per_second=len(adjusted) / seconds if is_new else math.nan,
         calibrated_on=line.calibrated_on,
         vocabulary=vocabulary,
+        oov_set=oov_set,
+        confidence=confidence,
     )
 
 

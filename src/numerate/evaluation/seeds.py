@@ -55,7 +55,7 @@ def together(
     crossed = {name: _crossed(runs) for name, runs in rows.items()}
     found = {}
     for name, runs in rows.items():
-        one = found[name] = _as_one(name, runs, level)
+        one = found[name] = _as_one(name, runs, level, confidence)
         for path, figure in crossed[name].items():
             if path == ABOVE_ORACLE:
                 assert one.best_possible is not None
@@ -81,10 +81,13 @@ def _crossed(runs: Sequence[Evaluation]) -> dict[FigurePath, OverSeeds]:
     return {path: OverSeeds([run.observed[path] for run in runs]) for path in paths}
 
 
-def _as_one(name: str, runs: Sequence[Evaluation], level: float) -> SeedEvaluation:
+def _as_one(
+    name: str, runs: Sequence[Evaluation], level: float, confidence: float | None
+) -> SeedEvaluation:
     """What all of a row's runs have in common, and means of what differs."""
     common = {one.name: getattr(runs[0], one.name) for one in fields(Evaluation)}
     common |= {"name": name, "folder": Path("runs") / name, "intervals": {}, "observed": {}}
+    common["confidence"] = confidence
     for part in ("figures", "oracle", "oracle_with_tables"):
         common[part] = _mean([getattr(run, part) for run in runs])
     if without := _without_improbable(runs):
