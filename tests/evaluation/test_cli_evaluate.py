@@ -217,6 +217,20 @@ def test_several_models_stand_in_one_table_with_their_cost(
         assert found == pytest.approx(expected, rel=1e-3)
 
 
+def test_what_is_not_calibrated_says_where_documents_were_counted(
+    numerate: Numerate, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", 20)
+    done = numerate(
+        *("evaluate", runs["softmax"], "--metrics", "all", "--limit", "2", "--format", "json")
+    )
+    said = read(done.out)["runs"][str(runs["softmax"])]["calibrated_on"]
+    assert said == (
+        "not calibrated: got 2 documents with numerals in 2 paragraphs of the dev split of "
+        "cardiac, expected at least 20"
+    )
+
+
 def test_perplexity_alone_is_the_same_and_replaces_nothing(
     numerate: Numerate, runs: dict[str, Path]
 ) -> None:
