@@ -47,6 +47,11 @@ class Vocabulary:
             (UNKNOWN_NUMERAL, *(type for type in kept if is_numeral(type))),
         )
 
+    @property
+    def size(self) -> int:
+        """V: without unknowns and the end of a paragraph."""
+        return len(self.words) + len(self.numerals) - 3
+
     @classmethod
     def nothing(cls) -> "Vocabulary":
         """Of a model that has none."""

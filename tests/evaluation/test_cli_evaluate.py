@@ -19,10 +19,13 @@ import pytest
 from safetensors.torch import load_file
 from tests.datasets import replace_rows
 
+from numerate.analysis.runs import open_runs
+from numerate.analysis.sections import results_section
 from numerate.cli import main
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
-from numerate.model.opening import open_stored
+from numerate.model.opening import open_model, open_stored
+from numerate.model.sharing import card
 from numerate.numeral import is_numeral
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
@@ -75,9 +78,9 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def quick(dataset: Path, out: Path, model: str) -> Path:
+def quick(dataset: Path, out: Path, model: str, vocabulary: int = 200) -> Path:
     options = TrainingOptions(epochs=1)
-    sizes = {"vocabulary": 200, "hidden": 6}
+    sizes = {"vocabulary": vocabulary, "hidden": 6}
     return train(dataset, out, model=model, device="cpu", options=options, **sizes).folder
 
 
@@ -214,6 +217,20 @@ def test_several_models_stand_in_one_table_with_their_cost(
         assert found == pytest.approx(expected, rel=1e-3)
 
 
+def test_what_is_not_calibrated_says_where_documents_were_counted(
+    numerate: Numerate, runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.model.conformal.DOCUMENTS", 20)
+    done = numerate(
+        *("evaluate", runs["softmax"], "--metrics", "all", "--limit", "2", "--format", "json")
+    )
+    said = read(done.out)["runs"][str(runs["softmax"])]["calibrated_on"]
+    assert said == (
+        "not calibrated: got 2 documents with numerals in 2 paragraphs of the dev split of "
+        "cardiac, expected at least 20"
+    )
+
+
 def test_perplexity_alone_is_the_same_and_replaces_nothing(
     numerate: Numerate, runs: dict[str, Path]
 ) -> None:
@@ -303,6 +320,30 @@ def test_oov_sizes_of_training_types(
     assert counts["oov_words"] == len(unknown) - counts["oov_numerals"] > 0
 
 
+def test_figures_of_another_oov_set_replace_none_and_stand_beside_none(
+    numerate: Numerate, runs: dict[str, Path]
+) -> None:
+    run = runs["softmax"]
+    numerate("evaluate", *runs.values(), "--confidence", "0.9")
+    usual = read((run / "metrics.json").read_text())
+    assert (usual["oov_set"], usual["confidence"]) == ("all", 0.9)
+    numerate("evaluate", run, "--oov-set", "train")
+    assert read((run / "metrics.json").read_text()) == usual
+    (run / "metrics.json").unlink()
+    numerate("evaluate", run, "--oov-set", "train")
+    assert read((run / "metrics.json").read_text())["oov_set"] == "train"
+    results = results_section(open_runs(list(runs.values()), device="cpu"))
+    assert results is not None
+    assert "evaluated with another OOV set: softmax (--oov-set train)." in results.body
+    assert "90 % interval" in results.body
+    assert ">combination<" in results.body
+    assert ">softmax<" not in results.body
+    opened = open_model(run, device="cpu")
+    assert opened.run is not None
+    assert opened.record is not None
+    assert "(`--oov-set train`)" in card(opened.model, opened.run, opened.record, None)
+
+
 def test_runs_on_different_data_have_their_own_baselines(
     numerate: Numerate, runs: dict[str, Path], other: Path, tmp_path: Path
 ) -> None:
@@ -313,6 +354,28 @@ def test_runs_on_different_data_have_their_own_baselines(
     means = [re.search(r"^\| mean .*$", block, re.MULTILINE) for block in blocks]
     rows = [match.group() for match in means if match]
     assert len(rows) == len(set(rows)) == 2
+
+
+def test_runs_of_different_vocabularies_share_no_table_and_no_comparison(
+    numerate: Numerate, runs: dict[str, Path], cardiac: Path, tmp_path: Path
+) -> None:
+    smaller = quick(cardiac, tmp_path / "smaller", "softmax", vocabulary=150)
+    done = numerate("evaluate", *runs.values(), smaller, "--format", "markdown")
+    blocks = re.split(r"\n\n(?=\*\*)", done.out.strip())
+    assert ["| combination |" in block for block in blocks] == [True, True, True, False, False]
+    *together, one, other = blocks
+    for block in together:
+        assert f"Of the vocabulary of {runs['softmax']}, {runs['combination']}, 200 types" in block
+    for block in (one, other):
+        assert f"Of the vocabulary of {smaller}, 150 types" in block
+    assert "**" not in one.partition("\n")[2], "alone, it is no best"
+    for run in (*runs.values(), smaller):
+        (run / "metrics.json").unlink()
+    done = numerate("evaluate", runs["softmax"], smaller, "--compare")
+    assert refused(done, runs["softmax"], smaller, "different vocabularies")
+    assert not (smaller / "metrics.json").exists()
+    alike = numerate("evaluate", *runs.values(), "--format", "markdown").out
+    assert "Of the vocabulary" not in alike
 
 
 def test_a_split_without_numerals_has_no_figures_for_them(

@@ -15,6 +15,7 @@ from numerate.evaluation.evaluate import evaluate
 from numerate.evaluation.evaluate_command import evaluate_runs
 from numerate.heads.combination import CombinationHead
 from numerate.model.opening import open_stored
+from numerate.runs import run_reference
 from numerate.runs.run_reference import split_reference
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
@@ -120,3 +121,17 @@ def test_a_folder_may_have_a_colon_in_its_name(tmp_path: Path) -> None:
 def test_an_installed_model_has_a_folder_too() -> None:
     folder, member = split_reference("articles")
     assert ((folder / "config.json").is_file(), member) == (True, None)
+
+
+def test_a_folder_that_is_called_as_an_installed_model_stays_as_it_is(
+    make: Callable[[str], Path], cardiac: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a folder of articles, which are to be read with the model `articles`."""
+    monkeypatch.setattr(run_reference, "language_model_of", lambda _: str(make("mog")))
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "articles" / "metrics.json"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    evaluate("articles", cardiac, device="cpu").save()
+    assert mine.read_text() == "mine"
+    assert [path.name for path in mine.parent.iterdir()] == ["metrics.json"]

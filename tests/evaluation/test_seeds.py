@@ -98,6 +98,25 @@ def test_the_best_and_all_that_cannot_be_told_from_it_are_marked_in_every_format
     assert "documents and seeds, p > 0.05, over the rows of a column in Holm's steps" in markdown
 
 
+def test_own_and_calibrated_intervals_of_a_column_are_tested_together() -> None:
+    def calibrated_run(seed: int) -> Evaluation:
+        draws, documents = np.random.default_rng(seed).random(2000), np.arange(2000) // 4
+        observed: dict[FigurePath, Observed] = {
+            ("central", kind, "coverage_90"): by_document((draws < share).astype(float), documents)
+            for kind, share in (("own", 0.7), ("calibrated", 0.9))
+        }
+        widths = {f"{of}_width_{level}": 1.0 for of in ("median", "mean") for level in (50, 90)}
+        central = {kind: widths | {"coverage_50": 0.5} for kind in ("own", "calibrated")}
+        one = evaluation("mog")
+        return replace(one, figures=one.figures | {"central": central}, observed=observed)
+
+    rows = together({"mog": [calibrated_run(seed) for seed in (1, 2, 3)]}, 0.95)
+    table = result_tables(rows)[-1]
+    assert [row[0] for row in table.rows] == ["mog", "mog, calibrated"]
+    column = table.columns.index("in 90 %")
+    assert {row for row, of in table.best if of == column} == {1}
+
+
 def test_csv_and_json_have_spread_and_p(rows: list[SeedEvaluation]) -> None:
     lines = {
         (line["model"], line["figure"]): line for line in csv.DictReader(io.StringIO(as_csv(rows)))

@@ -217,7 +217,7 @@ def test_every_group_has_enough_documents() -> None:
 def test_a_few_documents_promise_too_little(count: int, promises: bool) -> None:
     line, truth, document = world(np.random.default_rng(10), count)
     said = f"got {count} documents with numerals in the dev split, expected at least 20"
-    assert fit(line, truth, document).shortage == (None if promises else said)
+    assert fit(line, truth, document).shortage() == (None if promises else said)
 
 
 def test_the_spread_is_that_of_the_own_interval() -> None:

@@ -280,8 +280,7 @@ def _report(
 
 
 def _vocabulary_size(run: Run) -> int:
-    known = run.model.vocabulary
     stated = run.record.training.get("vocabulary")
     if isinstance(stated, int) and stated > 0:
         return stated
-    return len(known.words) + len(known.numerals) - 3  # without unknowns and the end
+    return run.model.vocabulary.size

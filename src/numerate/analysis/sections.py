@@ -23,24 +23,32 @@ def results_section(
     """What each run's `metrics.json` says, of runs that were evaluated on this dataset.
 
     Tables that are `told` stand for those of the runs in `out`. Figures of a part of the test split
-    are of another sample: they cannot stand beside the rest.
+    are of another sample, and those of another OOV set are charged otherwise for unknown types:
+    they cannot stand beside the rest.
     """
     content = runs[0].shared.dataset.manifest["content_hash"]
     evaluations: list[Evaluation] = []
-    partial = []
+    partial, otherwise = [], []
     for run in runs:
         if told and out is not None and run.folder.resolve().is_relative_to(out.resolve()):
             continue
         found = read_evaluation(run.folder)
         if found is None or (found.dataset, found.split) != (content, "test"):
             continue
-        if found.limit is None:
-            evaluations.append(replace(found, name=run.label))
-        else:
+        if found.limit is not None:
             partial.append(f"{run.label} (--limit {found.limit})")
-    unshown = f"Not shown, since evaluated on a part of the split: {', '.join(partial)}."
+        elif found.oov_set != "all":
+            otherwise.append(f"{run.label} (--oov-set {found.oov_set})")
+        else:
+            evaluations.append(replace(found, name=run.label))
+    reasons = {"on a part of the split": partial, "with another OOV set": otherwise}
+    unshown = " ".join(
+        f"Not shown, since evaluated {reason}: {', '.join(labels)}."
+        for reason, labels in reasons.items()
+        if labels
+    )
     if not evaluations and not told:
-        return Section("Results", f"<p>{escape(unshown)}</p>") if partial else None
+        return Section("Results", f"<p>{escape(unshown)}</p>") if unshown else None
     text = (
         "Lower is better for perplexities and errors; the best of each column is in bold, save for "
         "PP, which does not compare models. Perplexity (PP) takes the class of all "
@@ -58,7 +66,7 @@ def results_section(
             " The oracle is the process that wrote the corpus: no model can do better in "
             "expectation."
         )
-    if partial:
+    if unshown:
         text += f" {unshown}"
     said, tables = [text], list(told)
     if evaluations:
@@ -82,7 +90,10 @@ def models_section(runs: Sequence[Run]) -> Section:
 def _level(runs: Sequence[Run]) -> str:
     """Of the intervals, where the runs say it."""
     records = [RunFolder(run.folder).metrics() or {} for run in runs]
-    levels = {(record.get("evaluated") or {}).get("confidence") for record in records}
+    levels = {
+        record.get("confidence") or (record.get("evaluated") or {}).get("confidence")
+        for record in records
+    }
     known = [level for level in levels if level is not None]
     return f"the {100 * known[0]:g} % interval" if len(known) == 1 else "the interval"
 

@@ -38,8 +38,8 @@ class Fitted:
 
     @classmethod
     def of(cls, found: ConformalIntervals, where: str) -> "Fitted":
-        if found.shortage is not None:
-            return cls(None, f"not calibrated: {found.shortage}")
+        if (shortage := found.shortage(where)) is not None:
+            return cls(None, f"not calibrated: {shortage}")
         return cls(found, f"calibrated on {found.documents:,} documents of {where}")
 
 

@@ -15,6 +15,8 @@ def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[st
     """
     if (first.dataset, first.split) != (second.dataset, second.split):
         raise RunError(f"{first.folder} and {second.folder}: evaluated on different data")
+    if first.vocabulary != second.vocabulary:
+        raise RunError(f"{first.folder} and {second.folder}: different vocabularies")
 
     results = {
         name: paired_test(

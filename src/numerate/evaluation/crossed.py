@@ -20,9 +20,10 @@ row farthest behind first, and of the rest without it (Romano and Wolf, 2005). S
 truly best, any is told apart as seldom as the level says.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -37,6 +38,8 @@ from numerate.evaluation.bootstrap import (
     studentised,
 )
 from numerate.evaluation.observed import Observed
+
+Row = TypeVar("Row", bound=Hashable)
 
 SAMPLES = 2000
 _ROUND_OFF = 1e-12  # of a sum, against the sum of magnitudes
@@ -120,8 +123,8 @@ class OverSeeds:
 
 
 def against_best(
-    rows: dict[str, OverSeeds], goal: float, confidence: float
-) -> dict[str, PairedResult]:
+    rows: dict[Row, OverSeeds], goal: float, confidence: float
+) -> dict[Row, PairedResult]:
     """Each row against the best of them, in documents' pairs: how much farther it is from the goal.
 
     Before the function: perplexities are compared in nats. The interval and `p_value` are of the

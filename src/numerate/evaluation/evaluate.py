@@ -41,8 +41,9 @@ from numerate.perplexity import perplexity, proper, without_improbable
 from numerate.places import is_remote, local_path
 from numerate.ragged import ranges
 from numerate.records import write_record
-from numerate.runs.folder import METRICS, RunFolder
+from numerate.runs.folder import CONFIG, METRICS, RunFolder
 from numerate.sight.columns import sees_tables
+from numerate.vocabulary import Vocabulary
 
 OOV_SETS = ("all", "train")
 CHOICES = ("perplexity", "paper", "all")  # of metrics; each has those before it
@@ -54,7 +55,7 @@ class Evaluation:
     """The figures of one run, with what a comparison of two runs needs."""
 
     name: str
-    folder: Path  # of the run; the reference of a member or a pretrained model
+    folder: Path  # of the run; the reference of a member, a pretrained or an installed model
     dataset: str
     split: str
     limit: int | None  # so many paragraphs of it; None: all
@@ -73,6 +74,9 @@ class Evaluation:
     parameters: int = 0  # of model and backbone; 0: not known, of what was evaluated before
     tokens_per_second: float = math.nan  # read and scored; nan of what was cached
     calibrated_on: str | None = None  # what intervals are, or why they are not; None: not asked
+    vocabulary: Vocabulary | None = field(default=None, repr=False)  # None: not known, as of before
+    oov_set: str = "all"  # whose types are unknown
+    confidence: float | None = None  # of the intervals
 
     @property
     def best_possible(self) -> Figures | None:
@@ -89,6 +93,8 @@ class Evaluation:
                 "dataset": self.dataset,
                 "split": self.split,
                 "limit": self.limit,
+                "oov_set": self.oov_set,
+                "confidence": self.confidence,
                 **self.figures,
                 "intervals": self.intervals,
                 "baselines": self.baselines,
@@ -102,8 +108,13 @@ class Evaluation:
         return record
 
     def save(self) -> None:
-        """Write `metrics.json` into the run, if there is one; a part never replaces a whole."""
-        if not self.folder.is_dir():  # a member of a run, or a pretrained model
+        """Write `metrics.json` into the run, if there is one; a part never replaces a whole, nor
+        do figures of another OOV set those of the usual one, which stand beside other runs.
+
+        A member, a pretrained model and an installed one have none: a folder that happens to be
+        called as they are is somebody else's.
+        """
+        if not (self.folder / CONFIG).is_file():
             return
         if "number_line" not in self.figures:
             return
@@ -112,8 +123,10 @@ class Evaluation:
             before = run.metrics()
         except RunError:  # spoilt, so nothing is lost
             before = None
-        if self.limit is not None and before is not None and before.get("limit") is None:
-            return
+        if before is not None:
+            part = self.limit is not None and before.get("limit") is None
+            if part or (self.oov_set != "all" and before.get("oov_set", "all") == "all"):
+                return
         write_record(run.path / METRICS, self.record())
 
 
@@ -254,6 +267,9 @@ def evaluate(
         parameters=model.parameter_count,
         tokens_per_second=len(adjusted) / seconds if is_new else math.nan,
         calibrated_on=line.calibrated_on,
+        vocabulary=vocabulary,
+        oov_set=oov_set,
+        confidence=confidence,
     )
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import PairedResult
+from numerate.evaluation.comparable import comparable, of_their_vocabulary
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import CHOICES, Evaluation, evaluate
 from numerate.evaluation.result_tables import (
@@ -94,14 +95,12 @@ def _print(
     elif format == "json":
         print(as_named(as_json(evaluations, results)))
     else:
-        # Baselines and oracle belong to the data: runs share tables where they share data.
-        groups: dict[str, list[Evaluation]] = {}
-        for evaluation in evaluations:
-            groups.setdefault(evaluation.dataset, []).append(evaluation)
+        groups = comparable(evaluations)
         tables = []
-        for group in groups.values():
-            tables += result_tables(group)
-            tables += [models_table(group)] if len(group) > 1 else []
+        for group in groups:
+            found = result_tables(group)
+            found += [models_table(group)] if len(group) > 1 else []
+            tables += of_their_vocabulary(found, group, groups)
         if results is not None:
             tables += comparison_tables(evaluations[0], evaluations[1], results)
         if format == "table":

@@ -48,6 +48,8 @@ def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
         documents=nothing,
         by_numeral={},
         calibrated_on=record.get("calibrated_on"),
+        oov_set=record.get("oov_set", "all"),
+        confidence=record.get("confidence"),
     )
 
 

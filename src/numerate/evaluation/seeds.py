@@ -55,7 +55,7 @@ def together(
     crossed = {name: _crossed(runs) for name, runs in rows.items()}
     found = {}
     for name, runs in rows.items():
-        one = found[name] = _as_one(name, runs, level)
+        one = found[name] = _as_one(name, runs, level, confidence)
         for path, figure in crossed[name].items():
             if path == ABOVE_ORACLE:
                 assert one.best_possible is not None
@@ -66,13 +66,24 @@ def together(
                 put(one.spread, path, figure.spread)
             if confidence is not None and path != ABOVE_ORACLE:
                 put(one.intervals, path, list(figure.interval(confidence)))
-    for path in {path: None for figures in crossed.values() for path in figures}:
-        goal = goal_of(path)
+    for column in _columns(crossed).values():
+        goal = goal_of(next(iter(column))[1])
         if not math.isnan(goal):
-            column = {name: figures[path] for name, figures in crossed.items() if path in figures}
-            for name, result in against_best(column, goal, level).items():
+            for (name, path), result in against_best(column, goal, level).items():
                 found[name].against_best[path] = result
     return list(found.values())
+
+
+def _columns(
+    crossed: Mapping[str, Mapping[FigurePath, OverSeeds]],
+) -> dict[FigurePath, dict[tuple[str, FigurePath], OverSeeds]]:
+    """What stands in one column is tested together: of intervals, own and calibrated ones."""
+    columns: dict[FigurePath, dict[tuple[str, FigurePath], OverSeeds]] = {}
+    for name, figures in crossed.items():
+        for path, figure in figures.items():
+            column = (path[0], path[-1]) if path[0] == "central" else path
+            columns.setdefault(column, {})[name, path] = figure
+    return columns
 
 
 def _crossed(runs: Sequence[Evaluation]) -> dict[FigurePath, OverSeeds]:
@@ -81,10 +92,13 @@ def _crossed(runs: Sequence[Evaluation]) -> dict[FigurePath, OverSeeds]:
     return {path: OverSeeds([run.observed[path] for run in runs]) for path in paths}
 
 
-def _as_one(name: str, runs: Sequence[Evaluation], level: float) -> SeedEvaluation:
+def _as_one(
+    name: str, runs: Sequence[Evaluation], level: float, confidence: float | None
+) -> SeedEvaluation:
     """What all of a row's runs have in common, and means of what differs."""
     common = {one.name: getattr(runs[0], one.name) for one in fields(Evaluation)}
     common |= {"name": name, "folder": Path("runs") / name, "intervals": {}, "observed": {}}
+    common["confidence"] = confidence
     for part in ("figures", "oracle", "oracle_with_tables"):
         common[part] = _mean([getattr(run, part) for run in runs])
     if without := _without_improbable(runs):

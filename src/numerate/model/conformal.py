@@ -122,13 +122,12 @@ class ConformalIntervals:
             "high": self.high.tolist(),
         }
 
-    @property
-    def shortage(self) -> str | None:
-        """Why they promise too little to be shown; None where they do not."""
+    def shortage(self, where: str = "the dev split") -> str | None:
+        """Why they promise too little to be shown, fitted to what; None where they do not."""
         if self.documents >= DOCUMENTS:
             return None
         return (
-            f"got {self.documents} documents with numerals in the dev split, expected at least "
+            f"got {self.documents} documents with numerals in {where}, expected at least "
             f"{DOCUMENTS}"
         )
 

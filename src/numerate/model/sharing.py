@@ -188,6 +188,8 @@ def _figures(metrics: dict[str, Any] | None) -> str:
         ),
     ]
     part = "" if metrics.get("limit") is None else f", {metrics['limit']:,} paragraphs of it"
+    oov = metrics.get("oov_set", "all")
+    part += "" if oov == "all" else f", unknown being types of the {oov} split (`--oov-set {oov}`)"
     where = f"On the {metrics['split']} split of the dataset `{metrics['dataset'][:16]}…`{part}."
     return f"{where}\n\n{as_markdown(tables)}"
 

@@ -140,8 +140,8 @@ class _Loading:
             raise NumerateError(
                 f"{reference}: calibrated by an earlier version: numerate calibrate {reference}"
             )
-        if found.shortage is not None:
-            raise NumerateError(f"{reference}: {found.shortage}")
+        if (shortage := found.shortage()) is not None:
+            raise NumerateError(f"{reference}: {shortage}")
         return found
 
     def calibration(self, *, anew: bool = False) -> Calibration:

@@ -54,8 +54,8 @@ class ModelSource:
         )
         intervals = found.intervals
         assert intervals is not None, "those of this version were fitted"
-        if intervals.shortage is not None:
-            say(f"{self.run}: intervals are not calibrated: {intervals.shortage}")
+        if (shortage := intervals.shortage()) is not None:
+            say(f"{self.run}: intervals are not calibrated: {shortage}")
         else:
             say(f"{self.run}: calibrated on {intervals.documents:,} documents")
 

@@ -245,6 +245,8 @@ class Metrics:
     oracle_with_tables: Oracle | None = None
     sight: str = "none"
     limit: int | None = None
+    oov_set: str = "all"
+    confidence: Figure = None
     beyond: Beyond | None = None
     selected: Selected | None = None
     central: dict[str, Central] | None = None
