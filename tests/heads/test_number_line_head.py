@@ -1,6 +1,7 @@
 """What is true of every head on the number line: cells share all of it, searches are exact."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numerate.heads.base import Context, HeadOptions, TrainingNumerals
 from numerate.heads.number_line_head import NumberLineHead
 from numerate.heads.number_line_search import FINEST, NumberLine
 from numerate.heads.registry import head_class
-from numerate.model.numeral_distribution import draw_named
+from numerate.model.numeral_distribution import NumeralDistribution, draw_named
 from numerate.numeral_table import PADDED_STEPS, NumeralTable
 
 SIZE = 5
@@ -66,6 +67,37 @@ def test_what_lies_above_is_what_the_cells_above_have(name: str) -> None:
         above = law.above(edges)
     torch.testing.assert_close(masses.flip(0).cumsum(0).flip(0)[1:] + above[-1], above[:-1])
     assert (law.above(torch.tensor([-0.5, -1e-20])) == 1).all()
+    beyond_numerals = law.above(torch.tensor([1e32, 1e33, 1e40, torch.inf], dtype=torch.float64))
+    assert (beyond_numerals >= 0).all()
+    assert (beyond_numerals.diff() <= 0).all()
+    assert beyond_numerals[0] <= above[-1]
+    assert beyond_numerals[-1] == 0
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+@pytest.mark.parametrize("name", [*ALL, "mog"])
+def test_the_distribution_function_rises_to_one(name: str, spread: float) -> None:
+    """Beyond all that can be written too, and so the masses between edges are all there is."""
+    (found,) = NumeralDistribution.batch(make(name, spread=spread), Context(states(1)))
+    through = [found.cdf(edge) for edge in (100, 1e31, 1e32, 1e33, 1e34, 1e40, np.inf)]
+    assert (np.diff(through) >= 0).all()
+    assert through[-1] == pytest.approx(1, rel=1e-15)
+    assert found.masses([0, 100, np.inf]).sum() == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bins", "dexp", "learned-bins"])
+def test_decades_end_where_numerals_do(name: str) -> None:
+    """What lies above the middle of the last decade is what a cell of its upper half has."""
+    with torch.no_grad():
+        law = make(name).law(states(1))
+        law.log_chances[0, -1] = 0.0  # nearly all is of 32 digits
+        law = replace(law, log_chances=law.log_chances.log_softmax(-1))
+        middle, end = torch.tensor([5e31, 1e32], dtype=torch.float64)
+        above = law.above(torch.stack([middle, end, 10 * end]))
+        upper_half = law.log_mass((middle + end) / 2, (end - middle) / 2).exp()
+    torch.testing.assert_close(above[0], upper_half[0], rtol=1e-12, atol=0)
+    assert above[0] > 0.1
+    assert above[1:].tolist() == [0, 0]
 
 
 HARD = ["0", "0.00", "0." + "0" * 30 + "7", "1", "10", "9.99", "100000", "3" * 16, "1" + "0" * 31]

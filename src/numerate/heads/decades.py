@@ -17,6 +17,7 @@ from numerate.numeral import MAX_DIGITS
 
 DECADES = 2 * MAX_DIGITS
 POWERS = tuple(float(f"1e{power}") for power in range(-MAX_DIGITS, MAX_DIGITS))
+_END = float(f"1e{MAX_DIGITS}")  # of the last decade: no numeral has more digits
 _CLOSE = 1e-12  # relative: where a border may be, after rounding
 
 
@@ -71,12 +72,12 @@ class DecadeLaw(Law):
         return torch.where(is_zero, self._log_below(half_width), inside)
 
     def above(self, edge: Tensor) -> Tensor:
-        is_positive = edge > 0
-        below = self._log_below(torch.where(is_positive, edge, 1.0))
-        return torch.where(is_positive, -torch.expm1(below), 1.0)
+        is_inside = (edge > 0) & (edge < _END)
+        below = self._log_below(torch.where(is_inside, edge, 1.0)).clamp(max=0.0)
+        return torch.where(is_inside, -torch.expm1(below), (edge <= 0).double())
 
     def _log_below(self, edge: Tensor) -> Tensor:
-        """log mass of all below a positive edge, zero included."""
+        """log mass of all below an edge among the decades, zero included."""
         decade = decades_of(edge, self.powers)
         whole = pick(torch.logcumsumexp(self.log_chances, -1), decade)  # zero, decades before
         length = edge - self.powers[decade]
