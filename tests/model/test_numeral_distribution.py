@@ -1,17 +1,19 @@
 """What people ask of a distribution, against sums over its numerals."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
 import pytest
 
 from numerate.errors import NumerateError
+from numerate.heads.digit_tree import DigitTree
 from numerate.heads.known_numerals import KnownNumerals
 from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral import is_numeral
-from numerate.numeral_table import NumeralTable
+from numerate.numeral_table import END, SYMBOL_COUNT, SYMBOLS, NumeralTable
 
 TEXT = "the ejection fraction is"
 KINDS = ("softmax", "h-softmax+rnn", "d-rnn", "mog", "combination")  # of distributions
@@ -42,6 +44,68 @@ def test_a_small_distribution_by_hand() -> None:
     assert found.prob("2.0") == pytest.approx(0.2)
     assert found.prob(2) == pytest.approx(0.3)
     assert found.unnamed == pytest.approx(0)
+
+
+class Script:
+    """A writer of a few numerals with these chances: a prefix is followed as they go on."""
+
+    def __init__(self, chances: dict[str, float]) -> None:
+        self.chances = chances
+
+    def start(self) -> tuple[str, np.ndarray]:
+        return "", self._following("")
+
+    def write(self, states: Sequence[str], symbols: Sequence[int]) -> tuple[list[str], np.ndarray]:
+        prefixes = [s + SYMBOLS[x] for s, x in zip(states, symbols, strict=True)]
+        return prefixes, np.stack([self._following(prefix) for prefix in prefixes])
+
+    def _following(self, prefix: str) -> np.ndarray:
+        found = np.zeros(SYMBOL_COUNT)
+        for text, chance in self.chances.items():
+            if text == prefix:
+                found[END] += chance
+            elif text.startswith(prefix):
+                found[SYMBOLS.index(text[len(prefix)])] += chance
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(found / max(found.sum(), 1e-300)))
+
+
+def written(chances: dict[str, float]) -> NumeralDistribution:
+    """What a network that writes digits knows of them."""
+    return NumeralDistribution(DigitTree(Script(chances)), of(chances)._score, NumeralTable(()), {})
+
+
+@pytest.mark.parametrize("text", ["152.7", "12345678901", "0.000123456789", "1.0000000001"])
+def test_an_interval_has_the_number_that_is_certain(text: str) -> None:
+    """Of a known numeral and of one that is written digit by digit."""
+    for found in (of({text: 1.0}), written({text: 1.0})):
+        number = float(text)
+        assert found.interval(0.9) == (number, number)
+        assert found.median() == number
+        assert found.cdf(number) == pytest.approx(1)
+        assert found.cdf(number * (1 - 1e-11)) == 0
+
+
+def test_the_distribution_function_of_digits_is_that_of_a_sum() -> None:
+    chances = {"152.7": 0.5, "152.75": 0.25, "1.04": 0.2, "152": 0.05}
+    found = written(chances)
+    for text in chances:
+        expected = sum(p for other, p in chances.items() if float(other) <= float(text))
+        assert found.cdf(float(text)) == pytest.approx(expected)
+    assert found.interval(0.8) == (1.04, 152.75)
+    assert found.median() == 152.7
+
+
+@pytest.mark.parametrize("level", [0.3, 0.9])
+def test_an_interval_holds_what_it_says(level: float) -> None:
+    """Also where no numeral has noticeable mass, and its end is that of a range; by enumeration."""
+    texts = [f"{n / 1000:.3f}" for n in range(150_000, 153_000)]
+    found = written(dict.fromkeys(texts, 1 / len(texts)))
+    low, high = found.interval(level)
+    values = np.array(texts, dtype=float)
+    inside = ((values >= low) & (values <= high)).mean()
+    assert level - found.unresolved - 1e-9 <= inside
+    assert high <= np.quantile(values, (1 + level) / 2) * 1.01
 
 
 def test_what_cannot_be_named_is_left_out_of_numbers() -> None:

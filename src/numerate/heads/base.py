@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 import torch
@@ -132,6 +132,22 @@ class NextNumeral(Protocol):
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
         """So many independent draws, less those that cannot be named."""
         ...
+
+
+@runtime_checkable
+class KnownFromAbove(Protocol):
+    """A `NextNumeral` some of whose mass is known to lie in a small range, and no nearer."""
+
+    def mass_surely_up_to(self, numbers: np.ndarray) -> np.ndarray:
+        """As `mass_up_to`, which has each range where it begins, but where it ends."""
+        ...
+
+
+def mass_surely_up_to(numerals: NextNumeral, numbers: np.ndarray) -> np.ndarray:
+    """Of those that know no ranges it is the mass up to the numbers itself."""
+    if isinstance(numerals, KnownFromAbove):
+        return numerals.mass_surely_up_to(numbers)
+    return numerals.mass_up_to(numbers)
 
 
 @dataclass(frozen=True, slots=True)

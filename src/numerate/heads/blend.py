@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from numerate.heads.base import NextNumeral
+from numerate.heads.base import NextNumeral, mass_surely_up_to
 from numerate.perplexity import proper
 
 FIRST, MOST = 4, 64  # numerals taken from a member at a time: twice as many each time
@@ -70,6 +70,10 @@ class Blend:
 
     def mass_up_to(self, numbers: np.ndarray) -> np.ndarray:
         masses = [member.mass_up_to(numbers) for member in self._members]
+        return np.asarray(self._weights @ np.stack(masses))
+
+    def mass_surely_up_to(self, numbers: np.ndarray) -> np.ndarray:
+        masses = [mass_surely_up_to(member, numbers) for member in self._members]
         return np.asarray(self._weights @ np.stack(masses))
 
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:

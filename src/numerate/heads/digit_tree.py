@@ -23,6 +23,7 @@ LEAST_UNRESOLVED = 0.005  # mass on the number line that need not be placed exac
 MOST_PREFIXES = 2048  # continued for that
 MOST_SEARCHED = 2**15  # prefixes continued in one search for the most probable numerals
 NARROW = 0.01  # a prefix whose numerals differ by less than so much has found its place
+NOTICEABLE = 0.004  # mass on a narrow prefix that is placed where its numerals are
 
 
 class Writer(Protocol):
@@ -96,6 +97,12 @@ class DigitTree:
         mass: np.ndarray = cumulated[np.searchsorted(values, numbers, side="right")]
         return mass
 
+    def mass_surely_up_to(self, numbers: np.ndarray) -> np.ndarray:
+        """Less what is on narrow prefixes of which longer numerals may lie above."""
+        ends, cumulated = self._ends
+        mass: np.ndarray = cumulated[np.searchsorted(ends, numbers, side="right")]
+        return mass
+
     def draw(self, count: int, generator: np.random.Generator) -> list[str]:
         """Symbol by symbol, many numerals at once; what turns out malformed is left out."""
         drawn: list[str] = []
@@ -121,13 +128,26 @@ class DigitTree:
 
     @cached_property
     def _line(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Values in ascending order, the mass up to each, and the mass that is not placed.
+        """Values in ascending order, the mass up to each, and the mass that is not placed."""
+        (starts, _, masses), unresolved = self._atoms
+        return *_cumulated(starts, masses), unresolved
+
+    @cached_property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same with every narrow prefix where no numeral of it is above."""
+        (_, ends, masses), _ = self._atoms
+        return _cumulated(ends, masses)
+
+    @cached_property
+    def _atoms(self) -> tuple[np.ndarray, float]:
+        """From where to where what mass is [3, A], and the mass that is not placed.
 
         The most probable prefixes are continued until little mass is on prefixes that leave the
-        number open; such a prefix counts where its smallest numeral is.
+        number open; such a prefix counts where its smallest numeral is. One that is narrow is
+        continued where it has noticeable mass; else it is known from below and from above.
         """
         heap = [(-0.0, "")]
-        atoms: list[tuple[float, float]] = []
+        atoms: list[tuple[float, float, float]] = []
         loose, continued = 1.0, 0
         while heap and loose > LEAST_UNRESOLVED and continued < self._most:
             count = min(self._at_once, len(heap))
@@ -136,14 +156,20 @@ class DigitTree:
             continued += count
             for text, log_prob, ended in self._continue([prefix for _, prefix in best]):
                 mass = float(np.exp(log_prob))
-                if ended or _is_narrow(text):
-                    atoms.append((float(text), mass))
+                if ended:
+                    atoms.append((float(text), float(text), mass))
+                elif mass < NOTICEABLE and _is_narrow(text):
+                    atoms.append((float(text), _end(text), mass))
                 else:
                     heapq.heappush(heap, (-log_prob, text))
                     loose += mass
-        atoms += [(float(prefix or "0"), float(np.exp(-cost))) for cost, prefix in heap]
-        values, masses = np.array(sorted(atoms)).T
-        return values, np.concatenate([[0.0], np.cumsum(masses)]), max(0.0, float(loose))
+        for cost, prefix in heap:
+            start = float(prefix or "0")
+            narrow = _is_narrow(prefix)
+            mass = float(np.exp(-cost))
+            loose -= mass if narrow else 0.0
+            atoms.append((start, _end(prefix) if narrow else start, mass))
+        return np.array(atoms).T, max(0.0, float(loose))
 
     def _continue(self, prefixes: list[str]) -> Iterator[tuple[str, float, bool]]:
         """What may follow the prefixes: longer prefixes, and numerals where one may end."""
@@ -189,6 +215,16 @@ def legal_symbols(prefix: str) -> tuple[int, ...]:
         return (*digits, END)
     point = (POINT,) if digits else ()
     return (*point, END) if prefix == "0" else (*digits, *point, END)
+
+
+def _cumulated(places: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(places, kind="stable")
+    return places[order], np.concatenate([[0.0], np.cumsum(masses[order])])
+
+
+def _end(prefix: str) -> float:
+    """What every numeral with a prefix that has a point lies below."""
+    return float(prefix) + 10.0 ** -len(prefix.partition(".")[2])
 
 
 def _is_narrow(prefix: str) -> bool:

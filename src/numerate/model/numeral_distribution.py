@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from numerate.errors import NumerateError
-from numerate.heads.base import Context, NextNumeral, NumeralHead, log_prob_row
+from numerate.heads.base import Context, NextNumeral, NumeralHead, log_prob_row, mass_surely_up_to
 from numerate.model.candidate_line import CandidateLine
 from numerate.model.conformal import ConformalIntervals
 from numerate.numeral import Numeral
@@ -28,7 +28,8 @@ CURVE_BEST = 200  # of the most probable numerals that a drawing shows beside th
 Numeric = str | int | float | Decimal
 _POINTS = 64  # where the distribution function is looked at in each round of a search
 _MOST_ROUNDS = 1000  # of draws, before a model is given up that hardly names a numeral
-_DIGITS = 9  # significant digits of a quantile
+_DIGITS = 11  # significant digits of a quantile, where no more are needed
+_MOST_DIGITS = 17  # that tell a float from all others
 _BEFORE = 1e-7  # of a number: so far below it are the numbers less than it
 
 
@@ -169,7 +170,9 @@ class NumeralDistribution:
         return self._intervals() is not None
 
     def interval(self, level: float = 0.9, *, calibrated: bool = False) -> tuple[float, float]:
-        """The central interval that holds at least this probability, both ends included.
+        """The central interval that holds at least this probability, both ends included, but for
+        what is `unresolved`. Where a little is known to lie in a small range and no nearer, an end
+        is that of the range.
 
         A `calibrated` one, of candidate numerals, contains the number as often as it says: at this
         level the numbers of the dev split lie in it (`model/conformal.py`).
@@ -186,24 +189,30 @@ class NumeralDistribution:
             line = CandidateLine.of(self._candidates, self._score(self._candidates)[None])
             (low,), (high,) = intervals.bounds(line, level)
             return float(low), float(high)
-        return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+        return self.quantile((1 - level) / 2), self._reached((1 + level) / 2, self._cdf_surely)
 
     def quantile(self, q: float) -> float:
         """The smallest number x with cdf(x) ≥ q."""
         if not 0 < q < 1:
             raise NumerateError(f"quantile: got {q}, expected between 0 and 1")
+        return self._reached(q, self._cdf)
+
+    def _reached(self, q: float, cdf: Callable[[Iterable[float]], np.ndarray]) -> float:
         low, high = 0.0, 1.0
-        reached = self._cdf([low])[0] >= q
-        if reached:
+        if cdf([low])[0] >= q:
             return low
-        while self._cdf([high])[0] < q and high < 1e33:
+        while cdf([high])[0] < q and high < 1e33:
             low, high = high, 10 * high
         while high - low > 10.0 ** (-_DIGITS - 2) * high:
             points = np.linspace(low, high, _POINTS + 1)
-            index = int(np.searchsorted(self._cdf(points[1:-1]), q)) + 1
+            index = int(np.searchsorted(cdf(points[1:-1]), q)) + 1
             low, high = float(points[index - 1]), float(points[index])
         # Numerals have few digits: the float that was closed in on is one of them.
-        return float(f"{high:.{_DIGITS}g}")
+        for digits in range(_DIGITS, _MOST_DIGITS):
+            number = float(f"{high:.{digits}g}")
+            if low < number <= high + (high - low) and cdf([number])[0] >= q:
+                return number
+        return high
 
     def sample(self, count: int = 1, seed: int | tuple[int, ...] = 0) -> list[str]:
         """Independent draws from the model itself, among numerals that can be named."""
@@ -233,6 +242,10 @@ class NumeralDistribution:
         if not self._numerals.total > 0:
             raise NumerateError("no number to expect: the model knows no numeral by name")
         return self._numerals.mass_up_to(np.asarray(numbers, dtype=float)) / self._numerals.total
+
+    def _cdf_surely(self, numbers: Iterable[float]) -> np.ndarray:
+        mass = mass_surely_up_to(self._numerals, np.asarray(numbers, dtype=float))
+        return mass / self._numerals.total
 
 
 class NumeralDistributions(Sequence[NumeralDistribution]):
