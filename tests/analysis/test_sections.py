@@ -24,3 +24,4 @@ def test_seeds_are_counted_where_a_row_has_several(
     assert section is not None
     assert f"which counts {counted}." in section.body
     assert f"that count {counted}, p" in section.body  # as the note under the table has it
+    assert ("of the first seed of each row" in section.body) == (seeds > 1)

@@ -52,6 +52,12 @@ def test_where_documents_agree_it_is_the_t_interval_of_seeds(seeds: int) -> None
     assert (found.mean - low, high - found.mean) == pytest.approx((half, half), rel=0.1)
 
 
+def test_seeds_that_agree_have_no_spread() -> None:
+    found = OverSeeds(runs(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])))
+    assert found.estimates.std() > 0  # round-off
+    assert found.spread == 0
+
+
 def test_the_variance_is_that_of_documents_and_of_seeds() -> None:
     """Of 40 documents and 30 seeds, drawn 4,000 times, against sums of squares."""
     generator = np.random.default_rng(5)

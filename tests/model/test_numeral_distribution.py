@@ -86,6 +86,18 @@ def test_an_interval_has_the_number_that_is_certain(text: str) -> None:
         assert found.cdf(number * (1 - 1e-11)) == 0
 
 
+def test_ends_that_are_round_but_for_round_off_are_round() -> None:
+    """A law's distribution function may reach a level a hair before the border of a bin."""
+
+    class Hairy(KnownNumerals):
+        def mass_up_to(self, numbers: np.ndarray) -> np.ndarray:
+            return np.where(numbers >= 924.999999999991, 0.95, np.where(numbers >= 4, 0.05, 0.0))
+
+    hairy = Hairy(["4"], np.zeros(1))
+    found = NumeralDistribution(hairy, of({"4": 1.0})._score, NumeralTable(()), {})
+    assert found.interval(0.9) == (4, 925)
+
+
 def test_the_distribution_function_of_digits_is_that_of_a_sum() -> None:
     chances = {"152.7": 0.5, "152.75": 0.25, "1.04": 0.2, "152": 0.05}
     found = written(chances)

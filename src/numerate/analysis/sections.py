@@ -57,8 +57,11 @@ def results_section(
     )
     cells = [cell for one in told for row in one.rows for cell in row]
     if any(cell.endswith("]") for cell in cells):
-        seeds = " and seeds" if any(" ±" in cell for cell in cells) else ""  # of some row several
+        several = any(" ±" in cell for cell in cells)  # seeds of some row
+        seeds = " and seeds" if several else ""
         text += f" In brackets, {_level(runs)}, which counts documents{seeds}."
+        if several:
+            text += " All sections below are of the first seed of each row."
     elif any(evaluation.intervals for evaluation in evaluations):
         text += f" In brackets, {_level(runs)} from resampling documents."
     if "oracle" in cells or any(evaluation.oracle for evaluation in evaluations):

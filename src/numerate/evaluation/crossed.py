@@ -70,7 +70,10 @@ class OverSeeds:
     def spread(self) -> float:
         """The standard deviation of figures over seeds; nan of one."""
         figures = [self.runs[0].function(value) for value in self.estimates]
-        return float(np.std(figures, ddof=1)) if len(figures) > 1 else np.nan
+        if len(figures) < 2:
+            return np.nan
+        found = float(np.std(figures, ddof=1))
+        return 0.0 if found <= _ROUND_OFF * np.abs(figures).max() else found
 
     @property
     def variance(self) -> float:

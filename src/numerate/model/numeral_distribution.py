@@ -30,6 +30,7 @@ _POINTS = 64  # where the distribution function is looked at in each round of a 
 _MOST_ROUNDS = 1000  # of draws, before a model is given up that hardly names a numeral
 _DIGITS = 11  # significant digits of a quantile, where no more are needed
 _MOST_DIGITS = 17  # that tell a float from all others
+_PRECISION = 1e-13  # relative, to which a quantile is searched for
 _BEFORE = 1e-7  # of a number: so far below it are the numbers less than it
 
 
@@ -203,14 +204,14 @@ class NumeralDistribution:
             return low
         while cdf([high])[0] < q and high < 1e33:
             low, high = high, 10 * high
-        while high - low > 10.0 ** (-_DIGITS - 2) * high:
+        while high - low > _PRECISION * high:
             points = np.linspace(low, high, _POINTS + 1)
             index = int(np.searchsorted(cdf(points[1:-1]), q)) + 1
             low, high = float(points[index - 1]), float(points[index])
         # Numerals have few digits: the float that was closed in on is one of them.
         for digits in range(_DIGITS, _MOST_DIGITS):
             number = float(f"{high:.{digits}g}")
-            if low < number <= high + (high - low) and cdf([number])[0] >= q:
+            if low < number <= (1 + _PRECISION) * high and cdf([number])[0] >= q:
                 return number
         return high
 
