@@ -10,6 +10,11 @@ MAX_REASON = 300
 FAILED, WRONG_USE, BROKEN = 1, 2, 70
 
 
+def counted(count: int, what: str) -> str:
+    """`1 page`, `2,000 pages`."""
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
 def printable(text: object) -> str:
     """What strangers wrote, file names among it, made fit for a terminal: no character of it acts.
 

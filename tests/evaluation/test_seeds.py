@@ -69,6 +69,8 @@ def test_figures_are_means_over_seeds_with_their_spread(rows: list[SeedEvaluatio
     assert bad.oracle is not None
     assert bad.oracle["nats_above"]["numerals"] == pytest.approx(statistics.mean(above))
     assert ORACLE["nats_above"]["numerals"] == 0.875, "what was given is left as it was"
+    (note,) = [one for one in result_tables(rows)[1].notes if one.startswith("Intervals")]
+    assert note.startswith("Intervals resample documents and count seeds. Where ")
 
 
 def test_the_best_and_all_that_cannot_be_told_from_it_are_marked_in_every_format(

@@ -176,8 +176,21 @@ def test_intervals_follow_their_figures() -> None:
     perplexity, number_line = result_tables([evaluation("mog", intervals=intervals)])
     assert perplexity.rows[0][1:3] == ["2.000 [1.500, 2.500]", "3.000"]
     assert number_line.rows[2][1:3] == ["1.500", "2.500 [2.000, 3.000]"]
+    assert number_line.notes[0].startswith("Intervals resample documents. Where ")
     assert "contain the truth less often" in number_line.notes[0]
     assert not any(table.notes for table in result_tables([evaluation("mog")]))
+
+
+@pytest.mark.parametrize(("ends", "told"), [([0.0, 1.0], True), ([0.0, 0.9], False)])
+def test_an_interval_that_leaves_everything_open_is_said_to(ends: list[float], told: bool) -> None:
+    figures = evaluation("mog").figures
+    figures["beyond"] = dict.fromkeys(("accuracy", "order_accuracy", "log10_error", "crps"), 0.5)
+    intervals = {"beyond": {"accuracy": ends}}
+    *_, beyond = result_tables([evaluation("mog", figures=figures, intervals=intervals)])
+    assert beyond.rows[0][1] == f"0.5000 [{ends[0]:.3f}, {'1.000' if told else '0.9000'}]"
+    assert [note.split(":")[0] for note in beyond.notes] == (
+        ["An interval from 0 to 1 leaves everything open"] if told else []
+    )
 
 
 def cells(line: str) -> list[str]:

@@ -166,7 +166,7 @@ def test_a_model_as_it_comes_is_evaluated_anew_where_anything_is_another(
         suite="pretrained",
         backbone=f"hf:{tmp_path}",
         models=("bare",),
-        everything=False,
+        metrics="paper",
     )
     plans = [plan, plan, replace(plan, dataset=other), replace(plan, dataset=other, vocabulary=7)]
     counts = []
@@ -185,6 +185,7 @@ def test_a_model_as_it_comes_is_evaluated_anew_where_anything_is_another(
         ({"suite": "pretrained", "backbone": "lstm"}, "backbone: got 'lstm'"),
         ({"suite": "pretrained", "backbone": "hf:gone"}, "gone: does not exist"),
         ({"backbone": "hf:x"}, "backbone: got 'hf:x' for the suite paper, which has its own"),
+        ({"metrics": "papers"}, r"unknown metrics 'papers': did you mean paper\?"),
         ({"seeds": 0}, "seeds: got 0, expected 1 or more"),
         ({"suite": "grounded", "models": ("grounded-no-way",)}, "unknown model 'grounded-no-way'"),
     ],
@@ -225,7 +226,7 @@ def test_seeds_are_added_and_nothing_is_done_twice(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     options = TrainingOptions(epochs=1, batch_size=20)
-    plan = tiny(cardiac, tmp_path / "out", options=options, seeds=2, everything=False)
+    plan = tiny(cardiac, tmp_path / "out", options=options, seeds=2, metrics="paper")
     trained: list[str] = []
 
     def train(children: Children, tasks: Any) -> None:
@@ -268,7 +269,7 @@ def test_a_seed_that_fails_is_named_and_the_rest_goes_on(
 ) -> None:
     monkeypatch.setattr(Children, "train", train_in_copies)
     options = TrainingOptions(epochs=1, batch_size=20)
-    plan = tiny(cardiac, tmp_path / "out", options=options, seeds=2, everything=False)
+    plan = tiny(cardiac, tmp_path / "out", options=options, seeds=2, metrics="perplexity")
     plan = replace(plan, models=("mog", "h-softmax"))
     spoilt = next(task for task in plan.tasks if task.name == "mog, seed 2")
     plan.run(spoilt).mkdir(parents=True)
@@ -279,6 +280,7 @@ def test_a_seed_that_fails_is_named_and_the_rest_goes_on(
     tables = (plan.out / "tables.md").read_text()
     assert "over 2 seeds (mog 1)" in tables
     assert "| h-softmax |" in tables
+    assert "On the number line" not in tables
 
 
 def test_rows_can_be_told_apart() -> None:

@@ -12,7 +12,7 @@ from numerate.auditing.audit_summary import Summary
 from numerate.auditing.findings_folder import PAGE
 from numerate.auditing.looked_for import LookedFor
 from numerate.engines import Engine
-from numerate.errors import BROKEN, FailureError, printable
+from numerate.errors import BROKEN, FailureError, counted, printable
 from numerate.notices import is_quiet, notice_console, plain_console, say
 from numerate.tables import print_tables
 
@@ -102,15 +102,15 @@ class Cost:
         if self._last is not None and self._last.checked:
             seconds = time.monotonic() - self._start
             rate = f"{60 * self._last.checked / seconds:,.0f} a minute"
-            say(f"{_counted(self._last.checked, 'document')} in {_duration(seconds)}, {rate}")
+            say(f"{counted(self._last.checked, 'document')} in {_duration(seconds)}, {rate}")
 
 
 def cost_in_words(state: State, seconds: float, skipped: int = 0) -> str:
     """`120 documents, 35 a minute, 14 findings, about 2 h 5 min left`"""
-    parts = [_counted(state.checked, "document")]
+    parts = [counted(state.checked, "document")]
     if state.checked and seconds > 0:
         parts.append(f"{60 * state.checked / seconds:,.0f} a minute")
-    parts.append(_counted(state.findings, "finding"))
+    parts.append(counted(state.findings, "finding"))
     done, left = state.done - skipped, state.total - state.done
     if state.checked and done > 0 and left > 0:
         parts.append(f"about {_duration(seconds * left / done)} left")
@@ -149,7 +149,3 @@ def print_summary(summary: Summary, out: str, console: Console) -> None:
     console.print(
         f"All of it: {out}/{PAGE}, and Parquet beside it.", highlight=False, soft_wrap=True
     )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"

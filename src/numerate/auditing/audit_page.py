@@ -7,6 +7,7 @@ from typing import Any
 from numerate.auditing.audit_summary import LIKELY, Summary
 from numerate.auditing.audited import BOTH, LEARNED, RECOMPUTED_ALONE, Row
 from numerate.auditing.looked_for import LookedFor
+from numerate.errors import counted
 from numerate.report.page import Section, escape, facts, page, table
 from numerate.tables import ResultTable
 
@@ -41,13 +42,13 @@ def in_words(summary: Summary) -> list[str]:
     beside = f"; besides {', '.join(others)}" if others else ""
     ignored = f"; other files left out: {summary.files_ignored:,}" if summary.files_ignored else ""
     lines = [
-        f"{_counted(documents['checked'], 'document')} checked{beside}{ignored}.",
-        f"{_counted(sums['numbers'], 'number')} read; recomputed {sums['recomputed']:,} of "
-        f"{_counted(sums['statements'], 'statement')} about them.",
+        f"{counted(documents['checked'], 'document')} checked{beside}{ignored}.",
+        f"{counted(sums['numbers'], 'number')} read; recomputed {sums['recomputed']:,} of "
+        f"{counted(sums['statements'], 'statement')} about them.",
     ]
-    found = _counted(sums["findings"], "finding") if sums["findings"] else "Nothing found"
+    found = counted(sums["findings"], "finding") if sums["findings"] else "Nothing found"
     if summary.with_findings:
-        found += f" in {_counted(summary.with_findings, 'document')}"
+        found += f" in {counted(summary.with_findings, 'document')}"
     certain = sum(summary.likely.values())
     if certain:
         found += f", {certain:,} of them with a probability of {LIKELY} or more"
@@ -55,7 +56,7 @@ def in_words(summary: Summary) -> list[str]:
         found += f"; {sums['less_likely']:,} less likely are only counted"
     lines.append(f"{found}.")
     if summary.unfit:
-        unlike = _counted(summary.unfit, "document")
+        unlike = counted(summary.unfit, "document")
         lines.append(f"{unlike} unlike what the model knows: there it is uncalibrated.")
     if summary.failures:
         broken = ", ".join(f"{code} ({count:,})" for code, count in summary.failures.most_common())
@@ -160,10 +161,6 @@ def _how(summary: Summary, what: LookedFor, source: str) -> dict[str, Any]:
         "least_probability": settings["min_probability"],
         "least_of_models_alone": settings["min_probability_of_models"],
     }
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _part(name: str) -> str:

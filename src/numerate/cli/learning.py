@@ -37,7 +37,6 @@ from numerate.cli.shared_options import (
     WordVectors,
     usual,
 )
-from numerate.errors import check_choice
 from numerate.heads.registry import check_head_name, head_names
 from numerate.storage import extended
 from numerate.threads import use_threads
@@ -396,7 +395,6 @@ def reproduce(
 
     Called again, it goes on where it stopped.
     """
-    check_choice("value of --metrics", metrics, ("paper", "all"))
     from numerate.reproduce.choices import Plan
     from numerate.reproduce.reproduce_command import reproduce as reproduce_plan
 
@@ -431,7 +429,7 @@ def reproduce(
             processes=processes,
             given_threads=threads,
             confidence=confidence or None,
-            everything=metrics == "all",
+            metrics=metrics,
         )
         reproduce_plan(plan)
 

@@ -101,9 +101,7 @@ ReadingProcesses = Annotated[
 MixedPrecision = Annotated[
     str, typer.Option(help="no, bf16 or fp16; the mixture stays float64.", metavar="KIND")
 ]
-Metrics = Annotated[
-    str, typer.Option(help="paper, or all; evaluate: also perplexity alone.", metavar="WHICH")
-]
+Metrics = Annotated[str, typer.Option(help="perplexity alone, paper, or all.", metavar="WHICH")]
 Limit = Annotated[
     int | None,
     typer.Option(help="Take so many paragraphs, always the same.", show_default="all"),

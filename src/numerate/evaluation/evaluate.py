@@ -31,7 +31,7 @@ from numerate.evaluation.figures import (
     token_classes,
 )
 from numerate.evaluation.number_line import number_line_errors
-from numerate.evaluation.observed import FigurePath, Observed, by_document
+from numerate.evaluation.observed import PARTS, FigurePath, Observed, by_document
 from numerate.evaluation.score import predict_best, rank_tables
 from numerate.model.candidates import candidate_numerals
 from numerate.model.opening import Opened, Settings, open_model
@@ -46,7 +46,6 @@ from numerate.sight.columns import sees_tables
 from numerate.vocabulary import Vocabulary
 
 OOV_SETS = ("all", "train")
-CHOICES = ("perplexity", "paper", "all")  # of metrics; each has those before it
 ABOVE_ORACLE: FigurePath = ("oracle", "nats_above", "numerals")  # of the one that sees as much
 
 
@@ -180,7 +179,7 @@ def evaluate(
     """
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
-    check_choice("metrics", metrics, CHOICES)
+    check_choice("metrics", metrics, PARTS)
     subject = open_model(run, device=device, settings=settings)
     model = subject.model
     opened = subject.on(dataset, split)

@@ -6,7 +6,8 @@ from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.comparable import comparable, of_their_vocabulary
 from numerate.evaluation.comparison import compare
-from numerate.evaluation.evaluate import CHOICES, Evaluation, evaluate
+from numerate.evaluation.evaluate import Evaluation, evaluate
+from numerate.evaluation.observed import PARTS
 from numerate.evaluation.result_tables import (
     as_csv,
     as_json,
@@ -48,7 +49,7 @@ def evaluate_runs(
 ) -> None:
     if format not in FORMATS:
         raise NumerateError(f"format: got {format!r}, expected one of {', '.join(FORMATS)}")
-    check_choice("metrics", metrics, CHOICES)
+    check_choice("metrics", metrics, PARTS)
     if confidence is not None and not 0 < confidence < 1:
         raise NumerateError(f"confidence: got {confidence}, expected between 0 and 1")
     if compared and len(runs) != 2:

@@ -16,6 +16,13 @@ from numerate.tables import HIGH, LOW
 
 FigurePath = tuple[str, ...]  # table, figure; or table, class, figure
 
+# The tables that a choice of metrics has; one of an older version may lack some.
+PARTS = {
+    "perplexity": ("perplexity",),
+    "paper": ("perplexity", "number_line"),
+    "all": ("perplexity", "number_line", "beyond", "selected", "central"),
+}
+
 _FORMAT = "numerate observed 1"
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     function.__name__: function for function in (perplexity, math.sqrt, float)

@@ -8,13 +8,8 @@ import numpy as np
 
 from numerate.backbones.contract import Targets
 from numerate.evaluation.evaluate import Evaluation
+from numerate.evaluation.observed import PARTS
 from numerate.runs.folder import RunFolder
-
-# The tables that a choice of metrics has; one of an older version may lack some.
-PARTS = {
-    "paper": ("perplexity", "number_line"),
-    "all": ("perplexity", "number_line", "beyond", "selected", "central"),
-}
 
 
 def read_evaluation(run: Path, folder: Path | None = None) -> Evaluation | None:

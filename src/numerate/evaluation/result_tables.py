@@ -49,9 +49,10 @@ _PARTS = {  # beyond the paper: the title, and the figures with their columns
         {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"},
     ),
 }
+_RESAMPLED = "Intervals resample documents"
 _HEAVY_TAILS = (
-    "Intervals resample documents. Where a few huge errors make a mean (RMSE, MAE, MAPE, CRPS), "
-    "they contain the truth less often than they say: docs/results.md has how often."
+    "Where a few huge errors make a mean (RMSE, MAE, MAPE, CRPS), they contain the truth less "
+    "often than they say: docs/results.md has how often."
 )
 _COMPARED = {
     "mae": "MAE",
@@ -155,7 +156,7 @@ def _seeds_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
     seeds = {one.name: one.seeds for one in evaluations if isinstance(one, SeedEvaluation)}
     if not seeds:
         return
-    most = max(seeds.values())
+    most = _most_seeds(evaluations)
     if most > 1:
         fewer = [f"{name} {count}" for name, count in seeds.items() if count < most]
         text = f"Mean ±standard deviation over {most} seeds"
@@ -243,13 +244,33 @@ def _number_line_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     title = "On the number line; mean and median are constants from the training numbers"
     if zeros:
         title += f"; percentage errors skip {zeros:,} true zeros"
-    notes = (_HEAVY_TAILS,) if any(evaluation.intervals for evaluation in evaluations) else ()
+    notes = tuple(_interval_notes(evaluations))
     found = [*evaluations[0].baselines.values()]
     found += [evaluation.figures["number_line"] for evaluation in evaluations]
     figures = [[errors[key] for key in _NUMBER_LINE] for errors in found]
     paths = [("number_line", key) for key in _NUMBER_LINE]
     best = _best([(evaluation, paths) for evaluation in evaluations], rows, figures)
     return ResultTable(title, columns, rows, notes, best)
+
+
+def _interval_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """What intervals count, and how far they can be trusted."""
+    if any(evaluation.intervals for evaluation in evaluations):
+        seeds = " and count seeds" if _most_seeds(evaluations) > 1 else ""
+        yield f"{_RESAMPLED}{seeds}. {_HEAVY_TAILS}"
+
+
+def _most_seeds(evaluations: Sequence[Evaluation]) -> int:
+    return max(one.seeds if isinstance(one, SeedEvaluation) else 1 for one in evaluations)
+
+
+def _open_notes(shown: Sequence[tuple[Evaluation, Sequence[FigurePath]]]) -> Iterator[str]:
+    """Said of a rate whose interval leaves everything open."""
+    intervals = [_interval(evaluation, path) for evaluation, paths in shown for path in paths]
+    if any(ends == [0.0, 1.0] for ends in intervals):
+        yield (
+            "An interval from 0 to 1 leaves everything open: the documents, or seeds, are too few."
+        )
 
 
 def _part_table(evaluations: Sequence[Evaluation], part: str) -> ResultTable:
@@ -262,8 +283,9 @@ def _part_table(evaluations: Sequence[Evaluation], part: str) -> ResultTable:
         if part in evaluation.figures
     ]
     figures = [[evaluation.figures[part][key] for key in columns] for evaluation in known]
-    best = _best([(evaluation, paths) for evaluation in known], rows, figures)
-    return ResultTable(title, ["model", *columns.values()], rows, best=best)
+    shown = [(evaluation, paths) for evaluation in known]
+    best = _best(shown, rows, figures)
+    return ResultTable(title, ["model", *columns.values()], rows, tuple(_open_notes(shown)), best)
 
 
 def _central_table(evaluations: Sequence[Evaluation]) -> ResultTable:
@@ -280,7 +302,7 @@ def _central_table(evaluations: Sequence[Evaluation]) -> ResultTable:
         "own, and those calibrated on the dev split"
     )
     best = _best(shown, rows, figures)
-    notes = tuple(_calibration_notes(evaluations))
+    notes = (*_open_notes(shown), *_calibration_notes(evaluations))
     return ResultTable(title, ["model", *_CENTRAL.values()], rows, notes, best)
 
 
@@ -325,7 +347,7 @@ def comparison_tables(
             f"{both}: first minus second, over numerals",
             ["figure", *columns],
             errors,
-            (_HEAVY_TAILS,),
+            (f"{_RESAMPLED}. {_HEAVY_TAILS}",),
         ),
     ]
     return resting_on(tables, first.split, first.limit)
@@ -342,14 +364,18 @@ def _compared(result: PairedResult, digits: str) -> list[str]:
 
 def _cell(evaluation: Evaluation, path: FigurePath) -> str:
     """`2.5`, `2.5 ±0.1` of several seeds, `2.5 ±0.1 [2.0, 3.0]` with an interval."""
-    figure: Any = evaluation.figures
-    interval: Any = evaluation.intervals
-    for name in path:
-        figure, interval = figure[name], interval.get(name, {})
-    text = format_figure(figure) + _spread(evaluation, path)
-    if interval:
+    text = format_figure(_figure(evaluation.figures, path)) + _spread(evaluation, path)
+    if interval := _interval(evaluation, path):
         text += f" [{format_figure(interval[0])}, {format_figure(interval[1])}]"
     return text
+
+
+def _interval(evaluation: Evaluation, path: FigurePath) -> list[float]:
+    """Its ends; none where there is no interval."""
+    found: Any = evaluation.intervals
+    for name in path:
+        found = found.get(name, {})
+    return list(found)
 
 
 def _spread(evaluation: Evaluation, path: FigurePath, form: str | None = None) -> str:

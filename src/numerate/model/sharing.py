@@ -178,15 +178,12 @@ def _figures(metrics: dict[str, Any] | None) -> str:
         [label, *(_figure(classes[kind][figure]) for kind in classes)]
         for figure, label in _FIGURES.items()
     ]
-    errors = metrics["number_line"]
-    tables = [
-        ResultTable("Perplexity", ["", *classes], rows),
-        ResultTable(
-            "Errors of the likeliest number",
-            list(_ERRORS.values()),
-            [[_figure(errors[name]) for name in _ERRORS]],
-        ),
-    ]
+    tables = [ResultTable("Perplexity", ["", *classes], rows)]
+    if errors := metrics.get("number_line"):
+        shown = [_figure(errors[name]) for name in _ERRORS]
+        tables.append(
+            ResultTable("Errors of the likeliest number", list(_ERRORS.values()), [shown])
+        )
     part = "" if metrics.get("limit") is None else f", {metrics['limit']:,} paragraphs of it"
     oov = metrics.get("oov_set", "all")
     part += "" if oov == "all" else f", unknown being types of the {oov} split (`--oov-set {oov}`)"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar, overload
 
+from numerate.errors import counted
 from numerate.model.showing import as_table
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import explain, verdict
@@ -117,5 +118,5 @@ class Assessments(Sequence[Found], Generic[Found]):
     @property
     def _summary(self) -> str:
         flagged = sum(assessment.flagged for assessment in self)
-        said = f"{flagged} of {self.numerals:,} numeral{'s' * (self.numerals != 1)} flagged"
+        said = f"{flagged} of {counted(self.numerals, 'numeral')} flagged"
         return said if self.domain.calibrated else f"{said}, uncalibrated"

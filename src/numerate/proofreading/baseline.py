@@ -16,7 +16,7 @@ from typing import Any
 
 from numerate.checking.finding import Finding
 from numerate.checking.where import Where
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, counted
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.records import Shape, read_record
 from numerate.storage import write
@@ -58,8 +58,8 @@ class Written:
 
     def __str__(self) -> str:
         total = self.added + self.kept
-        counted = f"{total} finding{'s' * (total != 1)} known now"
-        return f"{counted}: {self.added} added, {self.kept} kept, {self.dropped} dropped"
+        known = f"{counted(total, 'finding')} known now"
+        return f"{known}: {self.added} added, {self.kept} kept, {self.dropped} dropped"
 
 
 def write_baseline(

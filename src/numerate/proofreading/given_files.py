@@ -8,7 +8,7 @@ from numerate.configuration import OWN_FILE
 from numerate.documents import AUTO, STANDARD_INPUT, is_hidden, read_file, suits
 from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file
-from numerate.errors import SourceError
+from numerate.errors import SourceError, counted
 from numerate.notices import say
 from numerate.places import is_remote, local_path, protocol_of
 from numerate.storage import files_in, read
@@ -51,7 +51,7 @@ def all_files(given: Iterable[str], format: str = AUTO) -> Iterator[tuple[str, b
             raise SourceError(f"{name}: a folder without a file of a format that is read")
         others = {*inside} - {*found}
         if left_out := sum(Path(file).name != OWN_FILE for file in others):
-            kinds = f"{left_out:,} file{'s' * (left_out != 1)} of other kinds"
+            kinds = f"{counted(left_out, 'file')} of other kinds"
             say(f"{name}: {kinds} not checked; name them to have them read as text")
         yield from ((file, True) for file in found)
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from numerate.checking.finding import Finding
 from numerate.checking.where import Where
+from numerate.errors import counted
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
     Report,
@@ -48,10 +49,10 @@ def as_fragment(proofread: ProofreadDocument) -> str:
         f"<td>{finding.probability:.2f}</td></tr>"
         for finding in proofread
     )
-    counted = f"{len(proofread)} finding{'s' * (len(proofread) != 1)}"
+    caption = counted(len(proofread), "finding")
     head = "".join(f"<th>{name}</th>" for name in ("where", "code", "number", "why", "probability"))
     return (
-        f"<table><caption>{counted}</caption><thead><tr>{head}</tr></thead>"
+        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
 

@@ -12,6 +12,7 @@ from numerate.checking.where import Where
 from numerate.data_frames import arrow_table, pandas_table
 from numerate.detector.scored import Told
 from numerate.documents.document import Document, Table
+from numerate.errors import counted
 from numerate.proofreading.heard import Heard, Key, precision_of
 from numerate.proofreading.joining import UNFITTED, Joining, probability
 from numerate.proofreading.selection import chosen_codes
@@ -79,8 +80,8 @@ class ProofreadDocument(Sequence[Finding]):
     def __repr__(self) -> str:
         codes = ", ".join(f"{finding.code} {finding.written}" for finding in self.found[:5])
         more = ", …" if len(self) > 5 else ""
-        counted = f"{len(self)} finding{'s' * (len(self) != 1)}"
-        return f"ProofreadDocument({counted}{': ' if codes else ''}{codes}{more})"
+        codes = f": {codes}{more}" if codes else ""
+        return f"ProofreadDocument({counted(len(self), 'finding')}{codes})"
 
     def _repr_html_(self) -> str:
         from numerate.proofreading.html_report import as_fragment

@@ -11,7 +11,7 @@ from numerate.checking.where import Where
 from numerate.documents.document import Document
 from numerate.documents.flow import CITE, MATH, REF
 from numerate.documents.source_map import name_in
-from numerate.errors import printable
+from numerate.errors import counted, printable
 from numerate.proofreading.baseline import fingerprint
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Suspicion
@@ -79,20 +79,20 @@ class Report:
     @property
     def summary(self) -> str:
         """One line: how much was found, and what it was found in."""
-        counted = "Nothing found" if not len(self) else _counted(len(self), "finding")
+        found = "Nothing found" if not len(self) else counted(len(self), "finding")
         if self.misfits and not len(self):
-            counted += ", but no all-clear"
+            found += ", but no all-clear"
         if broken := self.failures:
-            counted += f", {_counted(len(broken), 'rule')} failed"
+            found += f", {counted(len(broken), 'rule')} failed"
         if self.known:
-            counted += f", {self.known} known from the baseline"
+            found += f", {self.known} known from the baseline"
         if self.less_likely:
-            counted += f", {self.less_likely:,} less likely not shown"
+            found += f", {self.less_likely:,} less likely not shown"
         said = coverage_in_words(self.coverage)
         if self.models:
-            read = _counted(self.numbers_read, "number")
+            read = counted(self.numbers_read, "number")
             said = f"{', '.join(self.models)} read {read}; {said}"
-        return f"{counted}; {said}."
+        return f"{found}; {said}."
 
 
 def misfits_of(proofread: ProofreadDocument) -> list[str]:
@@ -148,10 +148,6 @@ def _lack(number: int, what: str) -> str:
     if what.startswith(("a ", "an ", "the ", "what ")):
         return f"{'lacks' if number == 1 else 'lack'} {what}"
     return f"{'has' if number == 1 else 'have'} no {what}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def location(proofread: ProofreadDocument, where: Where) -> str:

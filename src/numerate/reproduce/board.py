@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from numerate.errors import printable
+from numerate.errors import counted, printable
 from numerate.notices import notice_console
 
 _EPOCH = re.compile(r"epoch +(\d+) .*dev loss (\S+) .*numeral perplexity (\S+)")
@@ -92,7 +92,8 @@ class Board:
         if row.reason:
             line += f": {row.reason}"
         elif row.state == "trained":
-            line += f" in {duration(row.seconds)}, {row.epoch} epochs, dev loss {row.dev_loss}"
+            line += f" in {duration(row.seconds)}, {counted(row.epoch, 'epoch')}"
+            line += f", dev loss {row.dev_loss}"
         self.say(line)
 
     def _render(self) -> Group:

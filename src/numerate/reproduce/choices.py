@@ -6,7 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numerate.errors import NumerateError, RunError
+from numerate.errors import NumerateError, RunError, check_choice
+from numerate.evaluation.observed import PARTS
 from numerate.places import place_of
 from numerate.reproduce.suites import PAPER, Row, chosen_rows, rows_of
 from numerate.training.options import TrainingOptions, usual_of
@@ -48,13 +49,14 @@ class Plan:
     processes: int = 0  # 0: as many as `workers` says
     given_threads: int | None = None  # for each process; None: they share the cores
     confidence: float | None = 0.95
-    everything: bool = True  # also the figures beyond the paper
+    metrics: str = "all"  # also the figures beyond the paper
 
     def __post_init__(self) -> None:
         if not self.rows:
             raise NumerateError(
                 f"models: got none, expected some of {', '.join(r.name for r in self._suite_rows)}"
             )
+        check_choice("metrics", self.metrics, PARTS)
         for name, least in (("seeds", 1), ("processes", 0)):
             if getattr(self, name) < least:
                 raise NumerateError(f"{name}: got {getattr(self, name)}, expected {least} or more")

@@ -75,8 +75,8 @@ def time_task(plan: Plan, task: Task) -> float:
         for name, split in Dataset.open(plan.dataset).manifest["splits"].items()
     }
     tokens: float = plan.options.epochs * (splits["train"] + DEV_COST * splits["dev"])
-    tokens += EVALUATION_COST * splits["test"]
-    if plan.everything:  # intervals are calibrated on the dev split
+    tokens += (DEV_COST if plan.metrics == "perplexity" else EVALUATION_COST) * splits["test"]
+    if plan.metrics == "all":  # intervals are calibrated on the dev split
         tokens += EVALUATION_COST * splits["dev"]
     return MARGIN * (2 * imports + (watch.begun - begin) + tokens * watch.seconds_per_token)
 

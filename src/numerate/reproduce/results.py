@@ -8,8 +8,8 @@ from typing import Any
 
 from numerate.errors import RunError
 from numerate.evaluation.evaluate import Evaluation, evaluate
-from numerate.evaluation.observed import load_observed, save_observed
-from numerate.evaluation.remembered import PARTS, evaluation_of
+from numerate.evaluation.observed import PARTS, load_observed, save_observed
+from numerate.evaluation.remembered import evaluation_of
 from numerate.model.opening import Settings
 from numerate.pretrained.files import digest
 from numerate.records import write_record
@@ -40,7 +40,7 @@ def evaluate_task(plan: Plan, task: Task) -> None:
     result = evaluate(
         folder if row.is_trained else row.backbone,
         plan.dataset,
-        metrics=_metrics(plan),
+        metrics=plan.metrics,
         confidence=plan.confidence,
         device=plan.device,
         settings=Settings(plan.cache, plan.vocabulary, plan.trust_remote_code, sight=sight),
@@ -50,10 +50,6 @@ def evaluate_task(plan: Plan, task: Task) -> None:
     if plan.compares:
         save_observed(folder, result.observed, basis)
     write_record(folder / METRICS, {**result.record(), "evaluated": basis})
-
-
-def _metrics(plan: Plan) -> str:
-    return "all" if plan.everything else "paper"
 
 
 def _basis(plan: Plan, task: Task) -> dict[str, Any]:
@@ -70,7 +66,7 @@ def _basis(plan: Plan, task: Task) -> dict[str, Any]:
         "sight": task.row.sight,
         "weights": weights,
         "confidence": plan.confidence,
-        "metrics": _metrics(plan),
+        "metrics": plan.metrics,
     }
 
 

@@ -237,11 +237,11 @@ class Metrics:
     dataset: str
     split: str
     perplexity: Perplexities
-    number_line: NumberLineErrors
     intervals: dict[str, dict[str, Interval | dict[str, Interval]]]
     counts: dict[str, int]
     baselines: dict[str, NumberLineErrors]
     oracle: Oracle | None
+    number_line: NumberLineErrors | None = None  # none where perplexity alone was asked for
     oracle_with_tables: Oracle | None = None
     sight: str = "none"
     limit: int | None = None

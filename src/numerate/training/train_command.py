@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from numerate.errors import NumerateError, printable
+from numerate.errors import NumerateError, counted, printable
 from numerate.model.config import NetworkConfig
 from numerate.places import as_place, is_remote, local_path, work_of
 from numerate.pretrained.backbone import parse_reference
@@ -83,8 +83,9 @@ def _print_result(model: str, result: RunResult) -> None:
         print(f"{printable(result.folder)}: {result.state} before the first epoch was done")
         return
     best = result.history[result.best_epoch - 1]
+    epochs = counted(len(result.history), "epoch")
     print(
-        f"{printable(result.folder)}: {model} {result.state} after {len(result.history)} epochs, "
+        f"{printable(result.folder)}: {model} {result.state} after {epochs}, "
         f"best epoch {result.best_epoch}: dev loss {best['dev_loss']:.4f}, word perplexity "
         f"{best['dev_word_perplexity']:.2f}, numeral perplexity "
         f"{best['dev_numeral_perplexity']:,.1f}"

@@ -19,7 +19,7 @@ from numerate.documents.office.sheet_content import Sheet, sheet_content
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.xml import Element, local_name
-from numerate.errors import DocumentError
+from numerate.errors import DocumentError, counted
 from numerate.notices import say
 
 KIND = "a workbook (.xlsx)"
@@ -49,7 +49,7 @@ class XlsxReader(Reader):
             paragraphs += sentences
             tables += found
         if count := workbook.without_value:
-            formulas = f"{count:,} formula{'s' * (count != 1)}"
+            formulas = counted(count, "formula")
             lacking = "without a stored value, not read: open and save the file"
             say(f"{unit.name}: {formulas} {lacking}")
         for number, table in enumerate(tables, 1):

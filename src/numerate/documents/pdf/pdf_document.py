@@ -25,7 +25,7 @@ from numerate.documents.pdf.pdf_written_tables import joined_tables, written_tab
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Unit
 from numerate.documents.section_headings import is_abstract, is_of_body, is_references
-from numerate.errors import DocumentError, one_line
+from numerate.errors import DocumentError, counted, one_line
 from numerate.notices import say
 from numerate.progress import PassProgress
 
@@ -210,7 +210,7 @@ def _has_picture(raw: Any, page: Any) -> bool:
 def _tell(name: str, count: int, without_text: Sequence[int], broken: Sequence[int]) -> None:
     """In one line each; a document of which nothing can be read is an error."""
     if without_text and len(without_text) + len(broken) == count:
-        pages = f"{count} page{'s' * (count != 1)}"
+        pages = counted(count, "page")
         raise DocumentError(name, f"no text: {pages} of pictures, as of a scan; expected text")
     if broken and len(broken) == count:
         raise DocumentError(name, "a broken PDF: no page of it can be read")
