@@ -177,6 +177,19 @@ def test_a_model_as_it_comes_is_evaluated_anew_where_anything_is_another(
     assert counts == [1, 1, 2, 3]
 
 
+def test_figures_that_are_not_there_afterwards_are_a_failure(
+    cardiac: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = tiny(cardiac, tmp_path / "out", options=TrainingOptions(epochs=1))
+    board = Board([task.name for task in plan.tasks], 1)
+    monkeypatch.setattr(results, "each_task", lambda plan, do, tasks: ((t, None) for t in tasks))
+    assert results.evaluate_tasks(plan, plan.tasks, board) == {}
+    assert {row.state for row in board.rows.values()} == {"failed"}
+    assert "no figures of these choices" in board.rows["mog"].reason
+
+
 @pytest.mark.parametrize(
     ("choices", "message"),
     [

@@ -31,6 +31,9 @@ def evaluate_tasks(plan: Plan, tasks: Sequence[Task], board: Board) -> dict[Task
             board.rows[task.name].end("failed", str(error))
         board.ended(task.name)
     found = {task: _remembered(plan, task) for task in tasks}
+    for task, evaluation in found.items():
+        if evaluation is None and not board.rows[task.name].reason:
+            board.rows[task.name].end("failed", f"{plan.run(task)}: no figures of these choices")
     return {task: evaluation for task, evaluation in found.items() if evaluation is not None}
 
 
