@@ -222,6 +222,28 @@ def test_what_still_stands_in_a_copy_is_not_dropped(tmp_path: Path) -> None:
     assert [row["written"] for row in findings(out)] == ["11"]
 
 
+@pytest.mark.parametrize("same_time", [False, True])
+def test_what_comes_back_while_a_copy_of_it_stands_is_what_it_was(
+    tmp_path: Path, same_time: bool
+) -> None:
+    folder, out = tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for name in ("a.md", "b.md"):
+        (folder / name).write_text(note(0, 11), encoding="utf-8")
+    before = (folder / "a.md").stat()
+    audited(folder, out)
+    (folder / "a.md").write_text(note(0, 12), encoding="utf-8")
+    audited(folder, out)
+    assert sorted(row["written"] for row in findings(out)) == ["11", "12"]
+    (folder / "a.md").write_text(note(0, 11), encoding="utf-8")
+    if same_time:
+        os.utime(folder / "a.md", ns=(before.st_atime_ns, before.st_mtime_ns))
+    for _ in range(2):
+        summary = audited(folder, out)
+        assert [row["written"] for row in findings(out)] == ["11"]
+        assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (1, 1)
+
+
 def test_a_copy_that_changes_takes_nothing_from_what_it_was_of(tmp_path: Path) -> None:
     folder, out = tmp_path / "notes", tmp_path / "out"
     folder.mkdir()

@@ -4,9 +4,11 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from numerate.auditing.audited import DUPLICATE, FAILED, REPLACED, UNREAD, Row, document_row
 from numerate.auditing.findings_folder import FindingsFolder
-from numerate.auditing.pieces import Piece
+from numerate.auditing.pieces import LINES, Piece
 from numerate.corpus.trees import File
 from numerate.errors import DocumentError
 from numerate.hashes import Hashes, hash_of
@@ -50,25 +52,30 @@ class Ledger:
         self._load(folder)
 
     def _load(self, folder: FindingsFolder) -> None:
-        columns = ["source", "file", "first", "digest", "mark", "reason", "status"]
-        copies = array("Q")  # the content and the mark of each
+        columns = ["source", "file", "format", "first", "digest", "mark", "reason", "status"]
+        names, keys, marks, copied = (array("Q") for _ in range(4))  # 0 where there is none
         for number in range(folder.blocks):
             for row in folder.documents(number, columns).to_pylist():
-                if row["status"] in (FAILED, REPLACED):  # tried again; and it may come back
+                if row["status"] == REPLACED:  # and it may come back
                     continue
-                self._known.add(_key(row))
-                content = hash_of(row["digest"])
-                mark = hash_of(row["source"], row["file"], row["mark"])
-                if row["status"] == DUPLICATE:
-                    copies.extend((content, mark) if row["mark"] else ())
-                    continue
-                if row["mark"]:
-                    self._known.add(mark)
-                if row["digest"]:
+                is_copy, content = row["status"] == DUPLICATE, hash_of(row["digest"])
+                key = 0 if row["status"] == FAILED else _key(row)  # it is tried again
+                mark = hash_of(row["source"], row["file"], row["mark"]) if row["mark"] else 0
+                if key and row["digest"] and not is_copy:
                     self._known.add(content)
-        for content, mark in zip(copies[::2], copies[1::2], strict=True):
-            if content in self._known:  # else it is a copy of what is tried again
-                self._known.add(mark)
+                is_line = row["format"] == LINES  # which has a name by its content alone
+                names.append(key if is_line else hash_of(row["source"], row["file"], row["first"]))
+                keys.append(key)
+                marks.append(mark if key else 0)
+                copied.append(content if is_copy else 0)
+        # What a file was before its last row it may be again, and is seen anew then.
+        backwards = np.frombuffer(names, np.uint64)[::-1]
+        for place in len(names) - 1 - np.unique(backwards, return_index=True)[1]:
+            if keys[place]:
+                self._known.add(keys[place])
+            # Otherwise it is a copy of what is tried again.
+            if marks[place] and (not copied[place] or copied[place] in self._known):
+                self._known.add(marks[place])
 
     def is_seen(self, file: File) -> bool:
         """Whether a file is as it was when an earlier part of the audit read it."""

@@ -89,10 +89,19 @@ def _replaced(known: np.ndarray) -> dict[int, list[int]]:
     other = known["digest"] != known["digest"][last]
     tried_again = np.isin(known["status"], _UNSETTLED) & ~is_last
     copies = known["digest"][~other & (known["status"] == _LIVE.index(DUPLICATE))]
-    gone = (other & ~np.isin(known["digest"], copies)) | tried_again
+    gone = (other & ~np.isin(known["digest"], copies)) | tried_again | _is_again(known, is_last)
     found: dict[int, list[int]] = {}
     for row in known[gone]:
         found.setdefault(int(row["block"]), []).append(int(row["row"]))
+    return found
+
+
+def _is_again(known: np.ndarray, is_last: np.ndarray) -> np.ndarray:
+    """Rows of a file that is what it was before, and was checked then: counted there already."""
+    pair = known["file"] ^ (known["digest"] * np.uint64(0x9E3779B97F4A7C15))
+    was_checked = known["status"] == _LIVE.index(CHECKED)
+    is_copy = known["status"] == _LIVE.index(DUPLICATE)
+    found: np.ndarray = is_copy & is_last & np.isin(pair, pair[was_checked])
     return found
 
 
