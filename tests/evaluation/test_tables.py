@@ -118,6 +118,8 @@ def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:
     level = {"mdae": PairedResult(0.0, -0.4, -0.0, 1.0, 1.0)}
     (row,) = comparison_tables(*runs, level)[1].rows
     assert row[1:3] == ["+0", "-0.4 to +0"]
+    in_nats = {"words": COMPARISON["words"]}  # of perplexity alone there are no errors
+    assert [table.columns[0] for table in comparison_tables(*runs, in_nats)] == ["tokens"]
 
 
 def test_the_oracle_that_sees_what_a_model_sees_is_the_measure() -> None:

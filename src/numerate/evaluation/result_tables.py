@@ -342,14 +342,17 @@ def comparison_tables(
             ["tokens", *columns],
             nats,
             (corrected,),
-        ),
-        ResultTable(
-            f"{both}: first minus second, over numerals",
-            ["figure", *columns],
-            errors,
-            (f"{_RESAMPLED}. {_HEAVY_TAILS}",),
-        ),
+        )
     ]
+    if errors:  # none where perplexity alone was asked for
+        tables.append(
+            ResultTable(
+                f"{both}: first minus second, over numerals",
+                ["figure", *columns],
+                errors,
+                (f"{_RESAMPLED}. {_HEAVY_TAILS}",),
+            )
+        )
     return resting_on(tables, first.split, first.limit)
 
 
