@@ -16,7 +16,7 @@ from numerate.reproduce.children import Children, exclusive
 from numerate.reproduce.choices import Plan, Task
 from numerate.reproduce.estimate import expected_seconds, makespan
 from numerate.reproduce.results import evaluate_tasks
-from numerate.reproduce.write import write_results
+from numerate.reproduce.write import write_report, write_tables
 from numerate.tables import print_tables
 
 
@@ -48,19 +48,22 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         found = evaluate_tasks(plan, trained, board)
     if found:
         evaluations = _compared(plan, found, board) if plan.compares else list(found.values())
-        board.say("drawing figures …")
-        report = write_results(plan, dataset, evaluations, _inspected(found), board.say)
+        inspected = _inspected(found)
+        write_tables(plan, dataset, evaluations)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(one, intervals={}) for one in evaluations]))
         combinations = [
             task.row.name
-            for task in _inspected(found)
+            for task in inspected
             if issubclass(head_class(task.row.model), CombinationHead)
         ]
         if combinations:
             print(f"{', '.join(combinations)}: {plan.options.combination}")
-        print(f"\nTables, figures and runs: {printable(plan.out)}")
-        if report is not None:
+        # Figures over a pretrained model take long.
+        print(f"\nTables, figures and runs: {printable(plan.out)}", flush=True)
+        if inspected:
+            board.say("drawing figures …")
+            report = write_report(plan, evaluations, inspected, board.say)
             print(f"Report: {printable(report)}")
 
 

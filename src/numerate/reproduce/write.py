@@ -15,17 +15,8 @@ from numerate.reproduce.choices import Plan, Task
 from numerate.tables import as_latex, as_markdown
 
 
-def write_results(
-    plan: Plan,
-    dataset: Dataset,
-    evaluations: Sequence[Evaluation],
-    inspected: Sequence[Task],
-    say: Say,
-) -> Path | None:
-    """Each file appears whole; the report comes last, so where it is, all is.
-
-    It is of the runs that are `inspected`; without any there is none.
-    """
+def write_tables(plan: Plan, dataset: Dataset, evaluations: Sequence[Evaluation]) -> None:
+    """Each file appears whole."""
     tables = result_tables(evaluations)
     texts = {
         "tables.md": as_markdown(tables),
@@ -36,8 +27,12 @@ def write_results(
     }
     for name, text in texts.items():
         write_file(plan.out / name, (text.rstrip("\n") + "\n").encode())
-    if not inspected:
-        return None
+
+
+def write_report(
+    plan: Plan, evaluations: Sequence[Evaluation], inspected: Sequence[Task], say: Say
+) -> Path:
+    """Of the runs that are `inspected`. It comes last, so where it is, all is."""
     return inspect_runs(
         [plan.run(task) for task in inspected],
         plan.out,
@@ -45,6 +40,6 @@ def write_results(
         device=plan.device,
         settings=Settings(plan.cache, trust_remote_code=plan.trust_remote_code),
         among_others=True,
-        results=tables if plan.compares else [],
+        results=result_tables(evaluations) if plan.compares else [],
         say=say,
     )
