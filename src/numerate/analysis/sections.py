@@ -49,12 +49,12 @@ def results_section(
     )
     if not evaluations and not told:
         return Section("Results", f"<p>{escape(unshown)}</p>") if unshown else None
+    alike = " with all that its note says cannot be told from it," if told else ""
     text = (
-        "Lower is better for perplexities and errors; in bold is the best of each column and, "
-        "where a table says so, all that cannot be told from it, save for PP, which does not "
-        "compare models. Perplexity (PP) takes the class of all unknown tokens for a hit, which "
-        "flatters a small vocabulary; adjusted perplexity (APP) does not, and is the one to "
-        "compare."
+        f"Lower is better for perplexities and errors; the best of each column is in bold,{alike} "
+        "save for PP, which does not compare models. Perplexity (PP) takes the class of all "
+        "unknown tokens for a hit, which flatters a small vocabulary; adjusted perplexity (APP) "
+        "does not, and is the one to compare."
     )
     cells = [cell for one in told for row in one.rows for cell in row]
     if any(cell.endswith("]") for cell in cells):
