@@ -617,7 +617,9 @@ def gguf_file(tiny_models: dict[str, Path], tmp_path_factory: pytest.TempPathFac
     return file
 
 
-def write_gguf(file: Path, folder: Path, leave_out: str = "none") -> None:
+def write_gguf(
+    file: Path, folder: Path, leave_out: str = "none", adds_start: bool | None = None
+) -> None:
     config = json.loads((folder / "config.json").read_text())
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     writer = gguf.GGUFWriter(file, "llama")
@@ -642,6 +644,8 @@ def write_gguf(file: Path, folder: Path, leave_out: str = "none") -> None:
     writer.add_token_merges([" ".join(merge) for merge in tokenizer["model"]["merges"]])
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(1)
+    if adds_start is not None:
+        writer.add_add_bos_token(adds_start)
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
     for name, tensor in load_file(folder / "model.safetensors").items():
         if leave_out in name:
@@ -669,6 +673,22 @@ def test_a_gguf_file_is_the_same_model(gguf_file: Path, tiny_models: dict[str, P
     assert not file.model.training
     assert file.tokenizer(TEXT)["input_ids"] == folder.tokenizer(TEXT)["input_ids"]
     torch.testing.assert_close(logits(file), logits(folder))
+
+
+@pytest.mark.parametrize("adds_start", [True, False])
+def test_a_gguf_file_says_whether_a_text_has_a_start(
+    adds_start: bool, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "starts.gguf"
+    write_gguf(file, tiny_models["single"], adds_start=adds_start)
+    backbone, plain = open_backbone(file), open_backbone(tiny_models["single"])
+    assert backbone.adds_start == (0 if adds_start else None)
+    one, other = (
+        each.tokenizer(TEXT, add_special_tokens=False, return_offsets_mapping=True)
+        for each in (backbone, plain)
+    )
+    assert one["input_ids"] == other["input_ids"]
+    assert one["offset_mapping"] == other["offset_mapping"]
 
 
 def test_neither_name_nor_neighbours_of_a_gguf_file_matter(

@@ -35,7 +35,7 @@ def load(
         config = _open_config(path, source, trust_remote_code)
         tokenizer = _open_tokenizer(path, source, trust_remote_code)
         if path.is_file():
-            _name_ends(tokenizer, config)
+            _mark_ends(path, tokenizer, config, source)
         model = _open_model(path, source, config, trust_remote_code)
         if has_adapter(path):
             _add_adapter(path, model)
@@ -198,12 +198,21 @@ def _open_tokenizer(path: Path, source: dict[str, Any], trust_remote_code: bool)
     return tokenizer
 
 
-def _name_ends(tokenizer: Any, config: Any) -> None:
-    """Some versions take the start of a text for its end; the numbers in a GGUF file are right."""
+def _mark_ends(path: Path, tokenizer: Any, config: Any, source: dict[str, Any]) -> None:
+    """As the GGUF file says: some versions take the start of a text for its end, and none looks
+    whether a text has one.
+    """
+    import gguf
+
     for name in ("bos", "eos"):
         token = getattr(config, f"{name}_token_id")
         if isinstance(token, int):
             setattr(tokenizer, f"{name}_token", tokenizer.convert_ids_to_tokens(token))
+    with _explained(path, "its tokenizer"):
+        reader = gguf.GGUFReader("{pretrained_model_name_or_path}/{gguf_file}".format(**source))
+        adds_start = reader.get_field(gguf.Keys.Tokenizer.ADD_BOS)
+        if adds_start is not None and bool(adds_start.contents()):
+            tokenizer.add_bos_token = True
 
 
 def _open_model(
