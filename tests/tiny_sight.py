@@ -3,8 +3,8 @@
 import numpy as np
 
 from numerate.numeral_table import NumeralTable
-from numerate.sight.collate import CorpusSight, OwnTokens
 from numerate.sight.columns import SightColumns, join_words
+from numerate.sight.corpus_sight import CorpusSight, OwnTokens
 from numerate.vocabulary import Vocabulary
 
 WORDS = ("<unk>", "<eos>", "age", "weight", "placebo", "drug", "was", "and")

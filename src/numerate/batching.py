@@ -24,8 +24,9 @@ from numerate.numeral_table import (
 )
 from numerate.packing import move_together
 from numerate.ragged import ranges
-from numerate.sight.collate import CorpusSight, OwnTokens, Room, SeenNumbers
+from numerate.sight.collate import Room, SeenNumbers
 from numerate.sight.columns import SightColumns
+from numerate.sight.corpus_sight import CorpusSight, OwnTokens
 from numerate.vocabulary import Vocabulary
 
 UNKNOWN_ID, END_ID = 0, 1  # of <unk> and <eos> among the words
@@ -269,6 +270,12 @@ class Corpus:
             arrays |= {"texts": paragraphs, "places": numerals + paragraphs[columns]}
             arrays |= {"place texts": columns}
         moved = move_together(arrays, self.table.device)
+        seen = None
+        if self.sight is not None:
+            room = Room.of(self.sight, paragraphs)
+            seen = SeenNumbers.of(
+                self.sight, moved["texts"], room, moved["places"], moved["place texts"]
+            )
         read = {name: moved[f"in {name}"] for name in reading.arrays}
         written = {name: moved[f"out {name}"] for name in writing.arrays}
         return Batch(
@@ -280,11 +287,7 @@ class Corpus:
             numerals=self.table.written(writing, written) if len(rows) else None,
             signs=moved["signs"],
             weights=None,
-            sight=self.sight.numbers_of(
-                moved["texts"], self.sight.room(paragraphs), moved["places"], moved["place texts"]
-            )
-            if self.sight is not None
-            else None,
+            sight=seen,
         )
 
     def layout(self, paragraphs: np.ndarray) -> Layout:
@@ -301,7 +304,7 @@ class Corpus:
         while room < numerals:
             room *= 2
         steps = PADDED_STEPS[int(self._padded_steps[paragraphs].max())]
-        seen = self.sight.room(paragraphs, padded=True) if self.sight and numerals else None
+        seen = Room.of(self.sight, paragraphs, padded=True) if self.sight and numerals else None
         return Layout(longest, len(paragraphs), room if numerals else 0, steps, seen)
 
     def collate_padded(self, paragraphs: Tensor, layout: Layout) -> Batch:
@@ -343,7 +346,7 @@ class Corpus:
             signs[positions:] = 1
             if self.sight is not None and layout.sight is not None:
                 places = found + paragraphs[columns]
-                seen = self.sight.numbers_of(paragraphs, layout.sight, places, columns, is_one)
+                seen = SeenNumbers.of(self.sight, paragraphs, layout.sight, places, columns, is_one)
         return Batch(
             shape=(layout.length, size),
             inputs=read[:positions],

@@ -16,10 +16,12 @@ from numerate.heads.compute import ComputeHead
 from numerate.heads.copy import CopyHead
 from numerate.heads.grounded import GroundedHead
 from numerate.numeral_table import NumeralTable
-from numerate.sight.collate import CorpusSight
+from numerate.sight.collate import BatchSight, ReadSight, Room, SeenNumbers
+from numerate.sight.corpus_sight import CorpusSight
 from numerate.sight.derivations import BACK, groups_of, results_of
 from numerate.sight.operations import OPERATIONS, PRECISIONS
-from numerate.sight.view import COPY, AllAtOnce, BatchSight, ReadSight, ranks
+from numerate.sight.pair_products import AllAtOnce, ranks
+from numerate.sight.view import COPY
 from numerate.testing import check_head
 
 SIZE = 6
@@ -123,11 +125,11 @@ def test_a_batch_in_training_is_the_same_as_reading(kind, padded, sight: CorpusS
     vectors = read.sight.vectors
     numerals = sight.table.batch(sight.own.rows)
     texts = np.array([2, 0, 1])
-    room = sight.room(texts, padded=padded)
+    room = Room.of(sight, texts, padded=padded)
     columns_of = {text: column for column, text in enumerate(texts.tolist())}
     place_texts = [columns_of[text] for text in sight.place_texts[sight.numeral_places].tolist()]
     places = torch.from_numpy(sight.numeral_places)
-    batch = sight.numbers_of(torch.from_numpy(texts), room, places, torch.tensor(place_texts))
+    batch = SeenNumbers.of(sight, torch.from_numpy(texts), room, places, torch.tensor(place_texts))
     laid_out = Context(read.hidden, batch.with_vectors(vectors[batch.found]))
     found, expected = head.log_prob(laid_out, numerals), head.log_prob(read, numerals)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)

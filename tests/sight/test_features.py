@@ -3,7 +3,7 @@
 import numpy as np
 from tests.tiny_sight import ROWS, TEXTS, tiny_sight
 
-from numerate.sight.collate import CorpusSight
+from numerate.sight.corpus_sight import CorpusSight
 from numerate.sight.features import FEATURES, SCALE
 from numerate.sight.header_words import word_weights
 

@@ -20,7 +20,7 @@ from numerate.plausibility.passages import read_corpus, read_passages, read_text
 from numerate.plausibility.wording import explain
 from numerate.proofreading.judges import by_model, by_surprisal
 from numerate.proofreading.trial import Trial
-from numerate.sight.view import SeenNumber, Source, merged
+from numerate.sight.seen_numbers import SeenNumber, Source, merged
 
 AGE = "Mean age was"
 

@@ -21,8 +21,8 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.numeral_table import NumeralTable
 from numerate.runs.contents import TrainedConfig
 from numerate.runs.folder import RunFolder
-from numerate.sight.collate import CorpusSight
 from numerate.sight.columns import SightColumns
+from numerate.sight.corpus_sight import CorpusSight
 
 Kind = TypeVar("Kind", bound=NumeralHead)
 

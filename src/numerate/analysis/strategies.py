@@ -9,7 +9,7 @@ from numerate.backbones.contract import exactly
 from numerate.heads.base import NumeralHead
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import colour_of, look, new_figure
-from numerate.sight.view import merged
+from numerate.sight.seen_numbers import merged
 from numerate.tables import ResultTable
 
 EXAMPLES = 6  # sentences per member

@@ -19,7 +19,7 @@ from numerate.heads.copy import CopyHead, is_copy
 from numerate.report.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.report.look import COLOURS, INK, drawn, look, new_figure, wrapped
 from numerate.sight.columns import EarlierParagraph, sees_tables
-from numerate.sight.view import merged
+from numerate.sight.seen_numbers import merged
 from numerate.tables import ResultTable
 
 LEAST_NUMBERS = 6  # of a table that is picked: in a smaller one there is little to choose

@@ -10,7 +10,7 @@ from numerate.backbones.contract import Reading, exactly
 from numerate.heads.copy import is_copy
 from numerate.model.numeral_lm import NumeralLM
 from numerate.ragged import ranges
-from numerate.sight.collate import CorpusSight
+from numerate.sight.corpus_sight import CorpusSight
 from numerate.sight.operations import OPERATIONS
 from numerate.sight.view import COPY, Ways
 

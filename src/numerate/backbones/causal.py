@@ -37,9 +37,10 @@ from numerate.pretrained.language_model import (
 from numerate.pretrained.layout import Paragraph
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.store import Progress, Store
-from numerate.sight.collate import CorpusSight
+from numerate.sight.collate import ReadSight
 from numerate.sight.columns import EarlierParagraph, SightColumns
-from numerate.sight.view import ReadSight, Sight
+from numerate.sight.corpus_sight import CorpusSight
+from numerate.sight.view import Sight
 from numerate.spelling.best_first import Beside
 from numerate.vocabulary import Vocabulary
 

@@ -20,8 +20,9 @@ from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.scorer import DigitLoss, ReadPrefixes, Scores, in_batches, kept_tokens
 from numerate.pretrained.store import SplitStore
 from numerate.pretrained.written_tables import Prefixes
-from numerate.sight.collate import CorpusSight, SeenNumbers
+from numerate.sight.collate import Room, SeenNumbers
 from numerate.sight.columns import SightColumns
+from numerate.sight.corpus_sight import CorpusSight
 
 KEPT = 8192  # tokens, and of what stands before them, that are learnt from at a time on a CPU
 KEPT_A_TOKEN = 48  # bytes of a GPU's memory: see `kept_tokens`; 41 were seen
@@ -251,6 +252,5 @@ def in_view_of(
         "columns": columns,
     }
     moved = move_together(arrays, corpus.table.device)
-    return sight.numbers_of(
-        moved["texts"], sight.room(paragraphs), moved["places"], moved["columns"]
-    )
+    room = Room.of(sight, paragraphs)
+    return SeenNumbers.of(sight, moved["texts"], room, moved["places"], moved["columns"])

@@ -16,8 +16,8 @@ from numerate.backbones.words import FlatWords, GatedWords, Words
 from numerate.batching import Batch, Corpus, bucketed_batches
 from numerate.heads.base import Context, NumeralHead
 from numerate.numeral_table import NumeralTable
-from numerate.sight.collate import SeenNumbers
-from numerate.sight.view import ReadSight, Sight
+from numerate.sight.collate import ReadSight, SeenNumbers
+from numerate.sight.view import Sight
 from numerate.vocabulary import Vocabulary
 
 BATCH_SIZE = 50

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralBatch, NumeralTable
-from numerate.sight.view import Sight, Source, Ways
+from numerate.sight.seen_numbers import Source
+from numerate.sight.view import Sight, Ways
 
 Config = dict[str, Any]
 """What JSON can hold of a head: enough to make it again, but for its tensors."""

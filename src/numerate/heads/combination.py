@@ -22,7 +22,7 @@ from numerate.heads.base import (
 from numerate.heads.blend import Blend
 from numerate.heads.registry import head_class, usual_members
 from numerate.numeral_table import NumeralBatch, NumeralTable
-from numerate.sight.view import Source
+from numerate.sight.seen_numbers import Source
 
 
 class CombinationHead(NumeralHead):

@@ -25,7 +25,8 @@ from numerate.sight.operations import (
     is_computable,
     written,
 )
-from numerate.sight.view import FoundDerivations, Source, View, Ways
+from numerate.sight.seen_numbers import Source
+from numerate.sight.view import FoundDerivations, View, Ways
 
 
 class _Sums(NamedTuple):

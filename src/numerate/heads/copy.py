@@ -14,7 +14,8 @@ from numerate.heads.base import (
 from numerate.heads.known_numerals import KnownNumerals
 from numerate.numeral_table import KEY_BASE, NumeralBatch, NumeralTable
 from numerate.sight.operations import drop_decimals
-from numerate.sight.view import COPY, DROPPED, Source, View, Ways
+from numerate.sight.seen_numbers import Source
+from numerate.sight.view import COPY, DROPPED, View, Ways
 
 NAMED = 32  # sources that are told
 

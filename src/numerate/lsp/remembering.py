@@ -19,7 +19,7 @@ from numerate.lsp.second_looks import Places
 from numerate.plausibility.assessments import Assessment, Assessments, Glance
 from numerate.plausibility.domain import Comparison, Traits
 from numerate.proofreading.witnesses import DetectorLike, LanguageModel
-from numerate.sight.view import SeenNumber, Source
+from numerate.sight.seen_numbers import SeenNumber, Source
 
 if TYPE_CHECKING:
     from numerate.plausibility.calibration import Calibration

@@ -14,7 +14,7 @@ from numerate.errors import NumerateError, TooLongError
 from numerate.heads.known_numerals import KnownNumerals
 from numerate.numeral import NARROW_SPACES
 from numerate.numeral_table import NumeralTable
-from numerate.sight.view import Source, merged
+from numerate.sight.seen_numbers import Source, merged
 
 if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM

@@ -18,7 +18,7 @@ from numerate.model.candidate_line import CandidateLine
 from numerate.model.conformal import ConformalIntervals
 from numerate.numeral import Numeral
 from numerate.numeral_table import NumeralTable
-from numerate.sight.view import Source, merged
+from numerate.sight.seen_numbers import Source, merged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

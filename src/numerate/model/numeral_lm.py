@@ -36,8 +36,8 @@ from numerate.numeral_table import NumeralTable
 from numerate.perplexity import adjusted_log_probs, numeral_shares, proper
 from numerate.runs.folder import RunFolder
 from numerate.sight.columns import SightColumns, sees_tables
+from numerate.sight.seen_numbers import Source, located, merged
 from numerate.sight.table_numbers import columns_of_texts
-from numerate.sight.view import Source, located, merged
 from numerate.vocabulary import Vocabulary
 
 TABLE_ROWS = 64  # places whose candidates are scored at a time: their prefix states fit the cache

@@ -22,7 +22,7 @@ from numerate.notices import plain_console
 from numerate.plausibility.given_tables import check_given, read_given
 from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
-from numerate.sight.view import Source
+from numerate.sight.seen_numbers import Source
 from numerate.storage import write
 
 NAMED = 3  # of the most probable numerals, in an answer of one line

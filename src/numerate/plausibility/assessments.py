@@ -8,7 +8,7 @@ from numerate.errors import counted
 from numerate.model.showing import as_table
 from numerate.plausibility.domain import Fit
 from numerate.plausibility.wording import explain, verdict
-from numerate.sight.view import Source
+from numerate.sight.seen_numbers import Source
 
 REASONS = ("magnitude", "precision", "digits")
 SHOWN = 5  # numerals that are named in a line

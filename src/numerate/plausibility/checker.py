@@ -25,7 +25,7 @@ from numerate.plausibility.passages import (
     read_passages,
 )
 from numerate.plausibility.wording import level_of, misfit
-from numerate.sight.view import Source
+from numerate.sight.seen_numbers import Source
 
 SOURCES, LIKELY = 3, 0.05  # sources that are told of what would be expected instead: the likeliest
 

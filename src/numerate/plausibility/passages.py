@@ -12,7 +12,7 @@ from numerate.corpus.tokenizer import Token
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.model.numeral_lm import NumeralLM, TextReading
 from numerate.sight.columns import EarlierParagraph, SightColumns, sees_tables
-from numerate.sight.view import Source
+from numerate.sight.seen_numbers import Source
 
 Report = Callable[[int], None]  # how many paragraphs of the text have been dealt with
 

@@ -17,7 +17,7 @@ from numerate.proofreading.model_rules import DETECTED_CODE, MODEL_RULES, UNLIKE
 if TYPE_CHECKING:
     from numerate.plausibility.assessments import Assessments, Glance
     from numerate.plausibility.domain import Fit
-    from numerate.sight.view import SeenNumber, Source
+    from numerate.sight.seen_numbers import SeenNumber, Source
 
 ALARMS = 0.01  # share of right numerals that models may flag
 

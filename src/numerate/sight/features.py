@@ -13,7 +13,7 @@ from numerate.ragged import ranges
 from numerate.sight.header_words import overlap_starts, overlaps_of
 
 if TYPE_CHECKING:
-    from numerate.sight.collate import CorpusSight
+    from numerate.sight.corpus_sight import CorpusSight
 
 FEATURES = 15
 SCALE = 50.0  # a byte of 50 is 1

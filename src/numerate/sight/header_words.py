@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numerate.sight.collate import CorpusSight
+    from numerate.sight.corpus_sight import CorpusSight
 
 JUST_BEFORE, NEAR = 8, 32  # words before a place in which those of headers are looked for
 
