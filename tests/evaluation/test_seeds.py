@@ -13,6 +13,7 @@ import pytest
 from tests.evaluation.test_tables import ORACLE, evaluation
 
 from numerate.evaluation.evaluate import ABOVE_ORACLE, Evaluation
+from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.observed import (
     FigurePath,
     Observed,
@@ -20,7 +21,7 @@ from numerate.evaluation.observed import (
     load_observed,
     save_observed,
 )
-from numerate.evaluation.result_tables import as_csv, as_json, result_tables
+from numerate.evaluation.result_tables import result_tables
 from numerate.evaluation.seeds import SeedEvaluation, together
 from numerate.perplexity import perplexity
 from numerate.runs.folder import OBSERVED

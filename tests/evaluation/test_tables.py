@@ -16,8 +16,10 @@ from rich.console import Console
 from numerate import tables
 from numerate.backbones.contract import Targets
 from numerate.evaluation.bootstrap import PairedResult
+from numerate.evaluation.compared_tables import comparison_tables
 from numerate.evaluation.evaluate import Evaluation, strict
-from numerate.evaluation.result_tables import as_csv, as_json, comparison_tables, result_tables
+from numerate.evaluation.figures_as_data import as_csv, as_json
+from numerate.evaluation.result_tables import result_tables
 from numerate.evaluation.summary import summary
 from numerate.report import page
 from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables

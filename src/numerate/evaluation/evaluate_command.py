@@ -5,16 +5,12 @@ from pathlib import Path
 from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.comparable import comparable, of_their_vocabulary
+from numerate.evaluation.compared_tables import comparison_tables, models_table
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
+from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.observed import PARTS
-from numerate.evaluation.result_tables import (
-    as_csv,
-    as_json,
-    comparison_tables,
-    models_table,
-    result_tables,
-)
+from numerate.evaluation.result_tables import result_tables
 from numerate.model.opening import Settings
 from numerate.model.stored import StoredModel
 from numerate.notices import say

@@ -9,7 +9,8 @@ from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.describe import describe
 from numerate.evaluation.evaluate import Evaluation
-from numerate.evaluation.result_tables import as_csv, as_json, result_tables
+from numerate.evaluation.figures_as_data import as_csv, as_json
+from numerate.evaluation.result_tables import result_tables
 from numerate.model.opening import Settings
 from numerate.reproduce.choices import Plan, Task
 from numerate.tables import as_latex, as_markdown

@@ -1,0 +1,83 @@
+"""How a figure of a model is shown in a table: with its spread and interval, in bold or not."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from numerate.evaluation.evaluate import Evaluation
+from numerate.evaluation.observed import FigurePath, goal_of
+from numerate.evaluation.seeds import SeedEvaluation
+from numerate.places import name_of
+from numerate.tables import best_cells, format_figure
+
+RESAMPLED = "Intervals resample documents"
+HEAVY_TAILS = (
+    "Where a few huge errors make a mean (RMSE, MAE, MAPE, CRPS), they contain the truth less "
+    "often than they say: docs/results.md has how often."
+)
+
+
+def labelled(evaluations: Sequence[Evaluation]) -> list[str]:
+    """The models' names, with the run's folder where several have one name."""
+    names = [evaluation.name for evaluation in evaluations]
+    return [
+        name if names.count(name) == 1 else f"{name} ({name_of(evaluation.folder)})"
+        for name, evaluation in zip(names, evaluations, strict=True)
+    ]
+
+
+def figure_at(figures: Any, path: FigurePath) -> float:
+    """nan where a model has none."""
+    for name in path:
+        figures = figures.get(name, {})
+    return math.nan if figures == {} else float(figures)
+
+
+def cell(evaluation: Evaluation, path: FigurePath) -> str:
+    """`2.5`, `2.5 ±0.1` of several seeds, `2.5 ±0.1 [2.0, 3.0]` with an interval."""
+    text = format_figure(figure_at(evaluation.figures, path)) + spread_at(evaluation, path)
+    if interval := interval_at(evaluation, path):
+        text += f" [{format_figure(interval[0])}, {format_figure(interval[1])}]"
+    return text
+
+
+def interval_at(evaluation: Evaluation, path: FigurePath) -> list[float]:
+    """Its ends; none where there is no interval."""
+    found: Any = evaluation.intervals
+    for name in path:
+        found = found.get(name, {})
+    return list(found)
+
+
+def spread_at(evaluation: Evaluation, path: FigurePath, form: str | None = None) -> str:
+    """Two digits of it, which is more than three seeds know."""
+    spread: Any = evaluation.spread if isinstance(evaluation, SeedEvaluation) else {}
+    for name in path:
+        spread = spread.get(name, {})
+    if spread == {}:
+        return ""
+    return " ±" + (form.format(spread) if form else format_figure(spread, digits=2))
+
+
+def best_of(
+    shown: Sequence[tuple[Evaluation, Sequence[FigurePath]]],
+    rows: list[list[str]],
+    figures: list[list[float]],
+) -> frozenset[tuple[int, int]]:
+    """The best of each column; of models of several seeds, also all that tests do not tell from it.
+
+    `figures` are of the first rows, the last of which show these of evaluations.
+    """
+    if not all(isinstance(evaluation, SeedEvaluation) for evaluation, _ in shown):
+        return best_cells(rows, figures, [goal_of(path) for path in shown[0][1]])
+    before = len(figures) - len(shown)
+    return frozenset(
+        (row, column)
+        for row, (evaluation, paths) in enumerate(shown, before)
+        for column, path in enumerate(paths, 1)
+        if isinstance(evaluation, SeedEvaluation) and evaluation.is_among_best(path)
+    )
+
+
+def most_seeds(evaluations: Sequence[Evaluation]) -> int:
+    return max(one.seeds if isinstance(one, SeedEvaluation) else 1 for one in evaluations)
