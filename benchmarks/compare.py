@@ -31,8 +31,9 @@ from numerate.comparing.compare import ALARMS, UNSUPPORTED, judged, limit_of
 from numerate.comparing.mentions import mentions
 from numerate.comparing.support import FEATURES, KINDS, Sources, Support
 from numerate.corpus.tokenizer import tokenize
-from numerate.detector.channel import KINDS as ERRORS
-from numerate.detector.channel import CellNumbers, Channel, InSight, apply
+from numerate.detector.channel import CellNumbers, Channel, InSight
+from numerate.detector.edits import apply
+from numerate.detector.kinds_of_error import KINDS as ERRORS
 from numerate.documents import read_file
 from numerate.documents.document import Paragraph, Table
 from numerate.documents.text import read_text

@@ -35,7 +35,7 @@ from numerate.checking.rule import RULES
 from numerate.checking.tabulated_intervals import intervals_in_tables
 from numerate.checking.tabulated_tests import tests_in_tables
 from numerate.checking.where import Where
-from numerate.detector.channel import slips
+from numerate.detector.kinds_of_error import slips
 from numerate.documents import read_file
 from numerate.documents.document import Document, Paragraph
 from numerate.numeral import Numeral, normalise

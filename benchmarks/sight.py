@@ -30,7 +30,7 @@ from numerate.pretrained.language_model import (
     read_paragraphs,
 )
 from numerate.pretrained.layout import Plan
-from numerate.pretrained.scorer import PADDING, PREFIX_TOKENS, in_batches, room
+from numerate.pretrained.memory_room import PADDING, PREFIX_TOKENS, in_batches, room
 
 LEAST_RATIO = 0.7
 

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.tokenizer import tokenize
-from numerate.detector.channel import (
+from numerate.detector.channel import CellNumbers, Channel, InSight, Place
+from numerate.detector.edits import Edit, apply, apply_to_table
+from numerate.detector.habits import Habits
+from numerate.detector.kinds_of_error import (
     BY_SLIP,
     ELSEWHERE,
     HELD_OUT,
@@ -17,15 +20,7 @@ from numerate.detector.channel import (
     NEIGHBOUR,
     SIGHT,
     TRAINED,
-    CellNumbers,
-    Channel,
-    Edit,
-    Habits,
-    InSight,
-    Place,
     add_digit,
-    apply,
-    apply_to_table,
     drop_digit,
     mistake_unit,
     move_point,

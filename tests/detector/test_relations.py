@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerate.detector.channel import add_digit, drop_digit
+from numerate.detector.kinds_of_error import add_digit, drop_digit
 from numerate.detector.relations import RELATIONS, NumeralColumns, relations
 from numerate.detector.slips import replace_digit, swap_digits
 

@@ -25,9 +25,9 @@ from numerate.detector.articles import (
     labels,
     numerals_of,
 )
-from numerate.detector.channel import KINDS, TRAINED
 from numerate.detector.evidence import EVIDENCE
 from numerate.detector.fitting import FittingOptions, draw_errors, score
+from numerate.detector.kinds_of_error import KINDS, TRAINED
 from numerate.detector.log_odds import LogOdds, fit_line
 from numerate.detector.scored import PRIOR
 from numerate.detector.small import SmallClassifier, SmallOptions

@@ -13,8 +13,10 @@ from transformers import Gemma3nForCausalLM, Gemma3nTextConfig
 from numerate.errors import BackboneError
 from numerate.pretrained.backbone import open_backbone
 from numerate.pretrained.language_model import ParagraphScores, PretrainedLM
+from numerate.pretrained.memory_room import in_batches
+from numerate.pretrained.nodes import Nodes
 from numerate.pretrained.prefix import Prefix
-from numerate.pretrained.scorer import Nodes, Scorer, in_batches
+from numerate.pretrained.scorer import Scorer
 
 KINDS = ("single", "glued", "metaspace", "mixed", "gpt2")
 Models = dict[str, PretrainedLM]

@@ -9,8 +9,9 @@ from tests.trials import TABLE, TEXT
 
 from numerate.corpus.dataset import Dataset
 from numerate.detector.articles import Article, Selection, article_of, articles_of, numerals_of
-from numerate.detector.channel import KINDS, Edit
+from numerate.detector.edits import Edit
 from numerate.detector.fitting import FittingOptions, draw_errors, score
+from numerate.detector.kinds_of_error import KINDS
 from numerate.detector.pretrained import PretrainedClassifier
 from numerate.detector.small import SmallOptions
 from numerate.detector.train_detector import pretrained_classifier, train_detector

@@ -17,7 +17,8 @@ from numerate.corpus.dataset import Dataset
 from numerate.corpus.prepare import prepare
 from numerate.corpus.tokenizer import tokenize
 from numerate.detector.articles import article_of
-from numerate.detector.channel import HELD_OUT, KINDS, Edit
+from numerate.detector.edits import Edit
+from numerate.detector.kinds_of_error import HELD_OUT, KINDS
 from numerate.detector.scored import PRIOR
 from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph

@@ -16,8 +16,9 @@ from numerate.numeral_table import NumeralBatch
 from numerate.packing import move, move_together
 from numerate.pretrained.language_model import Layouts, PretrainedLM
 from numerate.pretrained.layout import Paragraph, Plan
+from numerate.pretrained.memory_room import in_batches, kept_tokens
 from numerate.pretrained.prefix import Prefix
-from numerate.pretrained.scorer import DigitLoss, ReadPrefixes, Scores, in_batches, kept_tokens
+from numerate.pretrained.scorer import DigitLoss, ReadPrefixes, Scores
 from numerate.pretrained.store import SplitStore
 from numerate.pretrained.written_tables import Prefixes
 from numerate.sight.collate import Room, SeenNumbers

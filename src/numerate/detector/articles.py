@@ -9,15 +9,8 @@ import numpy as np
 from numerate.corpus.dataset import Split
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.tokenizer import DEFAULT_RULES, Token, tokenize
-from numerate.detector.channel import (
-    CellNumbers,
-    Channel,
-    Edit,
-    InSight,
-    Place,
-    apply,
-    apply_to_table,
-)
+from numerate.detector.channel import CellNumbers, Channel, InSight, Place
+from numerate.detector.edits import Edit, apply, apply_to_table
 from numerate.documents.document import Document, Table
 from numerate.sight.table_numbers import NumberInTable, numbers_in_sight, within_view
 

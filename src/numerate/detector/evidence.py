@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerate.detector.articles import Errors, Selection
-from numerate.detector.channel import Edit
+from numerate.detector.edits import Edit
 from numerate.detector.known import KnownArticle, KnownArticles, KnownTable, KnownText
 from numerate.detector.locations import LOCATION, SCALE, text_locations
 from numerate.detector.numeral_figures import (

@@ -15,8 +15,9 @@ from numerate.batching import bucketed_batches
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import NOTHING, Article, Errors, Selection, labels, numerals_of
 from numerate.detector.beside import made_beside
-from numerate.detector.channel import TRAINED, Channel, Place
+from numerate.detector.channel import Channel, Place
 from numerate.detector.classifier import NumeralClassifier, Prepared
+from numerate.detector.kinds_of_error import TRAINED
 from numerate.errors import NumerateError
 
 RATE = 0.12

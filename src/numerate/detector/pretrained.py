@@ -20,15 +20,16 @@ from torch import Tensor, nn
 from torch.nn.attention import sdpa_kernel
 
 from numerate.detector.articles import Article, Errors, Selection
-from numerate.detector.channel import apply, apply_to_table
 from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
+from numerate.detector.edits import apply, apply_to_table
 from numerate.detector.evidence import Evidence
 from numerate.detector.small import Aside, SmallClassifier, SmallPrepared, stored_options
 from numerate.documents.document import Table
 from numerate.packing import move
 from numerate.pretrained.backbone import Backbone, add_adapters, open_backbone
+from numerate.pretrained.memory_room import in_batches, kept_tokens, room
 from numerate.pretrained.merged_adapters import AdaptedLayers
-from numerate.pretrained.scorer import OF_ANY_SHAPE, in_batches, kept_tokens, room
+from numerate.pretrained.scorer import OF_ANY_SHAPE
 from numerate.pretrained.written_tables import TableWriter, Written, words_of
 from numerate.vocabulary import Vocabulary
 

@@ -1,8 +1,7 @@
 """Slips of people who write numbers: what becomes of a numeral, and what was meant by one.
 
 Each kind of slip lists every numeral that it makes of a right one. `meant` goes the other way: from
-a numeral as it is written to those of which a slip would have made it. `channel.py` puts errors
-into right numerals.
+a numeral as it is written to those of which a slip would have made it.
 """
 
 from collections.abc import Callable

@@ -12,8 +12,8 @@ from numerate.checking.finding import Suggestion
 from numerate.checking.where import Where
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, Selection, article_of
-from numerate.detector.channel import Habits
 from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
+from numerate.detector.habits import Habits
 from numerate.detector.known import GROUP
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.pretrained import PretrainedClassifier, open_classifier

@@ -17,18 +17,11 @@ from numerate.numeral_table import NumeralTable
 from numerate.pretrained.backbone import Backbone, open_backbone
 from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.layout import Paragraph, Plan, Planner
+from numerate.pretrained.memory_room import PADDING, PREFIX_TOKENS, in_batches, room
 from numerate.pretrained.packaged import portable
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.ranking import Ranking
-from numerate.pretrained.scorer import (
-    PADDING,
-    PREFIX_TOKENS,
-    ReadPrefixes,
-    Scorer,
-    Scores,
-    in_batches,
-    room,
-)
+from numerate.pretrained.scorer import ReadPrefixes, Scorer, Scores
 from numerate.pretrained.written_tables import Prefixes, Source, TableWriter
 from numerate.spelling.best_first import Beside
 from numerate.spelling.numeral_tokens import DIGIT, POINT_DIGIT, REACH, NumeralTokens, SpellingTree

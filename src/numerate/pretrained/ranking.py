@@ -16,7 +16,8 @@ from torch import Tensor
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.layout import Plan
-from numerate.pretrained.scorer import NEVER, Nodes, Scorer
+from numerate.pretrained.nodes import Nodes
+from numerate.pretrained.scorer import NEVER, Scorer
 from numerate.spelling.best_first import Beside, CandidateTree, best_first
 from numerate.spelling.forest import Trees, on_device
 from numerate.spelling.numeral_tokens import NumeralTokens, SpellingTree

@@ -22,17 +22,16 @@ from numerate.errors import BackboneError
 from numerate.heads.digit_adapter import NodeDetails
 from numerate.packing import move
 from numerate.pretrained.layout import Plan
+from numerate.pretrained.memory_room import PADDING, PREFIX_TOKENS, in_batches, room
 from numerate.pretrained.merged_adapters import AdaptedLayers
+from numerate.pretrained.nodes import Nodes
 from numerate.pretrained.prefix import Prefix
-from numerate.spelling.forest import Forest, Request, Trees, on_device, plant, renumber
+from numerate.spelling.forest import Forest, Request, Trees, on_device
 from numerate.spelling.numeral_tokens import TEXT_END, NumeralTokens
 from numerate.spelling.sums import spell_out
 from numerate.spelling.token_classes import MASSES, TokenClasses
 
 ROWS = {"cpu": 128, "cuda": 8192}  # states whose logits are held at a time
-PREFIX_TOKENS = {"cpu": 4096, "cuda": 65536}  # of prefixes that are read at a time: see `room`
-PADDING = {"cpu": 256, "cuda": 8192}  # tokens of a batch that are none: another costs as much
-MEMORY = 2**36  # bytes of a GPU that has room for these
 ALL_CLASSES = -1  # a request for every class of tokens at once
 NEVER = -1e4  # the log-probability of what floating point cannot tell from impossible
 # Of attention on a GPU: the one that is left out, cuDNN's, plans anew for every shape of a batch,
@@ -96,117 +95,6 @@ class ReadPrefixes:
             )
             cache.update(keys, values, number)
         return cache, exists
-
-
-class Nodes:
-    """Plans in a batch: node n of plan b has the number b · L + n."""
-
-    def __init__(self, plans: Sequence[Plan]) -> None:
-        self.plans = plans
-        size = max(len(plan.tokens) for plan in plans)
-        self.shape = (len(plans), size)
-        self.tokens = self._pad([plan.tokens for plan in plans], 0)
-        self.parents = self._pad([plan.parents for plan in plans], -1)
-        self.positions = self._pad([plan.positions for plan in plans], 0)
-        self.limits = self._pad([plan.limits for plan in plans], 0)
-        self.target_starts = np.cumsum([0, *(len(plan.targets) for plan in plans)])
-        self.numeral_starts = np.cumsum([0, *(len(plan.numerals) for plan in plans)])
-        self.end_starts = np.cumsum([0, *(len(plan.ends) for plan in plans)])
-        self.node_starts = np.arange(len(plans)) * size
-        self.prefixes = [plan.prefix for plan in plans]
-        self.before = np.array([len(plan.before) for plan in plans])
-
-    def _pad(self, rows: list[list[int]], fill: int) -> np.ndarray:
-        padded = np.full(self.shape, fill, dtype=np.int64)
-        for row, values in zip(padded, rows, strict=True):
-            row[: len(values)] = values
-        return padded
-
-    def terms(self, name: str, *starts: np.ndarray | None) -> np.ndarray:
-        """A list of the plans as one array, each column renumbered for the batch: [terms, C]."""
-        lists = [getattr(plan, name) for plan in self.plans]
-        table = np.array([row for rows in lists for row in rows], dtype=np.int64)
-        table = table.reshape(-1, len(starts))
-        owners = np.repeat(np.arange(len(lists)), [len(rows) for rows in lists])
-        return renumber(table, owners, *starts)
-
-    def forest(self) -> Forest[np.ndarray]:
-        node, numeral = self.node_starts, self.numeral_starts
-        return plant(
-            np.where(self.parents >= 0, self.parents + node[:, None], -1).reshape(-1),
-            self.tokens.reshape(-1),
-            (self.positions - self.limits).reshape(-1),  # 0 in a chain, and where it is padded
-            self.terms("starts", numeral, node, node, None),
-            self.terms("ends", numeral, node, node, node, node),
-            self.terms("closings", numeral, node, node, None),
-            numerals=int(numeral[-1]),
-            places=int(numeral[-1]),
-        )
-
-    def written(self) -> np.ndarray:
-        """Of each numeral, the node it ends with: [N]."""
-        pairs = zip(self.plans, self.node_starts.tolist(), strict=True)
-        found = [node + start for plan, start in pairs for node in plan.written]
-        return np.array(found, dtype=np.int64)
-
-    def own_tokens(self) -> np.ndarray:
-        """Of numerals as the text spells them: the node before each token, and the token [2, ·]."""
-        found = [
-            (node + start, plan.tokens[node + 1])
-            for plan, start in zip(self.plans, self.node_starts.tolist(), strict=True)
-            for (root, _), end in zip(plan.roots, plan.written, strict=True)
-            for node in range(root, end)
-        ]
-        return np.array(found, dtype=np.int64).reshape(-1, 2).T
-
-    def mask(self, device: torch.device) -> Tensor:
-        """Whom of its plan each node sees: bool [B, 1, L, L]."""
-        places = torch.arange(self.shape[1], device=device)
-        seen = places <= move(self.limits, device)[:, :, None]
-        pairs = [(index, *pair) for index, plan in enumerate(self.plans) for pair in plan.ancestors]
-        if pairs:
-            seen[tuple(move(np.array(pairs), device).T)] = True
-        return seen[:, None]
-
-
-def room(most: dict[str, int], device: torch.device) -> int:
-    """How much of something is held at a time: on a GPU as its memory allows now, since one that
-    reads little at a time waits to be told what comes next."""
-    if device.type != "cuda" or "cuda" not in most:
-        return most.get(device.type, most["cpu"])
-    return most["cuda"] * free_memory(device) // MEMORY
-
-
-def free_memory(device: torch.device) -> int:
-    """Bytes of a GPU that nobody else has, and that are not in use here."""
-    free, _ = torch.cuda.mem_get_info(device)
-    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-
-
-def kept_tokens(model: Any, bytes_each: int, on_cpu: int) -> int:
-    """Tokens of which all that gradients need can be kept: on a GPU as its memory allows now, at
-    so many bytes by layer and size of a state."""
-    if model.device.type != "cuda":
-        return on_cpu
-    config = model.config.get_text_config()
-    size: int = bytes_each * config.num_hidden_layers * config.hidden_size
-    return free_memory(model.device) // size
-
-
-def in_batches(sizes: Sequence[int], most: int, waste: int) -> Iterator[list[int]]:
-    """Which of things that are padded to the same size are taken together: similar ones.
-
-    There is room for so much, of which so much may be padding.
-    """
-    batch: list[int] = []
-    for index in np.argsort(sizes, kind="stable").tolist():
-        padding = sum(sizes[index] - sizes[other] for other in batch)
-        if batch and ((len(batch) + 1) * sizes[index] > most or padding > waste):
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from numerate.corpus.dataset import Dataset
-from numerate.detector.channel import HELD_OUT
+from numerate.detector.kinds_of_error import HELD_OUT
 from numerate.detector.scored import ERROR_RATE
 from numerate.detector.trained import Detector
 from numerate.evaluation.bootstrap import Interval, bootstrap_mean

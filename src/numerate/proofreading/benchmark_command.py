@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from numerate.corpus.dataset import Dataset
-from numerate.detector.channel import HELD_OUT
+from numerate.detector.kinds_of_error import HELD_OUT
 from numerate.detector.trained import Detector
 from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import Interval
