@@ -1,6 +1,5 @@
 """What commands print: progress on standard error, results on standard output."""
 
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from numerate.engines import RAY
 from numerate.errors import DocumentError, printable
 from numerate.notices import notice_console, plain_console, say
 from numerate.places import as_place, join
+from numerate.threads import cores
 
 MAX_ERROR_LINES = 20  # the manifest lists more
 
@@ -57,7 +57,7 @@ def prepare_with_progress(
         manifest = prepare(
             source,
             out,
-            processes=processes if engine == RAY else processes or os.cpu_count() or 1,
+            processes=processes if engine == RAY else processes or cores(),
             engine=engine,
             report=report,
             on_error=show_error,

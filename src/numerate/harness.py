@@ -6,7 +6,7 @@ text has the one spelling that the tokenizer gives it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from numerate.model.candidates import percentile_numerals
 from numerate.pretrained.language_model import WRITTEN, read_paragraphs, sources_in_view
 from numerate.pretrained.layout import as_spelled
 from numerate.pretrained.written_tables import Prefixes, TableWriter
+from numerate.records import misfit
 from numerate.spelling.written import goes_on, written_forms
 from numerate.vocabulary import Vocabulary
 
@@ -57,6 +58,15 @@ class Choice:
                 raise NumerateError(f"{name}: got {getattr(self, name)}, expected {least} or more")
 
 
+def _choice(told: dict[str, Any]) -> Choice:
+    known = {one.name: one for one in fields(Choice)}
+    for name in told:
+        check_choice("key of dataset_kwargs", name, known)
+    if wrong := misfit({**asdict(Choice()), **told}, Choice):
+        raise NumerateError(f"dataset_kwargs: {wrong}")
+    return Choice(**told)
+
+
 def task(
     dataset: str | Path, *, split: str = "test", name: str | None = None, **choice: Any
 ) -> "NumeralTask":
@@ -78,7 +88,7 @@ class NumeralTask(Task):  # type: ignore[misc]
     OUTPUT_TYPE = "loglikelihood"
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self._choice = Choice(**config.get("dataset_kwargs") or {})
+        self._choice = _choice(config.get("dataset_kwargs") or {})
         about = {name: value for name, value in config.items() if name != "class"}
         told = {"dataset_kwargs": asdict(self._choice), "output_type": self.OUTPUT_TYPE}
         # That of `Task` would complain of a configuration it makes up.

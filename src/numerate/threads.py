@@ -8,6 +8,13 @@ from contextlib import contextmanager
 from numerate.errors import NumerateError
 
 
+def cores() -> int:
+    """Those that this process may use, which a container or `taskset` may have limited."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def wait_asleep() -> None:
     """Let threads sleep while they wait, unless the user has said how they shall wait.
 
@@ -37,7 +44,7 @@ def threads_as_before() -> Iterator[None]:
     name = "OMP_NUM_THREADS"
     said = os.environ.get(name)
     torch = sys.modules.get("torch")
-    by_word = int(said) if said and said.isdecimal() else os.cpu_count() or 1
+    by_word = int(said) if said and said.isdecimal() else cores()
     count = torch.get_num_threads() if torch else by_word
     try:
         yield

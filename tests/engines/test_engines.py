@@ -112,7 +112,7 @@ def test_as_many_workers_as_gpus_have_room_for(
     monkeypatch: pytest.MonkeyPatch, gpus: float, workers: int
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,7")
-    monkeypatch.setattr("os.cpu_count", lambda: 5)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(5)))
     assert _places(gpus) == workers
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert _places(gpus) == 5

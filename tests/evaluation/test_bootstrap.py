@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.stats import binomtest
 
 from numerate.evaluation import bootstrap
 from numerate.evaluation.bootstrap import (
@@ -18,6 +19,8 @@ from numerate.evaluation.bootstrap import (
     paired_median_test,
     paired_test,
 )
+from numerate.evaluation.crossed import OverSeeds
+from numerate.evaluation.observed import by_document
 
 
 def document_ids(random: np.random.Generator, documents: int = 60, size: float = 8) -> np.ndarray:
@@ -174,6 +177,29 @@ def test_ends_stay_within_what_a_mean_can_be():
     assert (free.estimate, free.high) == (0.125, math.inf)
     assert free.low < 0
     assert astuple(bootstrap_mean(hits, np.arange(8), bounds=(0, 1))) == (0.125, 0, 1)
+
+
+@pytest.mark.parametrize("documents", [1, 2, 24])
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_a_rate_that_is_the_same_in_all_documents_has_the_interval_of_counts(documents, rate):
+    """That of Clopper and Pearson, by SciPy."""
+    values = np.full(documents, rate)
+    known = binomtest(int(values.sum()), documents).proportion_ci(0.9, "exact")
+    found = bootstrap_mean(values, np.arange(documents), confidence=0.9, bounds=(0, 1))
+    assert astuple(found) == pytest.approx((rate, known.low, known.high))
+    over_seeds = OverSeeds([by_document(values, np.arange(documents), bounds=(0, 1))] * 3)
+    assert over_seeds.interval(0.9) == pytest.approx((known.low, known.high))
+
+
+def test_rates_near_one_contain_the_truth():
+    """In three of ten such worlds all are hits, and a bootstrap would have no width."""
+    generator = np.random.default_rng(1)
+    documents, covered = np.repeat(np.arange(24), 5), 0
+    for _ in range(1000):
+        hits = (generator.random(120) < 0.99).astype(float)
+        found = bootstrap_mean(hits, documents, bounds=(0, 1), samples=200)
+        covered += found.low <= 0.99 <= found.high
+    assert covered >= 950  # some 985: ten standard deviations of a count away
 
 
 def test_equal_documents_have_no_width():

@@ -320,6 +320,30 @@ def test_oov_sizes_of_training_types(
     assert counts["oov_words"] == len(unknown) - counts["oov_numerals"] > 0
 
 
+def test_figures_of_another_split_or_dataset_replace_none_and_are_told(
+    numerate: Numerate, runs: dict[str, Path], tmp_path: Path
+) -> None:
+    run = runs["softmax"]
+    cardiac = open_runs([run], device="cpu")[0].shared.dataset.folder
+    prepare("cardiac", tmp_path / "other", documents=30, seed=7, processes=1)
+    numerate("evaluate", run, "--dataset", cardiac)
+    usual = read((run / "metrics.json").read_text())
+    numerate("evaluate", run, "--dataset", cardiac, "--split", "dev")
+    numerate("evaluate", run, "--dataset", tmp_path / "other")
+    assert read((run / "metrics.json").read_text()) == usual
+    for arguments, told in (
+        (("--dataset", tmp_path / "other"), "another dataset"),
+        (("--dataset", cardiac, "--split", "dev"), "--split dev"),
+    ):
+        (run / "metrics.json").unlink()
+        numerate("evaluate", run, *arguments)
+        results = results_section(open_runs([run], cardiac, device="cpu"))
+        assert results is not None
+        assert f"evaluated on other documents: softmax ({told})." in results.body
+    numerate("evaluate", run, "--dataset", cardiac)  # the usual ones replace others
+    assert read((run / "metrics.json").read_text())["split"] == "test"
+
+
 def test_figures_of_another_oov_set_replace_none_and_stand_beside_none(
     numerate: Numerate, runs: dict[str, Path]
 ) -> None:

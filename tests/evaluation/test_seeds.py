@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.evaluation.test_tables import ORACLE, evaluation
 
-from numerate.evaluation.evaluate import ABOVE_ORACLE, Evaluation
+from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.observed import (
     FigurePath,
@@ -29,6 +29,7 @@ from numerate.tables import as_latex, as_markdown
 
 APP: FigurePath = ("perplexity", "numerals", "app")
 MDAE: FigurePath = ("number_line", "mdae")
+ABOVE_ORACLE: FigurePath = ("oracle", "nats_above", "numerals")
 NATS = np.random.default_rng(1).normal(1.0, 0.1, 200)
 
 

@@ -135,6 +135,13 @@ def test_the_oracle_that_sees_what_a_model_sees_is_the_measure() -> None:
         rows = result_tables(evaluations)[0].rows
         assert [row[0] for row in rows[len(evaluations) :]] == labels
         assert [row[-1] for row in rows[: len(evaluations)]] == above
+    farther = evaluation("farther", **both | {"oracle": SEEING})
+    for evaluations, has_best in (([seeing, blind], False), ([blind, farther], True)):
+        table = result_tables(evaluations)[0]
+        # Distances to two different oracles say nothing of who is better.
+        assert any(column == len(table.columns) - 1 for _, column in table.best) is has_best
+        assert any("the oracle that sees as much" in note for note in table.notes) is not has_best
+    rows = result_tables([blind])[0].rows
     assert rows[-1][3:5] == ["1.125", "1.125"]
     assert "the oracle with tables in sight has 1.125" in summary([seeing, blind])
 

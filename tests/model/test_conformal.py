@@ -244,6 +244,8 @@ def test_what_is_no_intervals_is_refused() -> None:
     line, truth, document = world(np.random.default_rng(7), 50)
     record = fit(line, truth, document).record()
     for spoilt in (
+        {**record, "low": [row[index:] for index, row in enumerate(record["low"])], "spreads": [1]},
+        {**record, "low": [record["low"][0], [0.5]], "spreads": [1.0]},
         {**record, "low": record["low"][1:]},
         {**record, "high": [row[1:] for row in record["high"]]},
         {**record, "low": record["high"], "high": record["low"]},

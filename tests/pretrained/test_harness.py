@@ -1,5 +1,6 @@
 """The task of lm-evaluation-harness: run by the harness, it says what we say ourselves."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,22 @@ def test_tables_stand_before(tiny_models: dict[str, Path], tmp_path: Path) -> No
     for without, doc in zip(blind, seeing, strict=True):
         assert doc["before"].removesuffix(without["before"]) in written
         assert {**doc, "before": ""} == {**without, "before": ""}
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"numeral": 5}, "unknown key of dataset_kwargs 'numeral': did you mean numerals"),
+        ({"numerals": "200"}, 'dataset_kwargs: numerals: got "200", expected a whole number'),
+        ({"candidates": 10.5}, "dataset_kwargs: candidates: got 10.5, expected a whole number"),
+        ({"numerals": 0}, "numerals: got 0, expected 1 or more"),
+    ],
+)
+def test_bad_choices_are_told_in_one_line(
+    dataset: Path, choice: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(NumerateError, match=re.escape(message)):
+        harness.task(dataset, **choice)
 
 
 def test_a_yaml_file_names_the_task(dataset: Path, tmp_path: Path) -> None:

@@ -1,7 +1,11 @@
 """What goes wrong with one task is told of that one. Its processes import this file, so it is
 short."""
 
+import os
+import signal
 from pathlib import Path
+
+import pytest
 
 from numerate.errors import NumerateError, RunError
 from numerate.reproduce.choices import Plan, Task
@@ -37,3 +41,18 @@ def test_an_error_that_nobody_foresaw_is_of_its_row_alone(tmp_path: Path) -> Non
         "softmax": "TwoPartsError: one other",
         "d-rnn": "config.json is missing",
     }
+
+
+def die_of_one(plan: Plan, task: Task) -> str:
+    if task.row.name == "mog":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_process_that_dies_is_that_of_its_row_alone(tmp_path: Path, processes: int) -> None:
+    names = ("softmax", "mog", "d-rnn", "h-softmax")
+    plan = Plan(tmp_path, tmp_path, models=names, processes=processes, given_threads=1)
+    found = [(task.name, str(result)) for task, result in each_task(plan, die_of_one, plan.tasks)]
+    died = "its process died, perhaps for want of memory"
+    assert sorted(found) == sorted((name, died if name == "mog" else "done") for name in names)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ from numerate.errors import NumerateError, RunError
 from numerate.model.conformal import DOCUMENTS
 from numerate.report.exhibit import Exhibit
 from numerate.reproduce import estimate, reproduce_command, results
+from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children, exclusive
 from numerate.reproduce.choices import Plan, Task
 from numerate.reproduce.estimate import makespan
@@ -210,10 +212,12 @@ def test_figures_of_an_older_version_are_found_anew(
     path = run_of(plan, MODELS[0]) / "metrics.json"
     whole = path.read_bytes()
     record = json.loads(whole)
-    del record["selected"], record["intervals"]["selected"]
-    path.write_text(json.dumps(record))
-    reproduce(plan)
-    assert path.read_bytes() == whole
+    older = [{**record, "selected": None}, record | {"accuracy": 0.5}]
+    older[1]["evaluated"] = record["evaluated"] | {"numerate": "0.1.0"}
+    for spoilt in older:
+        path.write_text(json.dumps(spoilt))
+        reproduce(plan)
+        assert path.read_bytes() == whole
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -308,6 +312,36 @@ def test_a_model_that_fails_is_named_and_the_others_go_on(
         assert (plan.out / name).read_bytes() == (finished.out / name).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("ending", "reason"),
+    [
+        ("sys.exit('numerate: CUDA out of memory')", "CUDA out of memory"),
+        ("os.kill(os.getpid(), 9)", "killed by SIGKILL, perhaps for want of memory"),
+        ("sys.exit(3)", "data, train: 12 rows of tables do not fit"),
+    ],
+)
+def test_why_a_run_failed_is_what_it_said_last(
+    ending: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not what it noticed before, nor how far it had come."""
+    script = (
+        "import os, sys\n"
+        "print('numerate: data, train: 12 rows of tables do not fit', file=sys.stderr)\n"
+        "print('epoch   1  train loss 6.0  dev loss 5.4  word perplexity 2.00  numeral perplexity'"
+        " ' 3.0', file=sys.stderr, flush=True)\n" + ending
+    )
+    plan = Plan(tmp_path, tmp_path, models=("mog",))
+    started = subprocess.Popen(
+        [sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    board = Board(["mog"], 1)
+    children = Children(plan, board, 0)
+    monkeypatch.setattr(children, "_start", lambda task: started)
+    children.train(plan.tasks)
+    assert (board.rows["mog"].state, board.rows["mog"].reason) == ("failed", reason)
+    assert board.rows["mog"].dev_loss == "5.4"
+
+
 @pytest.mark.parametrize("change", [{"hidden": 9}, {"options": TrainingOptions(epochs=3)}])
 def test_runs_of_other_options_are_refused(
     done: tuple[Plan, str, str], change: dict[str, Any]
@@ -349,7 +383,7 @@ def test_training_has_the_same_defaults_here_as_alone() -> None:
 
 
 def test_the_cores_are_shared_out() -> None:
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0))
     plan = Plan(Path("data"), Path("out"), processes=1)
     assert (plan.workers, plan.threads) == (1, cores)
     assert Plan(Path("data"), Path("out")).threads == max(1, cores // 7)

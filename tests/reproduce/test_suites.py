@@ -198,6 +198,7 @@ def test_figures_that_are_not_there_afterwards_are_a_failure(
         ({"suite": "pretrained", "backbone": "lstm"}, "backbone: got 'lstm'"),
         ({"suite": "pretrained", "backbone": "hf:gone"}, "gone: does not exist"),
         ({"backbone": "hf:x"}, "backbone: got 'hf:x' for the suite paper, which has its own"),
+        ({"suite": "pretrained", "backbone": "hf:x", "models": ("copy",)}, "unknown model 'copy'"),
         ({"metrics": "papers"}, r"unknown metrics 'papers': did you mean paper\?"),
         ({"seeds": 0}, "seeds: got 0, expected 1 or more"),
         ({"suite": "grounded", "models": ("grounded-no-way",)}, "unknown model 'grounded-no-way'"),

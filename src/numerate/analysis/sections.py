@@ -22,26 +22,34 @@ def results_section(
 ) -> Section | None:
     """What each run's `metrics.json` says, of runs that were evaluated on this dataset.
 
-    Tables that are `told` stand for those of the runs in `out`. Figures of a part of the test split
-    are of another sample, and those of another OOV set are charged otherwise for unknown types:
-    they cannot stand beside the rest.
+    Tables that are `told` stand for those of the runs in `out`. Figures of other documents are of
+    another sample, and those of another OOV set are charged otherwise for unknown types: they
+    cannot stand beside the rest.
     """
     content = runs[0].shared.dataset.manifest["content_hash"]
     evaluations: list[Evaluation] = []
-    partial, otherwise = [], []
+    elsewhere, partial, otherwise = [], [], []
     for run in runs:
         if told and out is not None and run.folder.resolve().is_relative_to(out.resolve()):
             continue
         found = read_evaluation(run.folder)
-        if found is None or (found.dataset, found.split) != (content, "test"):
+        if found is None:
             continue
-        if found.limit is not None:
+        if found.dataset != content:
+            elsewhere.append(f"{run.label} (another dataset)")
+        elif found.split != "test":
+            elsewhere.append(f"{run.label} (--split {found.split})")
+        elif found.limit is not None:
             partial.append(f"{run.label} (--limit {found.limit})")
         elif found.oov_set != "all":
             otherwise.append(f"{run.label} (--oov-set {found.oov_set})")
         else:
             evaluations.append(replace(found, name=run.label))
-    reasons = {"on a part of the split": partial, "with another OOV set": otherwise}
+    reasons = {
+        "on other documents": elsewhere,
+        "on a part of the split": partial,
+        "with another OOV set": otherwise,
+    }
     unshown = " ".join(
         f"Not shown, since evaluated {reason}: {', '.join(labels)}."
         for reason, labels in reasons.items()

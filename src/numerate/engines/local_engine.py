@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from numerate.errors import WorkerDiedError
-from numerate.threads import use_threads
+from numerate.threads import cores, use_threads
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -39,7 +39,7 @@ class LocalEngine:
 def _places(gpus: float) -> int:
     """As many workers as there is room for: on GPUs, where they want any and there are some."""
     there = len(_visible_gpus()) if gpus else 0
-    return max(1, int(there / gpus)) if there else os.cpu_count() or 1
+    return max(1, int(there / gpus)) if there else cores()
 
 
 def _here(make: Callable[[], Callable[[U], R]], units: Iterable[U]) -> Iterator[R]:
@@ -98,7 +98,7 @@ def _deaths_told() -> Iterator[None]:
 def _threads(processes: int) -> int | None:
     """Of each worker: what was told, else its part of the cores."""
     told = "OMP_NUM_THREADS" in os.environ
-    return None if told else max(1, (os.cpu_count() or 1) // processes)
+    return None if told else max(1, cores() // processes)
 
 
 def _begin(

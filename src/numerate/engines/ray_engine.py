@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from numerate.engines.ray_worker import Done, Worker, versions
 from numerate.errors import FailureError, NumerateError, WorkerDiedError, one_line
 from numerate.notices import say
+from numerate.threads import cores
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -77,7 +78,7 @@ def _connected(address: str | None, processes: int) -> Iterator[None]:
     address = address or os.environ.get("RAY_ADDRESS")
     here: dict[str, Any] = {}
     if address is None:
-        here = {"num_cpus": processes or os.cpu_count() or 1, "include_dashboard": False}
+        here = {"num_cpus": processes or cores(), "include_dashboard": False}
     else:
         _check_answers(address)
     try:

@@ -72,7 +72,8 @@ def bootstrap_mean(
 
     where m* and se* are those of drawn documents: matrix products for all samples. A sample whose
     documents agree has se* = 0 and t* = ±∞. If these are many (very few documents, or all that
-    there is comes from a few of many), an end is infinite: the documents do not say how far.
+    there is comes from a few of many), an end is infinite: the documents do not say how far. Where
+    all documents are at one of two bounds, see `left_open`.
     """
     _require_options(confidence, samples)
     sums, sizes = _document_sums(values, documents)
@@ -84,11 +85,26 @@ def bootstrap_mean(
     rest[np.abs(rest) <= _ROUND_OFF * (np.abs(sums) + abs(mean) * sizes)] = 0
     error = float(np.sqrt(rest @ rest) / sizes.sum())
     if not error:  # of equal documents, unless there is but one
-        return Interval(mean, *((mean, mean) if len(sums) > 1 else (np.nan, np.nan)))
+        ends = (mean, mean) if len(sums) > 1 else (np.nan, np.nan)
+        return left_open(Interval(mean, *ends), len(sums), confidence, bounds)
     drawn = studentised(rest, sizes, samples, seed)
     t = interval_of(0, drawn, confidence)
     low, high = mean - t.high * error, mean - t.low * error
     return Interval(mean, max(low, bounds[0]), min(high, bounds[1]))
+
+
+def left_open(
+    found: Interval, documents: int, confidence: float, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Interval:
+    """Where a rate is 0 or 1 in all documents, and so in all samples of them: what so many
+    documents leave open (Clopper and Pearson, 1934)."""
+    least, most = bounds
+    if not np.isfinite(least + most) or found.estimate not in bounds:
+        return found
+    part = (most - least) * (1 - ((1 - confidence) / 2) ** (1 / documents))
+    if found.estimate == least:
+        return replace(found, low=least, high=float(np.fmax(found.high, least + part)))
+    return replace(found, low=float(np.fmin(found.low, most - part)), high=most)
 
 
 def studentised(rest: Floats, sizes: Floats, samples: int, seed: int = 1) -> Floats:

@@ -34,6 +34,7 @@ from numerate.evaluation.bootstrap import (
     drawn_means,
     drawn_medians,
     interval_of,
+    left_open,
     ratios,
     studentised,
 )
@@ -90,6 +91,9 @@ class OverSeeds:
             t = _generator().standard_t(len(self.runs) - 1, len(off))
             off = off + np.sqrt(self.variance) * t
         found = _around(self.centre, off, confidence)
+        if not first.is_median and not self.variance:
+            count = int((self._rest[1] > 0).sum())
+            found = left_open(found, count, confidence, first.bounds)
         low, high = max(found.low, first.bounds[0]), min(found.high, first.bounds[1])
         return first.function(low), first.function(high)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerate.evaluation.bootstrap import Interval, bootstrap_figure
+from numerate.evaluation.bootstrap import Interval, bootstrap_figure, left_open
 
 FALSE_ALARMS = 0.01
 FIRST = 100  # findings whose precision is told
@@ -85,18 +85,7 @@ def quality(
     found = bootstrap_figure(
         recall, np.concatenate([documents[order], owners]), samples=samples, confidence=CONFIDENCE
     )
-    return Quality(len(places), auc, _not_surer(found, len(np.unique(owners))))
-
-
-def _not_surer(share: Interval, documents: int) -> Interval:
-    """Where none or all were found, in all that is drawn too: what so many documents leave open
-    (Clopper and Pearson, 1934)."""
-    open_end = ((1 - CONFIDENCE) / 2) ** (1 / documents)
-    if share.estimate == 0:
-        return Interval(0.0, 0.0, float(np.fmax(share.high, 1 - open_end)))
-    if share.estimate == 1:
-        return Interval(1.0, float(np.fmin(share.low, open_end)), 1.0)
-    return share
+    return Quality(len(places), auc, left_open(found, len(np.unique(owners)), CONFIDENCE))
 
 
 @dataclass(frozen=True, slots=True)

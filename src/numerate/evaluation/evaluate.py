@@ -1,6 +1,7 @@
 """A run to figures: both tables of the paper, and what goes beyond them."""
 
 import math
+import operator
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ from numerate.sight.columns import sees_tables
 from numerate.vocabulary import Vocabulary
 
 OOV_SETS = ("all", "train")
-ABOVE_ORACLE: FigurePath = ("oracle", "nats_above", "numerals")  # of the one that sees as much
+ORACLES = {False: "oracle", True: "oracle_with_tables"}  # by whether they see tables
 
 
 @dataclass(slots=True)
@@ -69,8 +70,16 @@ class Evaluation:
     @property
     def best_possible(self) -> Figures | None:
         """The oracle that sees what the model sees: no model of this sight can do better."""
-        with_tables = self.oracle_with_tables if sees_tables(self.sight) else None
-        return with_tables or self.oracle
+        return self.oracle_with_tables if self._is_seeing else self.oracle
+
+    @property
+    def above_oracle(self) -> FigurePath:
+        """How far it is above that one."""
+        return ORACLES[self._is_seeing], "nats_above", "numerals"
+
+    @property
+    def _is_seeing(self) -> bool:
+        return sees_tables(self.sight) and self.oracle_with_tables is not None
 
     def record(self) -> dict[str, Any]:
         """All figures as plain values, fit for JSON."""
@@ -97,7 +106,8 @@ class Evaluation:
 
     def save(self) -> None:
         """Write `metrics.json` into the run, if there is one; a part never replaces a whole, nor
-        do figures of another OOV set those of the usual one, which stand beside other runs.
+        do figures of another OOV set, split or dataset the usual ones, which stand beside those of
+        other runs.
 
         A member, a pretrained model and an installed one have none: a folder that happens to be
         called as they are is somebody else's.
@@ -111,11 +121,16 @@ class Evaluation:
             before = run.metrics()
         except RunError:  # spoilt, so nothing is lost
             before = None
-        if before is not None:
-            part = self.limit is not None and before.get("limit") is None
-            if part or (self.oov_set != "all" and before.get("oov_set", "all") == "all"):
-                return
-        write_record(run.path / METRICS, self.record())
+        own, record = run.config().dataset, self.record()
+
+        def usual(one: dict[str, Any]) -> list[bool]:
+            of_own = own is not None and one["dataset"] == own.content_hash
+            whole, every = one.get("limit") is None, one.get("oov_set", "all") == "all"
+            return [of_own, one["split"] == "test", whole, every]
+
+        if before is not None and any(map(operator.gt, usual(before), usual(record))):
+            return
+        write_record(run.path / METRICS, record)
 
 
 def oracles(evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, Figures]]:
@@ -224,9 +239,9 @@ def evaluate(
     for with_tables in (which for which, is_known in known.items() if is_known):
         best_possible = _oracle_log_probs(opened.split(split), corpus, with_tables)
         oracle[with_tables] = _oracle(best_possible, targets, adjusted)
-        if not with_tables or sees_tables(model.config.sight):
-            above, of_numerals = best_possible - adjusted, targets.is_numeral
-            observed[ABOVE_ORACLE] = by_document(above[of_numerals], documents[of_numerals])
+        above, of_numerals = best_possible - adjusted, targets.is_numeral
+        path = ORACLES[with_tables], "nats_above", "numerals"
+        observed[path] = by_document(above[of_numerals], documents[of_numerals])
     return Evaluation(
         name=model.name,
         folder=_folder(subject),

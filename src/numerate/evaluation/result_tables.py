@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from numerate.evaluation.central_intervals import CALIBRATED, OWN
-from numerate.evaluation.evaluate import ABOVE_ORACLE, Evaluation, oracles
+from numerate.evaluation.evaluate import Evaluation, oracles
 from numerate.evaluation.figure_cells import (
     HEAVY_TAILS,
     RESAMPLED,
@@ -101,7 +101,7 @@ def _perplexity_table(evaluations: Sequence[Evaluation]) -> ResultTable:
         if with_oracle:
             oracle = evaluation.best_possible
             above = f"{oracle['nats_above']['numerals']:.3f}" if oracle else ""
-            row.append(above + spread_at(evaluation, ABOVE_ORACLE, "{:.3f}"))
+            row.append(above + spread_at(evaluation, evaluation.above_oracle, "{:.3f}"))
         rows.append(row)
         found = evaluation.figures["perplexity"]
         figures.append([found[name][kind] for name in CLASSES for kind in ("pp", "app")])
@@ -113,9 +113,14 @@ def _perplexity_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     title = "Perplexity and adjusted perplexity"
     if with_oracle:
         title += "; nats per numeral above the oracle"
-    paths += [ABOVE_ORACLE] * with_oracle
-    best = best_of([(evaluation, paths) for evaluation in evaluations], rows, figures)
-    return ResultTable(title, columns, rows, tuple(_improbable(evaluations)), best)
+    shown = [
+        (evaluation, paths + [evaluation.above_oracle] * with_oracle) for evaluation in evaluations
+    ]
+    best, notes = best_of(shown, rows, figures), [*_improbable(evaluations)]
+    if with_oracle and len({evaluation.above_oracle for evaluation in evaluations}) > 1:
+        best = frozenset(cell for cell in best if cell[1] <= len(paths))
+        notes.append("Each model is held against the oracle that sees as much, and has no best.")
+    return ResultTable(title, columns, rows, tuple(notes), best)
 
 
 def _improbable(evaluations: Sequence[Evaluation]) -> Iterator[str]:

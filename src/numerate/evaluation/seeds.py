@@ -9,7 +9,7 @@ from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.crossed import OverSeeds, against_best
-from numerate.evaluation.evaluate import ABOVE_ORACLE, Evaluation, strict
+from numerate.evaluation.evaluate import ORACLES, Evaluation, strict
 from numerate.evaluation.figures import Figures, put
 from numerate.evaluation.observed import FigurePath, goal_of
 
@@ -57,14 +57,13 @@ def together(
     for name, runs in rows.items():
         one = found[name] = _as_one(name, runs, level, confidence)
         for path, figure in crossed[name].items():
-            if path == ABOVE_ORACLE:
-                assert one.best_possible is not None
-                one.best_possible["nats_above"]["numerals"] = figure.mean
-            else:
-                put(one.figures, path, figure.mean)
             if len(runs) > 1:
                 put(one.spread, path, figure.spread)
-            if confidence is not None and path != ABOVE_ORACLE:
+            if path[0] in ORACLES.values():
+                put(getattr(one, path[0]), path[1:], figure.mean)
+                continue
+            put(one.figures, path, figure.mean)
+            if confidence is not None:
                 put(one.intervals, path, list(figure.interval(confidence)))
     for column in _columns(crossed).values():
         goal = goal_of(next(iter(column))[1])

@@ -105,12 +105,14 @@ class ConformalIntervals:
             return None
         if wrong := misfit(record, INTERVALS_SHAPE):
             raise RunError(f"intervals: {wrong}")
-        low, high = (np.array(record[name], dtype=np.float64) for name in ("low", "high"))
         spreads = np.array(record["spreads"], dtype=np.float64)
-        expected = (len(spreads) + 1, TAILS)
-        fits = low.shape == high.shape == expected
-        if not fits or (low > high).any() or (np.diff(spreads) < 0).any():
-            raise RunError(f"intervals: expected {expected[0]} × {TAILS} ends of tails")
+        groups = len(spreads) + 1
+        sizes = [[len(row) for row in record[name]] for name in ("low", "high")]
+        if sizes != [[TAILS] * groups] * 2:
+            raise RunError(f"intervals: expected {groups} × {TAILS} ends of tails")
+        low, high = (np.array(record[name], dtype=np.float64) for name in ("low", "high"))
+        if (low > high).any() or (np.diff(spreads) < 0).any():
+            raise RunError("intervals: expected ends of tails in order")
         return cls(record["documents"], spreads, low, high)
 
     def record(self) -> dict[str, Any]:

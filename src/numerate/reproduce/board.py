@@ -29,12 +29,13 @@ class Standing:
     started: float | None = None
     seconds: float = 0.0
 
-    def read(self, line: str) -> None:
-        """Take in a line that `numerate train` writes about an epoch; others change nothing."""
+    def read(self, line: str) -> bool:
+        """Take in a line if `numerate train` writes it about an epoch, and say whether it is."""
         found = _EPOCH.match(line)
         if found:
             self.epoch = int(found[1])
             self.dev_loss, self.numeral_perplexity = found[2], found[3]
+        return found is not None
 
     def start(self, state: str) -> None:
         self.state, self.started = state, time.monotonic()

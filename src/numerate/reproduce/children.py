@@ -15,6 +15,7 @@ from numerate.errors import FailureError
 from numerate.reproduce.board import Board
 from numerate.reproduce.choices import Plan, Task
 
+TOLD = "numerate: "  # before what is told in one line
 GRACE = 60.0  # seconds a child has to write its best weights after an interrupt
 
 
@@ -70,13 +71,12 @@ class Children:
             return
         row = self.board.rows[task.name]
         row.start("training")
-        reason = ""
+        lines = list[str]()
         assert child.stderr is not None
         with child:
             for line in child.stderr:
-                row.read(line)
-                if any(map(str.isalpha, line)) and not reason.startswith("numerate: "):
-                    reason = line.strip()
+                if not row.read(line):
+                    lines.append(line.strip())
         status = child.returncode
         with self._guard:
             self._running.discard(child)
@@ -85,7 +85,7 @@ class Children:
             elif status == 0:
                 row.end("trained")
             else:
-                row.end("failed", reason.removeprefix("numerate: ") or f"exit status {status}")
+                row.end("failed", _reason(status, lines))
         self.board.ended(task.name)
 
     def _start(self, task: Task) -> subprocess.Popen[str] | None:
@@ -122,3 +122,13 @@ class Children:
         finally:
             for child in children:
                 child.kill()  # does nothing to those that have ended
+
+
+def _reason(status: int, lines: Sequence[str]) -> str:
+    """Why a child failed: its error comes last, after what it may have noticed before."""
+    if status < 0:
+        killed = f"killed by {signal.Signals(-status).name}"
+        return f"{killed}, perhaps for want of memory" if -status == signal.SIGKILL else killed
+    said = [line for line in lines if any(map(str.isalpha, line))]
+    told = [line.removeprefix(TOLD) for line in said if line.startswith(TOLD)]
+    return (told or said or [f"exit status {status}"])[-1]

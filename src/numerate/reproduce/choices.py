@@ -1,6 +1,5 @@
 """What is to be done, how, and where; and what of it is done already."""
 
-import os
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +9,7 @@ from numerate.errors import NumerateError, RunError, check_choice
 from numerate.evaluation.observed import PARTS
 from numerate.places import place_of
 from numerate.reproduce.suites import PAPER, Row, chosen_rows, rows_of
+from numerate.threads import cores
 from numerate.training.options import TrainingOptions, usual_of
 
 if TYPE_CHECKING:
@@ -115,13 +115,13 @@ class Plan:
         """One a core, one thread each, which is faster than the reverse, and lets small models
         share a GPU. Over a pretrained model one: it is large, and its states are kept for the next.
         """
-        usual = 1 if any(row.is_pretrained for row in self.rows) else os.cpu_count() or 1
+        usual = 1 if any(row.is_pretrained for row in self.rows) else cores()
         return min(self.processes or usual, len(self.tasks))
 
     @property
     def threads(self) -> int:
         """For each process."""
-        return self.given_threads or max(1, (os.cpu_count() or 1) // self.workers)
+        return self.given_threads or max(1, cores() // self.workers)
 
     def run(self, task: Task) -> Path:
         """Those of the first seed lie where those of a single one do."""

@@ -27,7 +27,8 @@ def expected_seconds(plan: Plan, tasks: Sequence[Task]) -> dict[Task, float]:
     """An upper bound for each run: all epochs and the evaluation. Seeds take the same time.
 
     Timed in as many processes at a time as will train, since they slow each other down. A
-    row that cannot be timed will not train for long; where none can, the reason is raised.
+    row that cannot be timed will not train for long; where none of the plan can, the reason is
+    raised, since nothing else is there to be told.
     """
     one_of_each: dict[Row, Task] = {}
     for task in tasks:
@@ -35,7 +36,7 @@ def expected_seconds(plan: Plan, tasks: Sequence[Task]) -> dict[Task, float]:
     timed = each_task(plan, time_task, list(one_of_each.values()))
     found = {task.row: result for task, result in timed}
     errors = [result for result in found.values() if isinstance(result, NumerateError)]
-    if len(errors) == len(found):
+    if len(errors) == len(found) and len(tasks) == len(plan.tasks):
         raise errors[0]
     seconds = {
         row: 0.0 if isinstance(result, NumerateError) else result for row, result in found.items()

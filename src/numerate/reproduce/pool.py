@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from typing import TypeVar
 
@@ -19,14 +19,30 @@ def each_task(
 ) -> Iterator[tuple[Task, Result | NumerateError]]:
     """Results as they come, from as many processes as training uses, with as many threads.
 
-    What goes wrong with one does not keep the others from theirs.
+    What goes wrong with one does not keep the others from theirs. When a process dies, all at work
+    beside it are lost; one of these was its own, so each of them is done once more by itself.
     """
+    left = list(tasks)
+    while left:
+        left = yield from _at_once(plan, work, left, plan.workers)
+        first, left = left[: plan.workers], left[plan.workers :]
+        for task in first:
+            if len(first) == 1 or (yield from _at_once(plan, work, [task], 1)):
+                yield task, NumerateError("its process died, perhaps for want of memory")
+
+
+def _at_once(
+    plan: Plan, work: Callable[[Plan, Task], Result], tasks: Sequence[Task], workers: int
+) -> Generator[tuple[Task, Result | NumerateError], None, list[Task]]:
+    """Results as they come, begun in the order of the tasks; returns those without, since some
+    process died."""
     pool = ProcessPoolExecutor(
-        plan.workers,
+        min(workers, len(tasks)),
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
         initargs=(plan.threads,),
     )
+    lost: set[Task] = set()
     try:
         begun = {pool.submit(_in_one_line, work, plan, task): task for task in tasks}
         for ended in as_completed(begun):
@@ -35,14 +51,14 @@ def each_task(
             except NumerateError as error:
                 yield begun[ended], error
             except BrokenExecutor:
-                died = NumerateError("its process died; fewer --processes need less memory")
-                yield begun[ended], died
+                lost.add(begun[ended])
         pool.shutdown()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in multiprocessing.active_children():
             worker.terminate()
         raise
+    return [task for task in tasks if task in lost]
 
 
 def _in_one_line(work: Callable[[Plan, Task], Result], plan: Plan, task: Task) -> Result:

@@ -93,5 +93,6 @@ def _longest_first(plan: Plan, tasks: Sequence[Task], board: Board) -> list[Task
     rows = dict.fromkeys(task.row.name for task in tasks)
     board.say(f"timing a few steps of {', '.join(rows)} …")
     seconds = expected_seconds(plan, tasks)
-    board.expect(makespan(list(seconds.values()), plan.workers))
+    if any(seconds.values()):
+        board.expect(makespan(list(seconds.values()), plan.workers))
     return sorted(tasks, key=lambda task: -seconds[task])

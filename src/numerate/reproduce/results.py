@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numerate
 from numerate.errors import RunError
 from numerate.evaluation.evaluate import Evaluation, evaluate
 from numerate.evaluation.observed import PARTS, load_observed, save_observed
@@ -62,6 +63,7 @@ def _basis(plan: Plan, task: Task) -> dict[str, Any]:
     else:
         weights = digest(backbone_path(task.row))
     return {
+        "numerate": numerate.__version__,
         "dataset": plan.content_hash,
         "tables": digest_of_tables(plan.opened),
         "reading": plan.opened.reading.record(),

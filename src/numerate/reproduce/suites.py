@@ -54,10 +54,12 @@ def rows_of(suite: str, backbone: str | None = None) -> tuple[Row, ...]:
 
 def chosen_rows(names: tuple[str, ...], rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Those of these names; one that is no row of the suite is a head, trained as the paper's,
-    with its usual sight."""
+    with its usual sight. Beside a pretrained model none is trained from scratch."""
     known = {row.name: row for row in rows}
     for name in names:
-        if name not in known:
+        if rows[0].is_pretrained:
+            check_choice("model", name, known)
+        elif name not in known:
             check_head_name(name)
     if len(set(names)) < len(names):
         raise NumerateError(f"models: got one twice in {', '.join(names)}")

@@ -1,6 +1,5 @@
 """What is served: from what was said on the command line to models that are open and warm."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from numerate.notices import say
 from numerate.plausibility.source import ModelSource
 from numerate.server.guard import Access
 from numerate.server.limits import FOR_LARGE_MODELS, Limits
+from numerate.threads import cores
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -128,7 +128,7 @@ def _prepared(
 
     limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
     computing = limits.threads * plan.workers
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) // computing))
+    torch.set_num_threads(max(1, cores() // computing))
     examples = source.example_texts() if plan.access.loopback else []
     try:
         model.checker.glance((examples or [EXAMPLE])[0], model.checker.usual_alarms)
