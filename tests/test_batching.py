@@ -159,7 +159,7 @@ def test_splits_hold_their_own_paragraphs(corpora: dict[str, Corpus], dataset: D
 
 
 def test_a_split_that_does_not_exist_is_refused(dataset: Dataset) -> None:
-    with pytest.raises(DatasetError, match="unknown split: got 'valid'"):
+    with pytest.raises(DatasetError, match="unknown split 'valid': expected one of train, dev"):
         dataset.split("valid")
 
 

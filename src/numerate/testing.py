@@ -89,6 +89,7 @@ def _check_tables(
     assert found.shape == shape, f"log_prob_table: got shape {tuple(found.shape)}, expected {shape}"
     assert not found.isnan().any(), "log_prob_table: got nan, expected log-probabilities"
     assert (found <= tolerance).all(), f"log_prob_table: got {found.max()}, expected 0 or less"
+    _check_pairs(pairs, texts)
     known = torch.from_numpy(head.knows(table)).to(found.device)
     finite = found.isfinite() | ~known
     assert finite.all(), "log_prob_table: not finite of a numeral that the head knows"
@@ -100,6 +101,11 @@ def _check_tables(
     assert torch.allclose(pairs, found, rtol=1e-4, atol=1e-4), (
         f"log_prob and log_prob_table differ by {_worst(pairs, found):.3g}"
     )
+
+
+def _check_pairs(pairs: Tensor, texts: Sequence[str]) -> None:
+    spoilt = pairs.isnan().any(0).nonzero()
+    assert not len(spoilt), f"log_prob: got nan of {texts[int(spoilt[0])]!r}"
 
 
 def _worst(one: Tensor, other: Tensor) -> float:

@@ -2,6 +2,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -356,6 +357,23 @@ def test_options_that_make_no_sense_are_refused(
     with pytest.raises(NumerateError, match=message):
         prepare("cardiac", tmp_path / "out", **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_built_in_corpus_is_meant_beside_a_folder_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepare("cardiac", "cardiac", documents=4)
+    assert prepare("cardiac", "again", documents=5)["options"]["source"] == "cardiac"
+    for folder in ("./cardiac", Path("cardiac")):
+        with pytest.raises(NumerateError, match="cardiac: a prepared dataset, expected documents"):
+            prepare(folder, "out")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "one.txt").write_text("He is 74 years old.")
+    shutil.rmtree("cardiac")
+    (tmp_path / "notes").rename("cardiac")
+    with pytest.raises(SourceError, match="./cardiac: 1 document kept"):
+        prepare("./cardiac", "mine")
 
 
 def test_a_dataset_remembers_how_it_was_read(tmp_path: Path) -> None:

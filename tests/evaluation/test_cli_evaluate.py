@@ -476,7 +476,7 @@ def test_a_comparison_across_different_data_is_refused(
 ) -> None:
     elsewhere = quick(other, tmp_path / "elsewhere", "softmax")
     done = numerate("evaluate", runs["softmax"], elsewhere, "--compare")
-    assert refused(done, runs["softmax"], elsewhere, "different data")
+    assert refused(done, runs["softmax"], elsewhere, "different data or splits, expected the same")
     assert not (elsewhere / "metrics.json").exists()
 
 

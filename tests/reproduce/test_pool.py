@@ -32,7 +32,7 @@ def fail_some(plan: Plan, task: Task) -> str:
 
 def test_an_error_that_nobody_foresaw_is_of_its_row_alone(tmp_path: Path) -> None:
     names = ("mog", "softmax", "d-rnn", "h-softmax")
-    plan = Plan(tmp_path, tmp_path, models=names, processes=1, given_threads=1)
+    plan = Plan(tmp_path, tmp_path / "out", models=names, processes=1, given_threads=1)
     found = {task.name: result for task, result in each_task(plan, fail_some, plan.tasks)}
     assert found.pop("h-softmax") == "done"
     assert all(isinstance(error, NumerateError) for error in found.values())
@@ -52,7 +52,7 @@ def die_of_one(plan: Plan, task: Task) -> str:
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_process_that_dies_is_that_of_its_row_alone(tmp_path: Path, processes: int) -> None:
     names = ("softmax", "mog", "d-rnn", "h-softmax")
-    plan = Plan(tmp_path, tmp_path, models=names, processes=processes, given_threads=1)
+    plan = Plan(tmp_path, tmp_path / "out", models=names, processes=processes, given_threads=1)
     found = [(task.name, str(result)) for task, result in each_task(plan, die_of_one, plan.tasks)]
     died = "its process died, perhaps for want of memory"
     assert sorted(found) == sorted((name, died if name == "mog" else "done") for name in names)

@@ -330,7 +330,7 @@ def test_why_a_run_failed_is_what_it_said_last(
         "print('epoch   1  train loss 6.0  dev loss 5.4  word perplexity 2.00  numeral perplexity'"
         " ' 3.0', file=sys.stderr, flush=True)\n" + ending
     )
-    plan = Plan(tmp_path, tmp_path, models=("mog",))
+    plan = Plan(tmp_path, tmp_path / "out", models=("mog",))
     started = subprocess.Popen(
         [sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True
     )

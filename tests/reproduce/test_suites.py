@@ -101,7 +101,7 @@ def test_names_of_rows_are_those_of_one_folder_each() -> None:
 
 
 def test_a_row_has_what_is_usual_for_its_backbone(tmp_path: Path) -> None:
-    plan = Plan(tmp_path, tmp_path, suite="grounded", hidden=32)
+    plan = Plan(tmp_path, tmp_path / "out", suite="grounded", hidden=32)
     tasks = {task.row.name: task for task in plan.tasks}
     lstm, transformer = (plan.settings(tasks[f"combination{k}"]) for k in ("", "-transformer"))
     assert lstm["learning_rate"] == usual_of("lstm").learning_rate
@@ -113,10 +113,10 @@ def test_a_row_has_what_is_usual_for_its_backbone(tmp_path: Path) -> None:
 
 
 def test_every_seed_has_a_folder_and_the_first_that_of_a_single_one(tmp_path: Path) -> None:
-    one = Plan(tmp_path, tmp_path, models=("mog",))
+    one = Plan(tmp_path, tmp_path / "out", models=("mog",))
     three = replace(one, seeds=3, options=TrainingOptions(seed=4))
-    assert [one.run(task).relative_to(tmp_path) for task in one.tasks] == [Path("runs/mog")]
-    assert [three.run(task).relative_to(tmp_path) for task in three.tasks] == [
+    assert [one.run(task).relative_to(one.out) for task in one.tasks] == [Path("runs/mog")]
+    assert [three.run(task).relative_to(one.out) for task in three.tasks] == [
         Path("runs/mog"),
         Path("runs/seed-5/mog"),
         Path("runs/seed-6/mog"),
@@ -127,7 +127,7 @@ def test_every_seed_has_a_folder_and_the_first_that_of_a_single_one(tmp_path: Pa
 
 def test_a_model_as_it_comes_has_one_run_and_trains_never(tmp_path: Path) -> None:
     backbone = f"hf:{tmp_path}"
-    plan = Plan(tmp_path, tmp_path, suite="pretrained", backbone=backbone, seeds=3)
+    plan = Plan(tmp_path, tmp_path / "out", suite="pretrained", backbone=backbone, seeds=3)
     bare = [task for task in plan.tasks if not task.row.is_trained]
     assert len(bare) == 2
     assert all(plan.is_trained(task) for task in bare)
@@ -137,7 +137,7 @@ def test_a_model_as_it_comes_has_one_run_and_trains_never(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("suite", ["paper", "heads"])
 def test_a_head_beyond_the_suite_sees_as_usual(suite: str, tmp_path: Path) -> None:
-    plan = Plan(tmp_path, tmp_path, suite=suite, models=("mog", "grounded"))
+    plan = Plan(tmp_path, tmp_path / "out", suite=suite, models=("mog", "grounded"))
     mog, grounded = plan.tasks
     assert "--sight=none" in plan.training_arguments(mog)
     assert "--sight=tables" in plan.training_arguments(grounded)
@@ -207,6 +207,8 @@ def test_figures_that_are_not_there_afterwards_are_a_failure(
 def test_bad_choices_are_told_in_one_line(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(NumerateError, match=message) as told:
         Plan(Path("data"), Path("out"), **choices)
+    with pytest.raises(NumerateError, match="data: the dataset itself, expected another folder"):
+        Plan(Path("data"), Path("data"))
     assert "\n" not in str(told.value)
     assert not Path("out").exists()
 
@@ -273,6 +275,10 @@ def test_seeds_are_added_and_nothing_is_done_twice(
     inspect_runs([plan.out / "runs" / "mog"], plan.out, contexts=["aged"], device="cpu")
     kept = (plan.out / "report.html").read_text(encoding="utf-8")
     assert "Mean ±standard deviation over 2 seeds." in kept
+    capsys.readouterr()
+    with unreported():
+        reproduce(replace(plan, seeds=1, models=("mog",)))
+    assert "The tables have no more: softmax, mog of 2 seeds;" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("untimed", "evaluated_here")

@@ -22,7 +22,8 @@ def prepare(
     source: Annotated[
         str,
         typer.Argument(
-            help="A file, folder or archive of documents, here or elsewhere (s3://…), or 'cardiac'."
+            help="A file, folder or archive of documents, here or elsewhere (s3://…), or 'cardiac' "
+            "(a folder of that name is ./cardiac)."
         ),
     ],
     out: Annotated[

@@ -200,7 +200,7 @@ class Dataset:
 
     def split(self, name: str) -> Split:
         if name not in SPLITS:
-            raise DatasetError(f"unknown split: got {name!r}, expected one of {SPLITS}")
+            raise DatasetError(f"unknown split {name!r}: expected one of {', '.join(SPLITS)}")
         return Split(name, self.folder, self.manifest["splits"][name], self.has_rows)
 
     @property

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numerate
 from numerate import engines
-from numerate.corpus.dataset import MANIFEST, why_not_replaceable
+from numerate.corpus.dataset import MANIFEST, is_dataset, why_not_replaceable
 from numerate.corpus.extract import CARDIAC, Rules
 from numerate.corpus.keep import Keep
 from numerate.corpus.ledger import Ledger
@@ -91,12 +91,13 @@ def prepare(
 ) -> dict[str, Any]:
     """Prepare a dataset folder and return its manifest.
 
-    `source` is a path or an address, or `cardiac` for the built-in corpus of `documents` reports,
-    each with a table of its patient if `tables`. With `strict` the first thing that cannot be read
-    is an error, be it a document, a folder or the rest of a damaged archive; otherwise it is
-    skipped, counted, and passed to `on_error`. Links that lead out of a source folder are read only
-    with `follow_links`. With `decimal="comma"`, texts write `74,5` and `1.234,5`; `split_names`
-    separates letters from digits everywhere, as the released code of the paper does.
+    `source` is a path or an address, or "cardiac" for the built-in corpus of `documents` reports,
+    each with a table of its patient if `tables`; a folder of that name is "./cardiac". With
+    `strict` the first thing that cannot be read is an error, be it a document, a folder or the rest
+    of a damaged archive; otherwise it is skipped, counted, and passed to `on_error`. Links that
+    lead out of a source folder are read only with `follow_links`. With `decimal="comma"`, texts
+    write `74,5` and `1.234,5`; `split_names` separates letters from digits everywhere, as the
+    released code of the paper does.
 
     With `engine="ray"` the work is done by `processes` workers, 0 for one per core, of the cluster
     at `address`. What they have done is kept beside `out` until all is done, so that the same call
@@ -117,7 +118,9 @@ def prepare(
     if processes < (least := 0 if engine == engines.RAY else 1):
         raise NumerateError(f"processes: got {processes}, expected {least} or more")
     workers = engines.engine(engine, processes=processes, address=address)
-    built_in = str(source) == CARDIAC and format == "auto" and not Path(source).exists()
+    built_in = source == CARDIAC and format == "auto"
+    if not built_in and is_dataset(Path(source)):
+        raise NumerateError(f"{source}: a prepared dataset, expected documents")
     blocks: Blocks
     if built_in:
         if documents < 3:

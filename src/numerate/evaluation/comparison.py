@@ -14,7 +14,10 @@ def compare(first: Evaluation, second: Evaluation, confidence: float) -> dict[st
     All are one family: p-values are also corrected for their number.
     """
     if (first.dataset, first.split) != (second.dataset, second.split):
-        raise RunError(f"{first.folder} and {second.folder}: evaluated on different data")
+        raise RunError(
+            f"{first.folder} and {second.folder}: of different data or splits, expected the same: "
+            "--dataset names one for both"
+        )
     if first.vocabulary != second.vocabulary:
         raise RunError(f"{first.folder} and {second.folder}: different vocabularies")
 

@@ -184,6 +184,8 @@ def evaluate(
     if oov_set not in OOV_SETS:
         raise RunError(f"OOV set: got {oov_set!r}, expected one of {', '.join(OOV_SETS)}")
     check_choice("metrics", metrics, PARTS)
+    if confidence is not None and not 0 < confidence < 1:
+        raise RunError(f"confidence: got {confidence}, expected between 0 and 1")
     subject = open_model(run, device=device, settings=settings)
     model = subject.model
     opened = subject.on(dataset, split)

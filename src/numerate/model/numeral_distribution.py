@@ -184,8 +184,8 @@ class NumeralDistribution:
             intervals = self._intervals()
             if intervals is None:
                 raise NumerateError(
-                    "interval: it is not known how to calibrate it, expected a prediction of a "
-                    "calibrated model, with nothing after the number"
+                    "interval: not calibrated, as was said when it was first asked for; expected a "
+                    "model that is, and nothing after the number"
                 )
             line = CandidateLine.of(self._candidates, self._score(self._candidates)[None])
             (low,), (high,) = intervals.bounds(line, level)

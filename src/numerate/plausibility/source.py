@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, printable
 
 if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM
@@ -57,7 +57,7 @@ class ModelSource:
         if (shortage := intervals.shortage()) is not None:
             say(f"{self.run}: intervals are not calibrated: {shortage}")
         else:
-            say(f"{self.run}: calibrated on {intervals.documents:,} documents")
+            print(f"{printable(str(self.run))}: calibrated on {intervals.documents:,} documents")
 
     def example_texts(self, count: int = 5) -> list[str]:
         """Some paragraphs of the dev split, on which a run was not trained; none where its dataset

@@ -64,6 +64,8 @@ class Plan:
             raise NumerateError(f"threads: got {self.given_threads}, expected 1 or more")
         if self.confidence is not None and not 0 < self.confidence < 1:
             raise NumerateError(f"confidence: got {self.confidence}, expected between 0 and 1")
+        if self.out.resolve() == self.dataset.resolve():
+            raise NumerateError(f"{self.out}: the dataset itself, expected another folder for runs")
         pretrained = [row for row in self.rows if row.is_pretrained]
         if pretrained and self.vectors is not None:
             raise NumerateError(
@@ -184,7 +186,10 @@ class Plan:
             return True
         if not (folder / CONFIG).exists():
             return False
-        config = RunFolder(folder).config()
+        try:
+            config = RunFolder(folder).config()
+        except RunError:  # spoilt: its training will say what is wrong with it
+            return False
         finished = config.state == "finished"
         found = {**asdict(config), **asdict(config.options), **config.training}
         found |= {**config.network_options, "finetune": "none", "number_token_loss": 0.0}

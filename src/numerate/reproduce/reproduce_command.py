@@ -16,7 +16,7 @@ from numerate.reproduce.children import Children, exclusive
 from numerate.reproduce.choices import Plan, Task
 from numerate.reproduce.estimate import expected_seconds, makespan
 from numerate.reproduce.results import evaluate_tasks
-from numerate.reproduce.write import write_report, write_tables
+from numerate.reproduce.write import rows_lost, write_report, write_tables
 from numerate.tables import print_tables
 
 
@@ -32,7 +32,8 @@ def reproduce(plan: Plan) -> None:
         raise SystemExit(stop.code if isinstance(stop, SystemExit) else 130) from None
     failed = [f"{name} ({row.reason})" for name, row in board.rows.items() if row.reason]
     if failed:
-        raise FailureError(f"failed: {', '.join(failed)}; the same command tries again")
+        again = f"the same command tries again; what is spoilt, remove from {plan.out}/runs first"
+        raise FailureError(f"failed: {', '.join(failed)}; {again}")
 
 
 def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
@@ -49,6 +50,7 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
     if found:
         evaluations = _compared(plan, found, board) if plan.compares else list(found.values())
         inspected = _inspected(found)
+        lost = rows_lost(plan.out, evaluations)
         write_tables(plan, dataset, evaluations)
         # The terminal has no room for intervals.
         print_tables(result_tables([replace(one, intervals={}) for one in evaluations]))
@@ -59,6 +61,11 @@ def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
         ]
         if combinations:
             print(f"{', '.join(combinations)}: {plan.options.combination}")
+        if lost:
+            print(
+                f"The tables have no more: {', '.join(lost)}; of these there are runs still, which "
+                "stand in the tables of a command that names them too."
+            )
         # Figures over a pretrained model take long.
         print(f"\nTables, figures and runs: {printable(plan.out)}", flush=True)
         if inspected:

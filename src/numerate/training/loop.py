@@ -157,7 +157,11 @@ class Trainer:
         if bad < 0:
             return
         self.restore_best()
-        kept = f"epoch {self.progress.best_epoch + 1}" if self.best else "the last checkpoint"
+        kept = "the start"
+        if self.best:
+            kept = f"epoch {self.progress.best_epoch + 1}"
+        elif self.progress.epoch:
+            kept = "the last checkpoint"
         paragraphs = ", ".join(str(index) for index in sorted(plan[bad])[:5])
         raise FailureError(
             f"loss is not finite in epoch {self.progress.epoch + 1}, batch {bad + 1} of "
