@@ -8,6 +8,7 @@ from scipy import special, stats
 from numerate.checking.distributions import (
     chi_squared_upper,
     f_upper,
+    largest_share,
     normal_quantile,
     normal_two_sided,
     t_quantile,
@@ -43,6 +44,14 @@ def test_chi_squared_of_many_degrees_of_freedom(df: float, deviations: float) ->
     x = df + deviations * math.sqrt(2 * df)
     theirs = float(stats.chi2.sf(x, df))
     assert math.isclose(chi_squared_upper(x, df), theirs, rel_tol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("hits", "count"), [(0, 1), (0, 24), (1, 30), (7, 7), (199, 200), (50, 471)]
+)
+def test_the_largest_share_is_that_of_clopper_and_pearson(hits: int, count: int) -> None:
+    known = stats.binomtest(hits, count).proportion_ci(0.95, "exact").high
+    assert math.isclose(largest_share(hits, count, 0.025), known, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])

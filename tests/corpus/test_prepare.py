@@ -372,7 +372,7 @@ def test_the_built_in_corpus_is_meant_beside_a_folder_of_its_name(
     (tmp_path / "notes" / "one.txt").write_text("He is 74 years old.")
     shutil.rmtree("cardiac")
     (tmp_path / "notes").rename("cardiac")
-    with pytest.raises(SourceError, match="./cardiac: 1 document kept"):
+    with pytest.raises(SourceError, match="cardiac: 1 document kept"):
         prepare("./cardiac", "mine")
 
 

@@ -176,7 +176,9 @@ def test_ends_stay_within_what_a_mean_can_be():
     free = bootstrap_mean(hits, np.arange(8))
     assert (free.estimate, free.high) == (0.125, math.inf)
     assert free.low < 0
-    assert astuple(bootstrap_mean(hits, np.arange(8), bounds=(0, 1))) == (0.125, 0, 1)
+    known = binomtest(1, 8).proportion_ci(0.95, "exact")
+    bounded = astuple(bootstrap_mean(hits, np.arange(8), bounds=(0, 1)))
+    assert bounded == pytest.approx((0.125, known.low, known.high))
 
 
 @pytest.mark.parametrize("documents", [1, 2, 24])
@@ -191,15 +193,26 @@ def test_a_rate_that_is_the_same_in_all_documents_has_the_interval_of_counts(doc
     assert over_seeds.interval(0.9) == pytest.approx((known.low, known.high))
 
 
-def test_rates_near_one_contain_the_truth():
-    """In three of ten such worlds all are hits, and a bootstrap would have no width."""
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.99])
+def test_rates_near_a_bound_contain_the_truth_and_are_not_open(rate):
+    """At 0.99 all are hits in three of ten such worlds, and a bootstrap would have no width; at
+    0.01 it would often reach from 0 to 1."""
     generator = np.random.default_rng(1)
     documents, covered = np.repeat(np.arange(24), 5), 0
     for _ in range(1000):
-        hits = (generator.random(120) < 0.99).astype(float)
+        hits = (generator.random(120) < rate).astype(float)
         found = bootstrap_mean(hits, documents, bounds=(0, 1), samples=200)
-        covered += found.low <= 0.99 <= found.high
-    assert covered >= 950  # some 985: ten standard deviations of a count away
+        assert found.low <= hits.mean() <= found.high
+        assert found.high - found.low < 0.6
+        covered += found.low <= rate <= found.high
+    assert covered >= 950  # some 990: ten standard deviations of a count away
+
+
+def test_one_long_document_may_have_more_than_documents_leave_open():
+    """All hits are in one of 30 documents, which has half of the observations."""
+    values, documents = np.repeat([1.0, 0.0], 29), np.repeat(np.arange(30), [29] + [1] * 29)
+    found = bootstrap_mean(values, documents, bounds=(0, 1))
+    assert found.low <= found.estimate == 0.5 <= found.high
 
 
 def test_equal_documents_have_no_width():

@@ -62,6 +62,16 @@ def t_quantile(two_sided: float, df: float) -> float:
     return _quantile(lambda t: t_two_sided(t, df), two_sided, 1e6)
 
 
+@lru_cache(maxsize=1024)
+def largest_share(hits: int, count: int, tail: float) -> float:
+    """The share of which so few hits, or fewer, still have that probability (Clopper and Pearson,
+    1934)."""
+    if hits >= count:
+        return 1.0
+    odds = _quantile(lambda odds: _beta_tail(count - hits, hits + 1, odds), tail, 1e9)
+    return odds / (1 + odds)
+
+
 def _quantile(tail: Callable[[float], float], probability: float, high: float) -> float:
     """By bisection of a tail that falls."""
     if probability <= 0:

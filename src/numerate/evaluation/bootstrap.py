@@ -21,6 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerate.checking.distributions import largest_share
+
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -72,8 +74,8 @@ def bootstrap_mean(
 
     where m* and se* are those of drawn documents: matrix products for all samples. A sample whose
     documents agree has se* = 0 and t* = ±∞. If these are many (very few documents, or all that
-    there is comes from a few of many), an end is infinite: the documents do not say how far. Where
-    all documents are at one of two bounds, see `left_open`.
+    there is comes from a few of many), an end is infinite: the documents do not say how far. Of
+    rates see `of_rate`.
     """
     _require_options(confidence, samples)
     sums, sizes = _document_sums(values, documents)
@@ -85,26 +87,48 @@ def bootstrap_mean(
     rest[np.abs(rest) <= _ROUND_OFF * (np.abs(sums) + abs(mean) * sizes)] = 0
     error = float(np.sqrt(rest @ rest) / sizes.sum())
     if not error:  # of equal documents, unless there is but one
-        ends = (mean, mean) if len(sums) > 1 else (np.nan, np.nan)
-        return left_open(Interval(mean, *ends), len(sums), confidence, bounds)
-    drawn = studentised(rest, sizes, samples, seed)
-    t = interval_of(0, drawn, confidence)
-    low, high = mean - t.high * error, mean - t.low * error
-    return Interval(mean, max(low, bounds[0]), min(high, bounds[1]))
+        found = Interval(mean, *((mean, mean) if len(sums) > 1 else (np.nan, np.nan)))
+    else:
+        t = interval_of(0, studentised(rest, sizes, samples, seed), confidence)
+        low, high = mean - t.high * error, mean - t.low * error
+        found = Interval(mean, max(low, bounds[0]), min(high, bounds[1]))
+    hits, misses = documents_beyond(sums, sizes, bounds)
+    return of_rate(found, hits, misses, len(sums), confidence, bounds)
 
 
-def left_open(
-    found: Interval, documents: int, confidence: float, bounds: tuple[float, float] = (0.0, 1.0)
+def of_rate(
+    found: Interval,
+    hits: int,
+    misses: int,
+    documents: int,
+    confidence: float,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
-    """Where a rate is 0 or 1 in all documents, and so in all samples of them: what so many
-    documents leave open (Clopper and Pearson, 1934)."""
+    """What so few documents with any hit, or with any miss, leave open of a rate (Clopper and
+    Pearson, 1934).
+
+    Where it is 0 or 1 in all documents, so it is in all samples of them; where it is in nearly all,
+    in many samples, and t* says nothing.
+    """
     least, most = bounds
-    if not np.isfinite(least + most) or found.estimate not in bounds:
+    if not np.isfinite(most - least) or not documents:
         return found
-    part = (most - least) * (1 - ((1 - confidence) / 2) ** (1 / documents))
-    if found.estimate == least:
-        return replace(found, low=least, high=float(np.fmax(found.high, least + part)))
-    return replace(found, low=float(np.fmin(found.low, most - part)), high=most)
+    tail, whole = (1 - confidence) / 2, most - least
+    high = least + whole * largest_share(hits, documents, tail)
+    low = most - whole * largest_share(misses, documents, tail)
+    if found.estimate in bounds:
+        return replace(found, low=max(low, least), high=min(high, most))
+    return Interval(
+        found.estimate,
+        max(found.low, low) if low < found.estimate else found.low,
+        min(found.high, high) if high > found.estimate else found.high,
+    )
+
+
+def documents_beyond(sums: Floats, sizes: Floats, bounds: tuple[float, float]) -> tuple[int, int]:
+    """How many documents have more than the least there can be, and how many less than the most."""
+    least, most = bounds
+    return int((sums > least * sizes).sum()), int((sums < most * sizes).sum())
 
 
 def studentised(rest: Floats, sizes: Floats, samples: int, seed: int = 1) -> Floats:

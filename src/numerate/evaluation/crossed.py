@@ -31,10 +31,11 @@ from numerate.evaluation.bootstrap import (
     Floats,
     Interval,
     PairedResult,
+    documents_beyond,
     drawn_means,
     drawn_medians,
     interval_of,
-    left_open,
+    of_rate,
     ratios,
     studentised,
 )
@@ -92,8 +93,8 @@ class OverSeeds:
             off = off + np.sqrt(self.variance) * t
         found = _around(self.centre, off, confidence)
         if not first.is_median and not self.variance:
-            count = int((self._rest[1] > 0).sum())
-            found = left_open(found, count, confidence, first.bounds)
+            hits, misses = documents_beyond(first.values, first.sizes, first.bounds)
+            found = of_rate(found, hits, misses, len(first.sizes), confidence, first.bounds)
         low, high = max(found.low, first.bounds[0]), min(found.high, first.bounds[1])
         return first.function(low), first.function(high)
 

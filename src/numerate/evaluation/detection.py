@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerate.evaluation.bootstrap import Interval, bootstrap_figure, left_open
+from numerate.evaluation.bootstrap import Interval, bootstrap_figure, of_rate
 
 FALSE_ALARMS = 0.01
 FIRST = 100  # findings whose precision is told
@@ -85,7 +85,9 @@ def quality(
     found = bootstrap_figure(
         recall, np.concatenate([documents[order], owners]), samples=samples, confidence=CONFIDENCE
     )
-    return Quality(len(places), auc, left_open(found, len(np.unique(owners)), CONFIDENCE))
+    count = len(np.unique(owners))
+    hits, misses = count * (found.estimate > 0), count * (found.estimate < 1)
+    return Quality(len(places), auc, of_rate(found, hits, misses, count, CONFIDENCE))
 
 
 @dataclass(frozen=True, slots=True)
