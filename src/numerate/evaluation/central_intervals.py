@@ -1,5 +1,5 @@
 """How often central intervals contain the truth, and how wide they are: the model's own, and
-calibrated ones, both on the grid of numerals that people are shown them on."""
+calibrated ones, both on the grid of numerals that people are shown the latter on."""
 
 from dataclasses import dataclass
 from pathlib import Path

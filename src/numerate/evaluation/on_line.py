@@ -80,7 +80,7 @@ def _central(
     count: int,
     limit: int | None,
 ) -> CentralIntervals:
-    """As people are shown them; calibrated ones not on the split that they are calibrated on."""
+    """On the grid of calibrated ones, which are not measured where they are calibrated."""
     model = subject.model.use(used_reference(subject, dataset))
     known = corpora["train"].vocabulary.numeral_ids()
     fitted = None if split == "dev" else used_intervals(subject, dataset, corpora["dev"], limit)
