@@ -40,6 +40,33 @@ def test_latex_has_no_command_of_a_stranger(table: ResultTable) -> None:
     assert text.count(r"\textbackslash{}input\{x\}\$\textasciitilde{}\textasciicircum{}") == 4
 
 
+def test_latex_prints_signs_as_they_are_meant() -> None:
+    cells = ["-3.02 ±0.1 [-15, 2]", "-11 to -1", "p < .05 > -.5", "(-1,234) [-inf, 1e-20]", "−2|"]
+    words = ["mog (seed-2)", "2018-2019", "a - b", "--limit", "runs/-1"]
+    columns = ["model", *map(str, range(len(cells)))]
+    text = as_latex([ResultTable("-5 %", columns, [["a", *cells], ["b", *words]])])
+    assert r"a & $-$3.02 $\pm$0.1 [$-$15, 2] & $-$11 to $-$1 & p $<$ .05 $>$ $-$.5 & " in text
+    assert r" & ($-$1,234) [$-$inf, 1e-20] & $-$2\textbar{} \\" in text
+    assert " & ".join(["b", *words]) in text
+    assert r"\caption{$-$5 \%}" in text
+
+
+def test_latex_says_once_what_it_needs_and_a_note_leaves_the_caption_its_size() -> None:
+    one = ResultTable("one", ["model", "PP"], [["mog", "1.5"]], ("First.", "Second."))
+    lines = as_latex([one, one]).splitlines()
+    assert lines[0] == r"% needs \usepackage{booktabs}"
+    assert sum("booktabs" in line for line in lines) == 1
+    begin = lines.index(r"\begin{table}")
+    assert lines[begin + 1] == r"\centering"
+    end = lines.index(r"\end{tabular}")
+    assert lines[end + 1 : end + 5] == [
+        r"\par{\footnotesize First.\par}",
+        r"\par{\footnotesize Second.\par}",
+        r"\caption{one}",
+        r"\end{table}",
+    ]
+
+
 def test_a_spreadsheet_computes_nothing_and_keeps_numbers() -> None:
     numbers = [-1, -0.5, 1e-9, True, None, "-0.5", "+1.2e-3", "−5", "2.0"]
     texts = ["=1+1", "@A1", "+A1", "-A1", "\t=1", "\r\n=1", Path("=x"), "a=1", "=5"]

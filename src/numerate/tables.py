@@ -18,6 +18,7 @@ FORMATS = ("table", "markdown", "latex", "csv", "json")
 LOW, HIGH = -math.inf, math.inf  # goals of figures
 NAME_WIDTH = 13  # of names that never fold: those of our own models are no longer
 
+_NEEDED = "% needs \\usepackage{booktabs}\n"
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -25,10 +26,16 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "–": "--",
         "±": r"$\pm$",
+        "−": "$-$",
+        "<": "$<$",
+        ">": "$>$",
+        "|": r"\textbar{}",
         "\n": " ",
         **{character: "\\" + character for character in "%&_#${}"},
     }
 )
+_SIGN = re.compile(r"(?<![^\s(\[<>=])-(?=\.?[0-9]|inf\b)")
+"""A minus; in a word, a range or a power of ten it stands after something else."""
 _INTERVAL = re.compile(r"([^ ]+)((?: ±[^ ]+)?(?: \[.+\])?)")
 _FORMULA = re.compile(r"[=@＝＠＋－]|[+-](?![0-9.,]+(?:e[+-]?[0-9]+)?$)", re.IGNORECASE)
 """How a cell begins that a spreadsheet would compute; a number with a sign is none."""
@@ -166,12 +173,14 @@ def _markdown_cell(text: str) -> str:
 
 
 def as_latex(tables: list[ResultTable]) -> str:
+    """Notes are small in a group of their own: the caption after them keeps its size."""
     blocks = []
     for table in tables:
         rows = _rows(table, _escape, lambda text: rf"\textbf{{{text}}}")
         body = [" & ".join(row) + r" \\" for row in rows]
         lines = [
             r"\begin{table}",
+            r"\centering",
             r"\begin{tabular}{l" + "r" * (len(table.columns) - 1) + "}",
             r"\toprule",
             " & ".join(map(_escape, table.columns)) + r" \\",
@@ -179,16 +188,16 @@ def as_latex(tables: list[ResultTable]) -> str:
             *body,
             r"\bottomrule",
             r"\end{tabular}",
-            *(rf"\par\footnotesize {_escape(note)}" for note in table.notes),
+            *(rf"\par{{\footnotesize {_escape(note)}\par}}" for note in table.notes),
             rf"\caption{{{_escape(table.title)}}}",
             r"\end{table}",
         ]
         blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+    return _NEEDED + "\n\n".join(blocks)
 
 
 def _escape(text: str) -> str:
-    return text.translate(_LATEX)
+    return _SIGN.sub("−", text).translate(_LATEX)
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

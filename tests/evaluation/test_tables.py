@@ -226,6 +226,8 @@ def test_latex_is_balanced_and_escaped() -> None:
     assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", text))
     assert begun == ["table", "tabular"] * 3
     assert text.count("{") == text.count("}")
+    needed, _, text = text.partition("\n")
+    assert needed.startswith("% needs ")
     for block, table in zip(text.split("\n\n"), tables, strict=True):
         rows = [line for line in block.splitlines() if line.endswith(r"\\")]
         assert len(rows) == 1 + len(table.rows)
@@ -302,7 +304,7 @@ def test_notes_stand_under_their_table_in_every_format(capsys: pytest.CaptureFix
     written = {
         "terminal": capsys.readouterr().out,
         "markdown": as_markdown([first, second]),
-        "latex": as_latex([first, second]).replace(r"\%", "%"),
+        "latex": re.sub(r"\\(%)|\$([<>])\$", r"\1\2", as_latex([first, second])),
         "page": html.unescape(page.table(first) + page.table(second)),
     }
     for kind, text in written.items():
