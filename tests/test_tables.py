@@ -67,6 +67,20 @@ def test_latex_says_once_what_it_needs_and_a_note_leaves_the_caption_its_size() 
     ]
 
 
+def test_a_pipe_has_stars_where_a_terminal_has_bold_type(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [["mog", "251.3 ±2.0 [240.0, 260.0]", "7 %"], ["d-rnn", "300.1", "9 %"]]
+    notes = ("Bold: the best of each column.", "Of the Bold: nothing.")
+    best = frozenset({(0, 1), (1, 2)})
+    print_tables([ResultTable("t", ["model", "PP", "x"], rows, notes, best)])
+    shown = capsys.readouterr().out
+    assert "251.3* ±2.0 [240.0, 260.0]" in shown
+    assert "9 %*" in shown
+    assert shown.count("*") == 3
+    assert "\n*: the best of each column.\nOf the Bold: nothing.\n" in shown
+
+
 def test_a_spreadsheet_computes_nothing_and_keeps_numbers() -> None:
     numbers = [-1, -0.5, 1e-9, True, None, "-0.5", "+1.2e-3", "−5", "2.0"]
     texts = ["=1+1", "@A1", "+A1", "-A1", "\t=1", "\r\n=1", Path("=x"), "a=1", "=5"]

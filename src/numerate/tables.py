@@ -16,6 +16,7 @@ from numerate.notices import plain_console
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 LOW, HIGH = -math.inf, math.inf  # goals of figures
+BOLD = "Bold:"  # how a note on the best begins
 NAME_WIDTH = 13  # of names that never fold: those of our own models are no longer
 
 _NEEDED = "% needs \\usepackage{booktabs}\n"
@@ -108,7 +109,7 @@ def _distance(figure: float, goal: float) -> float:
 def print_tables(tables: list[ResultTable]) -> None:
     console = plain_console()
     for table in tables:
-        _print(console, table)
+        _print(console, table if console.is_terminal else _starred(table))
 
 
 def _print(console: Console, table: ResultTable) -> None:
@@ -127,6 +128,13 @@ def _print(console: Console, table: ResultTable) -> None:
     console.print(view, crop=False)
     for note in table.notes:
         console.print(note, highlight=False)
+
+
+def _starred(table: ResultTable) -> ResultTable:
+    """For a pipe or a file, which have no bold type: the best have a star instead."""
+    rows = list(_rows(table, str, lambda figure: f"{figure}*"))
+    notes = tuple(re.sub(f"^{BOLD}", "*:", note) for note in table.notes)
+    return replace(table, rows=rows, notes=notes, best=frozenset())
 
 
 def _bold(table: ResultTable, row: int, column: int, cell: str) -> Text:
