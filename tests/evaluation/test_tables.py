@@ -16,7 +16,7 @@ from rich.console import Console
 from numerate import tables
 from numerate.backbones.contract import Targets
 from numerate.evaluation.bootstrap import PairedResult
-from numerate.evaluation.compared_tables import comparison_tables
+from numerate.evaluation.compared_tables import comparison_tables, models_table
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.result_tables import result_tables
@@ -188,8 +188,9 @@ def test_intervals_follow_their_figures() -> None:
     assert perplexity.rows[0][1:3] == ["2.000 [1.500, 2.500]", "3.000"]
     assert number_line.rows[2][1:3] == ["1.500", "2.500 [2.000, 3.000]"]
     assert number_line.notes[0].startswith("Intervals resample documents. Where ")
-    assert "contain the truth less often" in number_line.notes[0]
-    assert not any(table.notes for table in result_tables([evaluation("mog")]))
+    assert number_line.notes[0].endswith(" they contain the truth less often than they say.")
+    notes = [note for table in result_tables([evaluation("mog")]) for note in table.notes]
+    assert notes == ["Bold: the best of each column."]  # two constants and a model, by their RMSE
 
 
 @pytest.mark.parametrize(("ends", "told"), [([0.0, 1.0], True), ([0.0, 0.9], False)])
@@ -355,6 +356,17 @@ def test_the_best_of_each_column_is_marked() -> None:
     marked = {(names[row], intervals_table.columns[column]) for row, column in intervals_table.best}
     # The nearest to what they say; a narrow interval is no merit by itself.
     assert marked == {("d-rnn", "in 50 %"), ("d-rnn, calibrated", "in 90 %")}
+    plain = "Bold: the best of each column."
+    covering = "Bold: the best of each column; of coverage, the nearest to what is said."
+    assert table.notes == perplexity.notes == number_line.notes == (plain,)
+    assert intervals_table.notes == (covering,)
+    costs = models_table(runs)
+    assert costs.best
+    assert costs.notes[-1] == covering
+    alike = [evaluation("mog"), evaluation("d-rnn")]
+    assert not models_table(alike).best
+    for one in (models_table(alike), result_tables(alike)[0]):
+        assert not any("Bold" in note for note in one.notes)
 
 
 def told_apart(**numerals: tuple[float, float, float, float]) -> list[Evaluation]:

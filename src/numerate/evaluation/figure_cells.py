@@ -1,20 +1,22 @@
 """How a figure of a model is shown in a table: with its spread and interval, in bold or not."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.observed import FigurePath, goal_of
 from numerate.evaluation.seeds import SeedEvaluation
 from numerate.places import name_of
-from numerate.tables import best_cells, format_figure
+from numerate.tables import BOLD, ResultTable, best_cells, format_figure
 
 RESAMPLED = "Intervals resample documents"
 HEAVY_TAILS = (
     "Where a few huge errors make a mean (RMSE, MAE, MAPE, CRPS), they contain the truth less "
-    "often than they say: docs/results.md has how often."
+    "often than they say."
 )
+COVERAGE = {"coverage_50": "in 50 %", "coverage_90": "in 90 %"}
 
 
 def labelled(evaluations: Sequence[Evaluation]) -> list[str]:
@@ -66,17 +68,43 @@ def best_of(
 ) -> frozenset[tuple[int, int]]:
     """The best of each column; of models of several seeds, also all that tests do not tell from it.
 
-    `figures` are of the first rows, the last of which show these of evaluations.
+    `figures` are of the first rows, the last of which show these of evaluations. One model has no
+    best by itself, nor one among its own rows where tests do not tell them apart.
     """
     if not all(isinstance(evaluation, SeedEvaluation) for evaluation, _ in shown):
         return best_cells(rows, figures, [goal_of(path) for path in shown[0][1]])
     before = len(figures) - len(shown)
-    return frozenset(
+    best = frozenset(
         (row, column)
         for row, (evaluation, paths) in enumerate(shown, before)
         for column, path in enumerate(paths, 1)
         if isinstance(evaluation, SeedEvaluation) and evaluation.is_among_best(path)
     )
+    if len({id(evaluation) for evaluation, _ in shown}) > 1:
+        return best
+    rows_of = Counter(column for _, column in best)
+    return frozenset(cell for cell in best if rows_of[cell[1]] < len(shown))
+
+
+def bold_notes(table: ResultTable, compared: Sequence[Evaluation] = ()) -> Iterator[str]:
+    """What bold means, where something is: the best figure, or all that tests do not tell from it.
+
+    Tests are of models of several seeds that are `compared`.
+    """
+    if not table.best:
+        return
+    of_seeds = [one for one in compared if isinstance(one, SeedEvaluation)]
+    if len(of_seeds) > 1 and len(of_seeds) == len(compared):
+        counted = "documents and seeds" if most_seeds(compared) > 1 else "documents"
+        yield (
+            f"{BOLD} the best of the models, and all that cannot be told from it (multiple "
+            f"comparisons with the best that count {counted}, p > {1 - of_seeds[0].level:.2g}, "
+            "over the rows of a column in Holm's steps)."
+        )
+    else:
+        covers = any(name in table.columns for name in COVERAGE.values())
+        coverage = "; of coverage, the nearest to what is said" if covers else ""
+        yield f"{BOLD} the best of each column{coverage}."
 
 
 def most_seeds(evaluations: Sequence[Evaluation]) -> int:
