@@ -117,11 +117,25 @@ def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:
     assert nats.rows == [["words", "+0.5000", "-0.2500 to +1.2500", "0.0625", "0.1250"]]
     assert errors.rows == [["MAPE %", "-1,234", "-2,000 to +3", "0.2500", "0.2500"]]
     assert "the 2 figures of this comparison" in nats.notes[0]
+    assert errors.notes[1] == (
+        "p is of models that change places in documents, the interval of documents drawn anew: "
+        "near the edge they may disagree."
+    )
     level = {"mdae": PairedResult(0.0, -0.4, -0.0, 1.0, 1.0)}
     (row,) = comparison_tables(*runs, level)[1].rows
     assert row[1:3] == ["+0", "-0.4 to +0"]
     in_nats = {"words": COMPARISON["words"]}  # of perplexity alone there are no errors
     assert [table.columns[0] for table in comparison_tables(*runs, in_nats)] == ["tokens"]
+
+
+def test_the_rows_of_selected_numbers_are_called_as_their_table_is() -> None:
+    one = evaluation("mog")
+    one.figures["selected"] = dict.fromkeys(("mae", "mdae", "mape", "mdape"), 0.5)
+    title = result_tables([one])[-1].title
+    assert title.startswith("With numbers that suit the error (selected): the median of the ")
+    selected = {"selected_mae": PairedResult(0.5, -0.25, 1.25, 0.0625, 0.125)}
+    (row,) = comparison_tables(one, one, selected)[1].rows
+    assert row[0] == "MAE, selected"
 
 
 def test_the_oracle_that_sees_what_a_model_sees_is_the_measure() -> None:
@@ -349,6 +363,8 @@ def test_the_best_of_each_column_is_marked() -> None:
         for name, figures, intervals in zip(("mog", "d-rnn"), beyond, central, strict=True)
     ]
     *_, table, intervals_table = result_tables(runs)
+    assert intervals_table.title.endswith("own, and those calibrated on the dev split")
+    assert result_tables(runs[:1])[-1].title.endswith("; the model's own")
     marked = {(table.rows[row][0], table.columns[column]) for row, column in table.best}
     assert marked == {("mog", "exact"), ("d-rnn", "CRPS")}
     names = [row[0] for row in intervals_table.rows]

@@ -32,6 +32,10 @@ _COMPARED = {
     "accuracy": "exact",
     "crps": "CRPS",
 }
+_P_AND_INTERVAL = (
+    "p is of models that change places in documents, the interval of documents drawn anew: near "
+    "the edge they may disagree."
+)
 
 
 def models_table(evaluations: Sequence[Evaluation]) -> ResultTable:
@@ -108,7 +112,7 @@ def comparison_tables(
                 f"{both}: first minus second, over numerals",
                 ["figure", *columns],
                 errors,
-                (f"{RESAMPLED}. {HEAVY_TAILS}",),
+                (f"{RESAMPLED}. {HEAVY_TAILS}", _P_AND_INTERVAL),
             )
         )
     return resting_on(tables, first.split, first.limit)

@@ -45,8 +45,8 @@ _PARTS = {  # beyond the paper: the title, and the figures with their columns
         },
     ),
     "selected": (
-        "With numbers that suit the error: the median of the distribution, for MAPE its median "
-        "with weights 1/number",
+        "With numbers that suit the error (selected): the median of the distribution, for MAPE "
+        "its median with weights 1/number",
         {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"},
     ),
 }
@@ -206,12 +206,14 @@ def _central_table(evaluations: Sequence[Evaluation]) -> ResultTable:
             figures.append([found[key] for key in _CENTRAL])
             shown.append((evaluation, paths))
     title = (
-        "Central intervals: how often they contain the truth, and how wide they are; the model's "
-        "own, and those calibrated on the dev split"
+        "Central intervals: how often they contain the truth, and how wide they are; the "
+        "model's own"
     )
+    known = [evaluation for evaluation in evaluations if "central" in evaluation.figures]
+    if any(CALIBRATED in evaluation.figures["central"] for evaluation in known):
+        title += ", and those calibrated on the dev split"
     best = best_of(shown, rows, figures)
     notes = (*_open_notes(shown), *_calibration_notes(evaluations))
-    known = [evaluation for evaluation in evaluations if "central" in evaluation.figures]
     return _noted(ResultTable(title, ["model", *_CENTRAL.values()], rows, notes, best), known)
 
 
