@@ -18,9 +18,11 @@ from numerate.backbones.contract import Targets
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.compared_tables import comparison_tables, models_table
 from numerate.evaluation.evaluate import Evaluation, strict
+from numerate.evaluation.figure_cells import labelled
 from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.result_tables import result_tables
 from numerate.evaluation.summary import summary
+from numerate.places import copy_folder
 from numerate.report import page
 from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
 
@@ -109,6 +111,30 @@ def test_runs_of_one_model_are_told_apart_by_their_folders() -> None:
     for other, title in ((2, "mog (a) against mog (c)"), (1, "mog against d-rnn")):
         tables = comparison_tables(runs[0], runs[other], COMPARISON)
         assert all(table.title.startswith(title) for table in tables)
+
+
+@pytest.mark.parametrize(
+    ("folders", "shown"),
+    [
+        (["runs/mog", "runs/seed-2/mog"], ["runs/mog", "seed-2/mog"]),
+        (["runs/a", "runs/c", "old/c"], ["a", "runs/c", "old/c"]),
+        (["x/1/mog", "y/1/mog", "x/1/mog"], ["x/1/mog", "y/1/mog", "x/1/mog"]),
+        (["runs/mog", "runs/mog"], ["mog", "mog"]),
+        (["runs/mog", "/tmp/runs/mog"], ["runs/mog", "tmp/runs/mog"]),
+        (["mog", "/mog"], ["mog", "/mog"]),
+    ],
+)
+def test_as_much_of_a_path_is_shown_as_tells_runs_apart(
+    folders: list[str], shown: list[str]
+) -> None:
+    runs = [evaluation("mog", folder) for folder in folders]
+    assert labelled(runs) == [f"mog ({ending})" for ending in shown]
+
+
+def test_a_copy_of_a_run_elsewhere_is_called_by_its_address() -> None:
+    copies = [copy_folder(f"s3://bucket/{name}/mog", "0123") for name in ("one", "two")]
+    runs = [evaluation("mog", str(copy)) for copy in copies]
+    assert labelled(runs) == ["mog (one/mog)", "mog (two/mog)"]
 
 
 def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.observed import FigurePath, goal_of
 from numerate.evaluation.seeds import SeedEvaluation
-from numerate.places import name_of
+from numerate.places import as_named
 from numerate.tables import BOLD, ResultTable, best_cells, format_figure
 
 RESAMPLED = "Intervals resample documents"
@@ -20,12 +20,25 @@ COVERAGE = {"coverage_50": "in 50 %", "coverage_90": "in 90 %"}
 
 
 def labelled(evaluations: Sequence[Evaluation]) -> list[str]:
-    """The models' names, with the run's folder where several have one name."""
+    """The models' names, with the end of the run's path where several have one name."""
     names = [evaluation.name for evaluation in evaluations]
-    return [
-        name if names.count(name) == 1 else f"{name} ({name_of(evaluation.folder)})"
-        for name, evaluation in zip(names, evaluations, strict=True)
-    ]
+    places = [as_named(evaluation.folder.as_posix()) for evaluation in evaluations]
+    both = list(zip(names, places, strict=True))
+    labels = []
+    for name, place in both:
+        others = {elsewhere for other, elsewhere in both if other == name} - {place}
+        labels.append(name if names.count(name) == 1 else f"{name} ({_ending(place, others)})")
+    return labels
+
+
+def _ending(place: str, others: set[str]) -> str:
+    """As many of its last parts as tell it from the others: seeds have folders of one last name."""
+    parts = place.split("/")
+    for count in range(1, len(parts)):
+        ending = "/".join(parts[-count:])
+        if not any(f"/{other}".endswith(f"/{ending}") for other in others):
+            return ending
+    return place
 
 
 def figure_at(figures: Any, path: FigurePath) -> float:
