@@ -16,8 +16,10 @@ from numerate.notices import plain_console
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 LOW, HIGH = -math.inf, math.inf  # goals of figures
+BOLD = "Bold:"  # how a note on the best begins
 NAME_WIDTH = 13  # of names that never fold: those of our own models are no longer
 
+_NEEDED = "% needs \\usepackage{booktabs}\n"
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -25,10 +27,16 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "–": "--",
         "±": r"$\pm$",
+        "−": "$-$",
+        "<": "$<$",
+        ">": "$>$",
+        "|": r"\textbar{}",
         "\n": " ",
         **{character: "\\" + character for character in "%&_#${}"},
     }
 )
+_SIGN = re.compile(r"(?<![^\s(\[<>=])-(?=\.?[0-9]|inf\b)")
+"""A minus; in a word, a range or a power of ten it stands after something else."""
 _INTERVAL = re.compile(r"([^ ]+)((?: ±[^ ]+)?(?: \[.+\])?)")
 _FORMULA = re.compile(r"[=@＝＠＋－]|[+-](?![0-9.,]+(?:e[+-]?[0-9]+)?$)", re.IGNORECASE)
 """How a cell begins that a spreadsheet would compute; a number with a sign is none."""
@@ -101,7 +109,7 @@ def _distance(figure: float, goal: float) -> float:
 def print_tables(tables: list[ResultTable]) -> None:
     console = plain_console()
     for table in tables:
-        _print(console, table)
+        _print(console, table if console.is_terminal else _starred(table))
 
 
 def _print(console: Console, table: ResultTable) -> None:
@@ -120,6 +128,13 @@ def _print(console: Console, table: ResultTable) -> None:
     console.print(view, crop=False)
     for note in table.notes:
         console.print(note, highlight=False)
+
+
+def _starred(table: ResultTable) -> ResultTable:
+    """For a pipe or a file, which have no bold type: the best have a star instead."""
+    rows = list(_rows(table, str, lambda figure: f"{figure}*"))
+    notes = tuple(re.sub(f"^{BOLD}", "*:", note) for note in table.notes)
+    return replace(table, rows=rows, notes=notes, best=frozenset())
 
 
 def _bold(table: ResultTable, row: int, column: int, cell: str) -> Text:
@@ -166,12 +181,14 @@ def _markdown_cell(text: str) -> str:
 
 
 def as_latex(tables: list[ResultTable]) -> str:
+    """Notes are small in a group of their own: the caption after them keeps its size."""
     blocks = []
     for table in tables:
         rows = _rows(table, _escape, lambda text: rf"\textbf{{{text}}}")
         body = [" & ".join(row) + r" \\" for row in rows]
         lines = [
             r"\begin{table}",
+            r"\centering",
             r"\begin{tabular}{l" + "r" * (len(table.columns) - 1) + "}",
             r"\toprule",
             " & ".join(map(_escape, table.columns)) + r" \\",
@@ -179,16 +196,16 @@ def as_latex(tables: list[ResultTable]) -> str:
             *body,
             r"\bottomrule",
             r"\end{tabular}",
-            *(rf"\par\footnotesize {_escape(note)}" for note in table.notes),
+            *(rf"\par{{\footnotesize {_escape(note)}\par}}" for note in table.notes),
             rf"\caption{{{_escape(table.title)}}}",
             r"\end{table}",
         ]
         blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+    return _NEEDED + "\n\n".join(blocks)
 
 
 def _escape(text: str) -> str:
-    return text.translate(_LATEX)
+    return _SIGN.sub("−", text).translate(_LATEX)
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

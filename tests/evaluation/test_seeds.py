@@ -25,7 +25,7 @@ from numerate.evaluation.result_tables import result_tables
 from numerate.evaluation.seeds import SeedEvaluation, together
 from numerate.perplexity import perplexity
 from numerate.runs.folder import OBSERVED
-from numerate.tables import as_latex, as_markdown
+from numerate.tables import ResultTable, as_latex, as_markdown
 
 APP: FigurePath = ("perplexity", "numerals", "app")
 MDAE: FigurePath = ("number_line", "mdae")
@@ -97,28 +97,58 @@ def test_the_best_and_all_that_cannot_be_told_from_it_are_marked_in_every_format
         (line,) = [one for one in latex.splitlines() if one.startswith(f"{name} & ")][:1]
         assert line.split(" & ")[4].startswith(r"\textbf{" if bold else "4")
         assert r"$\pm$" in line
-    assert "Mean ±standard deviation over 3 seeds." in markdown
-    assert "Perplexities are those of mean nats" in markdown
+    assert markdown.count("Mean ±standard deviation over 3 seeds.") == len(tables) == 2
+    assert markdown.count("seeds. Perplexities are those of mean nats.\n") == 1
+    assert markdown.count("seeds. RMSE is that of mean squares.\n") == 1
+    assert "Perplexities are" in " ".join(tables[0].notes)
+    assert "RMSE is" in " ".join(tables[1].notes)
     assert "documents and seeds, p > 0.05, over the rows of a column in Holm's steps" in markdown
 
 
+def test_one_model_has_no_best_by_itself() -> None:
+    tables = result_tables(together({"mog": [run(0, seed) for seed in (1, 2)]}, 0.95))
+    assert not any(table.best for table in tables)
+    assert not any("Bold" in note for table in tables for note in table.notes)
+
+
+def test_what_bold_means_stands_only_where_something_is(rows: list[SeedEvaluation]) -> None:
+    beyond = dict.fromkeys(("accuracy", "order_accuracy", "log10_error", "crps"), 0.5)
+    some = [replace(row, figures=row.figures | {"beyond": beyond}) for row in rows]
+    *marked, plain = result_tables(some)
+    assert all(table.best and "Bold: " in table.notes[-1] for table in marked)
+    assert not plain.best
+    assert plain.notes == ("Mean ±standard deviation over 3 seeds.",)
+
+
 def test_own_and_calibrated_intervals_of_a_column_are_tested_together() -> None:
-    def calibrated_run(seed: int) -> Evaluation:
+    def calibrated_run(seed: int, shares: tuple[float, float]) -> Evaluation:
         draws, documents = np.random.default_rng(seed).random(2000), np.arange(2000) // 4
         observed: dict[FigurePath, Observed] = {
             ("central", kind, "coverage_90"): by_document((draws < share).astype(float), documents)
-            for kind, share in (("own", 0.7), ("calibrated", 0.9))
+            for kind, share in zip(("own", "calibrated"), shares, strict=True)
         }
         widths = {f"{of}_width_{level}": 1.0 for of in ("median", "mean") for level in (50, 90)}
         central = {kind: widths | {"coverage_50": 0.5} for kind in ("own", "calibrated")}
         one = evaluation("mog")
         return replace(one, figures=one.figures | {"central": central}, observed=observed)
 
-    rows = together({"mog": [calibrated_run(seed) for seed in (1, 2, 3)]}, 0.95)
-    table = result_tables(rows)[-1]
+    def table_of(*shares: tuple[float, float]) -> ResultTable:
+        names = ("mog", "d-rnn")[: len(shares)]
+        runs = {
+            name: [calibrated_run(seed, share) for seed in (1, 2, 3)]
+            for name, share in zip(names, shares, strict=True)
+        }
+        return result_tables(together(runs, 0.95))[-1]
+
+    table = table_of((0.7, 0.9))
     assert [row[0] for row in table.rows] == ["mog", "mog, calibrated"]
     column = table.columns.index("in 90 %")
     assert {row for row, of in table.best if of == column} == {1}
+    assert table.notes[-1].endswith("; of coverage, the nearest to what is said.")
+    assert not table_of((0.9, 0.9)).best, "one model, and nothing told apart"
+    both = table_of((0.7, 0.9), (0.7, 0.9))
+    assert {row for row, of in both.best if of == column} == {1, 3}
+    assert "multiple comparisons" in both.notes[-1]
 
 
 def test_csv_and_json_have_spread_and_p(rows: list[SeedEvaluation]) -> None:

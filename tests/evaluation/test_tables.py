@@ -16,11 +16,13 @@ from rich.console import Console
 from numerate import tables
 from numerate.backbones.contract import Targets
 from numerate.evaluation.bootstrap import PairedResult
-from numerate.evaluation.compared_tables import comparison_tables
+from numerate.evaluation.compared_tables import comparison_tables, models_table
 from numerate.evaluation.evaluate import Evaluation, strict
+from numerate.evaluation.figure_cells import labelled
 from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.result_tables import result_tables
 from numerate.evaluation.summary import summary
+from numerate.places import copy_folder
 from numerate.report import page
 from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
 
@@ -111,17 +113,55 @@ def test_runs_of_one_model_are_told_apart_by_their_folders() -> None:
         assert all(table.title.startswith(title) for table in tables)
 
 
+@pytest.mark.parametrize(
+    ("folders", "shown"),
+    [
+        (["runs/mog", "runs/seed-2/mog"], ["runs/mog", "seed-2/mog"]),
+        (["runs/a", "runs/c", "old/c"], ["a", "runs/c", "old/c"]),
+        (["x/1/mog", "y/1/mog", "x/1/mog"], ["x/1/mog", "y/1/mog", "x/1/mog"]),
+        (["runs/mog", "runs/mog"], ["mog", "mog"]),
+        (["runs/mog", "/tmp/runs/mog"], ["runs/mog", "tmp/runs/mog"]),
+        (["mog", "/mog"], ["mog", "/mog"]),
+    ],
+)
+def test_as_much_of_a_path_is_shown_as_tells_runs_apart(
+    folders: list[str], shown: list[str]
+) -> None:
+    runs = [evaluation("mog", folder) for folder in folders]
+    assert labelled(runs) == [f"mog ({ending})" for ending in shown]
+
+
+def test_a_copy_of_a_run_elsewhere_is_called_by_its_address() -> None:
+    copies = [copy_folder(f"s3://bucket/{name}/mog", "0123") for name in ("one", "two")]
+    runs = [evaluation("mog", str(copy)) for copy in copies]
+    assert labelled(runs) == ["mog (one/mog)", "mog (two/mog)"]
+
+
 def test_comparisons_are_in_nats_and_in_the_units_of_the_errors() -> None:
     runs = [evaluation("mog", "runs/a"), evaluation("d-rnn", "runs/b")]
     nats, errors = comparison_tables(runs[0], runs[1], COMPARISON)
     assert nats.rows == [["words", "+0.5000", "-0.2500 to +1.2500", "0.0625", "0.1250"]]
     assert errors.rows == [["MAPE %", "-1,234", "-2,000 to +3", "0.2500", "0.2500"]]
     assert "the 2 figures of this comparison" in nats.notes[0]
+    assert errors.notes[1] == (
+        "p is of models that change places in documents, the interval of documents drawn anew: "
+        "near the edge they may disagree."
+    )
     level = {"mdae": PairedResult(0.0, -0.4, -0.0, 1.0, 1.0)}
     (row,) = comparison_tables(*runs, level)[1].rows
     assert row[1:3] == ["+0", "-0.4 to +0"]
     in_nats = {"words": COMPARISON["words"]}  # of perplexity alone there are no errors
     assert [table.columns[0] for table in comparison_tables(*runs, in_nats)] == ["tokens"]
+
+
+def test_the_rows_of_selected_numbers_are_called_as_their_table_is() -> None:
+    one = evaluation("mog")
+    one.figures["selected"] = dict.fromkeys(("mae", "mdae", "mape", "mdape"), 0.5)
+    title = result_tables([one])[-1].title
+    assert title.startswith("With numbers that suit the error (selected): the median of the ")
+    selected = {"selected_mae": PairedResult(0.5, -0.25, 1.25, 0.0625, 0.125)}
+    (row,) = comparison_tables(one, one, selected)[1].rows
+    assert row[0] == "MAE, selected"
 
 
 def test_the_oracle_that_sees_what_a_model_sees_is_the_measure() -> None:
@@ -188,8 +228,9 @@ def test_intervals_follow_their_figures() -> None:
     assert perplexity.rows[0][1:3] == ["2.000 [1.500, 2.500]", "3.000"]
     assert number_line.rows[2][1:3] == ["1.500", "2.500 [2.000, 3.000]"]
     assert number_line.notes[0].startswith("Intervals resample documents. Where ")
-    assert "contain the truth less often" in number_line.notes[0]
-    assert not any(table.notes for table in result_tables([evaluation("mog")]))
+    assert number_line.notes[0].endswith(" they contain the truth less often than they say.")
+    notes = [note for table in result_tables([evaluation("mog")]) for note in table.notes]
+    assert notes == ["Bold: the best of each column."]  # two constants and a model, by their RMSE
 
 
 @pytest.mark.parametrize(("ends", "told"), [([0.0, 1.0], True), ([0.0, 0.9], False)])
@@ -226,6 +267,8 @@ def test_latex_is_balanced_and_escaped() -> None:
     assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", text))
     assert begun == ["table", "tabular"] * 3
     assert text.count("{") == text.count("}")
+    needed, _, text = text.partition("\n")
+    assert needed.startswith("% needs ")
     for block, table in zip(text.split("\n\n"), tables, strict=True):
         rows = [line for line in block.splitlines() if line.endswith(r"\\")]
         assert len(rows) == 1 + len(table.rows)
@@ -302,7 +345,7 @@ def test_notes_stand_under_their_table_in_every_format(capsys: pytest.CaptureFix
     written = {
         "terminal": capsys.readouterr().out,
         "markdown": as_markdown([first, second]),
-        "latex": as_latex([first, second]).replace(r"\%", "%"),
+        "latex": re.sub(r"\\(%)|\$([<>])\$", r"\1\2", as_latex([first, second])),
         "page": html.unescape(page.table(first) + page.table(second)),
     }
     for kind, text in written.items():
@@ -346,6 +389,8 @@ def test_the_best_of_each_column_is_marked() -> None:
         for name, figures, intervals in zip(("mog", "d-rnn"), beyond, central, strict=True)
     ]
     *_, table, intervals_table = result_tables(runs)
+    assert intervals_table.title.endswith("own, and those calibrated on the dev split")
+    assert result_tables(runs[:1])[-1].title.endswith("; the model's own")
     marked = {(table.rows[row][0], table.columns[column]) for row, column in table.best}
     assert marked == {("mog", "exact"), ("d-rnn", "CRPS")}
     names = [row[0] for row in intervals_table.rows]
@@ -353,6 +398,17 @@ def test_the_best_of_each_column_is_marked() -> None:
     marked = {(names[row], intervals_table.columns[column]) for row, column in intervals_table.best}
     # The nearest to what they say; a narrow interval is no merit by itself.
     assert marked == {("d-rnn", "in 50 %"), ("d-rnn, calibrated", "in 90 %")}
+    plain = "Bold: the best of each column."
+    covering = "Bold: the best of each column; of coverage, the nearest to what is said."
+    assert table.notes == perplexity.notes == number_line.notes == (plain,)
+    assert intervals_table.notes == (covering,)
+    costs = models_table(runs)
+    assert costs.best
+    assert costs.notes[-1] == covering
+    alike = [evaluation("mog"), evaluation("d-rnn")]
+    assert not models_table(alike).best
+    for one in (models_table(alike), result_tables(alike)[0]):
+        assert not any("Bold" in note for note in one.notes)
 
 
 def told_apart(**numerals: tuple[float, float, float, float]) -> list[Evaluation]:

@@ -57,7 +57,8 @@ def results_section(
     )
     if not evaluations and not told:
         return Section("Results", f"<p>{escape(unshown)}</p>") if unshown else None
-    alike = " with all that its note says cannot be told from it," if told else ""
+    tested = any("cannot be told from it" in note for one in told for note in one.notes)
+    alike = " with all that its note says cannot be told from it," if tested else ""
     text = (
         f"Lower is better for perplexities and errors; the best of each column is in bold,{alike} "
         "save for PP, which does not compare models. Perplexity (PP) takes the class of all "

@@ -2,12 +2,20 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
 from numerate.evaluation.central_intervals import CALIBRATED, OWN
 from numerate.evaluation.evaluate import Evaluation
-from numerate.evaluation.figure_cells import HEAVY_TAILS, RESAMPLED, figure_at, labelled
+from numerate.evaluation.figure_cells import (
+    COVERAGE,
+    HEAVY_TAILS,
+    RESAMPLED,
+    bold_notes,
+    figure_at,
+    labelled,
+)
 from numerate.evaluation.figures import CLASSES
 from numerate.evaluation.observed import FigurePath, goal_of
 from numerate.tables import ResultTable, best_cells, format_figure, resting_on
@@ -24,6 +32,10 @@ _COMPARED = {
     "accuracy": "exact",
     "crps": "CRPS",
 }
+_P_AND_INTERVAL = (
+    "p is of models that change places in documents, the interval of documents drawn anew: near "
+    "the edge they may disagree."
+)
 
 
 def models_table(evaluations: Sequence[Evaluation]) -> ResultTable:
@@ -36,8 +48,7 @@ def models_table(evaluations: Sequence[Evaluation]) -> ResultTable:
         ("perplexity", "words", "app"): "words\nAPP",
         ("perplexity", "numerals", "app"): "numerals\nAPP",
         ("beyond", "crps"): "CRPS",
-        ("central", kind, "coverage_50"): "in 50 %",
-        ("central", kind, "coverage_90"): "in 90 %",
+        **{("central", kind, key): name for key, name in COVERAGE.items()},
     }
     columns = {
         path: name
@@ -61,9 +72,9 @@ def models_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     goals = [math.nan, *map(goal_of, columns), math.nan]
     best = best_cells(rows, figures, goals)
     heads = ["model", "parameters", *columns.values(), "tokens/s"]
-    (table,) = resting_on(
-        [ResultTable(title, heads, rows, notes, best)], evaluations[0].split, evaluations[0].limit
-    )
+    table = ResultTable(title, heads, rows, notes, best)
+    table = replace(table, notes=(*notes, *bold_notes(table)))
+    (table,) = resting_on([table], evaluations[0].split, evaluations[0].limit)
     return table
 
 
@@ -101,7 +112,7 @@ def comparison_tables(
                 f"{both}: first minus second, over numerals",
                 ["figure", *columns],
                 errors,
-                (f"{RESAMPLED}. {HEAVY_TAILS}",),
+                (f"{RESAMPLED}. {HEAVY_TAILS}", _P_AND_INTERVAL),
             )
         )
     return resting_on(tables, first.split, first.limit)

@@ -7,9 +7,11 @@ from dataclasses import replace
 from numerate.evaluation.central_intervals import CALIBRATED, OWN
 from numerate.evaluation.evaluate import Evaluation, oracles
 from numerate.evaluation.figure_cells import (
+    COVERAGE,
     HEAVY_TAILS,
     RESAMPLED,
     best_of,
+    bold_notes,
     cell,
     interval_at,
     labelled,
@@ -25,8 +27,7 @@ from numerate.tables import ResultTable, format_figure, resting_on
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
 _KINDS = {OWN: "", CALIBRATED: ", calibrated"}  # of central intervals
 _CENTRAL = {
-    "coverage_50": "in 50 %",
-    "coverage_90": "in 90 %",
+    **COVERAGE,
     "median_width_50": "median\nwidth, 50 %",
     "median_width_90": "median\nwidth, 90 %",
     "mean_width_50": "mean\nwidth, 50 %",
@@ -44,8 +45,8 @@ _PARTS = {  # beyond the paper: the title, and the figures with their columns
         },
     ),
     "selected": (
-        "With numbers that suit the error: the median of the distribution, for MAPE its median "
-        "with weights 1/number",
+        "With numbers that suit the error (selected): the median of the distribution, for MAPE "
+        "its median with weights 1/number",
         {"mae": "MAE", "mdae": "MdAE", "mape": "MAPE %", "mdape": "MdAPE %"},
     ),
 }
@@ -61,29 +62,26 @@ def result_tables(evaluations: Sequence[Evaluation]) -> list[ResultTable]:
     tables += [_part_table(evaluations, part) for part in known]
     if any("central" in evaluation.figures for evaluation in evaluations):
         tables.append(_central_table(evaluations))
-    said = tuple(_seeds_notes(evaluations))
-    tables = [replace(table, notes=(*table.notes, *said)) for table in tables]
     return resting_on(tables, evaluations[0].split, evaluations[0].limit)
 
 
-def _seeds_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    """What is shown of models of several seeds."""
-    seeds = {one.name: one.seeds for one in evaluations if isinstance(one, SeedEvaluation)}
-    if not seeds:
-        return
+def _noted(
+    table: ResultTable, evaluations: Sequence[Evaluation], of_means: str = ""
+) -> ResultTable:
+    """With what is said of the seeds and of the best of its models."""
+    said = (*_seeds_notes(evaluations, of_means), *bold_notes(table, evaluations))
+    return replace(table, notes=(*table.notes, *said))
+
+
+def _seeds_notes(evaluations: Sequence[Evaluation], of_means: str) -> Iterator[str]:
+    """What is shown of models of several seeds; `of_means` says what else than a mean."""
     most = most_seeds(evaluations)
     if most > 1:
+        seeds = {one.name: one.seeds for one in evaluations if isinstance(one, SeedEvaluation)}
         fewer = [f"{name} {count}" for name, count in seeds.items() if count < most]
         text = f"Mean ±standard deviation over {most} seeds"
         text += f" ({', '.join(fewer)})." if fewer else "."
-        yield f"{text} Perplexities are those of mean nats, RMSE that of mean squares."
-    level = next(one.level for one in evaluations if isinstance(one, SeedEvaluation))
-    counted = "documents and seeds" if most > 1 else "documents"
-    yield (
-        "Bold: the best of the models, and all that cannot be told from it (multiple comparisons "
-        f"with the best that count {counted}, p > {1 - level:.2g}, over the rows of a column in "
-        "Holm's steps)."
-    )
+        yield f"{text} {of_means}".rstrip()
 
 
 def _perplexity_table(evaluations: Sequence[Evaluation]) -> ResultTable:
@@ -120,7 +118,8 @@ def _perplexity_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     if with_oracle and len({evaluation.above_oracle for evaluation in evaluations}) > 1:
         best = frozenset(cell for cell in best if cell[1] <= len(paths))
         notes.append("Each model is held against the oracle that sees as much, and has no best.")
-    return ResultTable(title, columns, rows, tuple(notes), best)
+    table = ResultTable(title, columns, rows, tuple(notes), best)
+    return _noted(table, evaluations, "Perplexities are those of mean nats.")
 
 
 def _improbable(evaluations: Sequence[Evaluation]) -> Iterator[str]:
@@ -161,7 +160,8 @@ def _number_line_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     figures = [[errors[key] for key in _NUMBER_LINE] for errors in found]
     paths = [("number_line", key) for key in _NUMBER_LINE]
     best = best_of([(evaluation, paths) for evaluation in evaluations], rows, figures)
-    return ResultTable(title, columns, rows, notes, best)
+    table = ResultTable(title, columns, rows, notes, best)
+    return _noted(table, evaluations, "RMSE is that of mean squares.")
 
 
 def _interval_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
@@ -192,7 +192,8 @@ def _part_table(evaluations: Sequence[Evaluation], part: str) -> ResultTable:
     figures = [[evaluation.figures[part][key] for key in columns] for evaluation in known]
     shown = [(evaluation, paths) for evaluation in known]
     best = best_of(shown, rows, figures)
-    return ResultTable(title, ["model", *columns.values()], rows, tuple(_open_notes(shown)), best)
+    notes = tuple(_open_notes(shown))
+    return _noted(ResultTable(title, ["model", *columns.values()], rows, notes, best), known)
 
 
 def _central_table(evaluations: Sequence[Evaluation]) -> ResultTable:
@@ -205,12 +206,15 @@ def _central_table(evaluations: Sequence[Evaluation]) -> ResultTable:
             figures.append([found[key] for key in _CENTRAL])
             shown.append((evaluation, paths))
     title = (
-        "Central intervals: how often they contain the truth, and how wide they are; the model's "
-        "own, and those calibrated on the dev split"
+        "Central intervals: how often they contain the truth, and how wide they are; the "
+        "model's own"
     )
+    known = [evaluation for evaluation in evaluations if "central" in evaluation.figures]
+    if any(CALIBRATED in evaluation.figures["central"] for evaluation in known):
+        title += ", and those calibrated on the dev split"
     best = best_of(shown, rows, figures)
     notes = (*_open_notes(shown), *_calibration_notes(evaluations))
-    return ResultTable(title, ["model", *_CENTRAL.values()], rows, notes, best)
+    return _noted(ResultTable(title, ["model", *_CENTRAL.values()], rows, notes, best), known)
 
 
 def _calibration_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:
