@@ -113,7 +113,7 @@ def _draw(runs: Sequence[Run], table: Table) -> Figure:
         figure = new_figure(3.4)
         top, bottom = figure.subplots(2, 1, sharex=True)
         styles = [
-            {"color": INK, "linestyle": "-", "linewidth": 0.7},
+            {"color": INK, "linestyle": ":", "linewidth": 0.9},
             *line_styles([run.model.head.style for run in runs]),
         ]
         for label, style in zip([BASELINE, *(run.label for run in runs)], styles, strict=True):
@@ -129,16 +129,17 @@ def _draw(runs: Sequence[Run], table: Table) -> Figure:
         top.set_ylabel("median error\n(% of the number)")
         bottom.set(
             ylabel="right order of\nmagnitude (%)",
-            xlabel="true number, lower end of its range",
+            xlabel="true number",
             ylim=(-4, 104),  # marks at the ends are whole
         )
-        bottom.set_xticks(range(len(names)), [_power_range(name) for name in names])
+        bottom.set_xticks(range(len(names)), [_range(name) for name in names])
         handles, labels = top.get_legend_handles_labels()
         legend_above(figure, handles, labels)
     return figure
 
 
-def _power_range(name: str) -> str:
-    """The lower end of `0.01 to 0.1` as a power of ten."""
-    low = float(name.partition(" ")[0].replace(",", ""))
-    return f"$10^{{{round(np.log10(low))}}}$"
+def _range(name: str) -> str:
+    """`0.01 to 0.1` as two powers of ten, one below the other: ranges differ in width."""
+    ends = [float(end.replace(",", "")) for end in name.split(" to ")]
+    low, high = (f"$10^{{{round(np.log10(end))}}}$" for end in ends)
+    return f"{low}\nto {high}"

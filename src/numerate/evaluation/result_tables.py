@@ -117,7 +117,9 @@ def _perplexity_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     best, notes = best_of(shown, rows, figures), [*_improbable(evaluations)]
     if with_oracle and len({evaluation.above_oracle for evaluation in evaluations}) > 1:
         best = frozenset(cell for cell in best if cell[1] <= len(paths))
-        notes.append("Each model is held against the oracle that sees as much, and has no best.")
+        notes.append(
+            "Each model is held against the oracle that sees as much as it does: there is no best."
+        )
     table = ResultTable(title, columns, rows, tuple(notes), best)
     return _noted(table, evaluations, "Perplexities are those of mean nats.")
 
