@@ -9,7 +9,7 @@ from numerate.errors import NumerateError
 
 
 def cores() -> int:
-    """Those that this process may use, which a container or `taskset` may have limited."""
+    """Those that this process may use: `taskset`, or the cpuset of a container, may limit them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
