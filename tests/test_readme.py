@@ -40,6 +40,25 @@ def test_every_command_shown_is_valid(command: list[str]) -> None:
         found.make_context(name, rest, parent=context)
 
 
+def settings(command: list[str]) -> dict[str, str]:
+    """Options that make figures hard to compare where they differ."""
+    named = ("--vocabulary", "--batch-size", "--epochs")
+    return {name: command[command.index(name) + 1] for name in named if name in command}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_runs_beside_the_demo_are_trained_as_the_demo_is(document: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    demo = settings(re.search(r"numerate reproduce .*", makefile)[0].split())  # type: ignore[index]
+    assert len(demo) == 3
+    shown = commands(document)
+    compared = [call for call in shown if call[0] == "evaluate" and "demo/runs/" in " ".join(call)]
+    runs = {word for call in compared for word in call[1:] if word.startswith("runs/")}
+    for call in shown:
+        if call[0] == "train" and call[call.index("--out") + 1] in runs:
+            assert settings(call) == demo, " ".join(call)
+
+
 def test_the_defaults_are_as_the_readme_says() -> None:
     """Which are the paper's, and which are not."""
     train = typer.main.get_command(app).commands["train"]  # type: ignore[attr-defined]
