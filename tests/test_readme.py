@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from itertools import takewhile
 from pathlib import Path
 
@@ -71,6 +72,22 @@ def test_the_defaults_are_as_the_readme_says() -> None:
     assert "embeddings that start at random" in differing
     assert f"a learning rate of {OF_BACKBONE['lstm'].learning_rate}" in differing
     assert "`--plain-mixture`" in differing
+
+
+def test_installing_names_every_extra() -> None:
+    section = README[README.index("\n## Install\n") : README.index("\n## Two commands\n")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"]) - {"dev", "docs"}
+    assert extras - set(re.findall(r"`(\w+)`", section)) == set()
+
+
+def test_the_source_distribution_has_what_it_is_built_and_tried_with() -> None:
+    """`make`, the README's links, and the tests read these."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    packed = build["build"]["targets"]["sdist"]["include"]
+    needed = ("constraints.txt", "CITATION.cff", "CONTRIBUTING.md", "Makefile", "models/build.py")
+    assert [name for name in needed if name not in packed] == []
+    assert len(packed) == len(set(packed)), "named twice"
 
 
 def test_the_tree_names_every_part() -> None:
