@@ -35,7 +35,7 @@ types: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --site-dir site
 
-# torch is pinned: another request for it could bring gigabytes of CUDA packages.
+# torch is pinned; constraints.txt says which build of it that is, and README.md how to have the one for CPUs.
 INSTALL = $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
 $(BIN)/python:

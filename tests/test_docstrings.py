@@ -92,6 +92,28 @@ def test_what_is_shown_is_imported_when_it_is_used() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+LAZY = sorted(
+    ".".join(path.parent.relative_to(ROOT / "src").parts)
+    for path in (ROOT / "src").rglob("__init__.py")
+    if "__dir__ = lazily(" in path.read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_dir_shows_the_public_names_alone(package: str) -> None:
+    """Also after sub-modules were imported and names were used."""
+    program = f"""
+import {package} as package
+import numerate.testing, numerate.evaluation.evaluate, numerate.heads.mixture
+for name in package.__all__:
+    getattr(package, name)
+shown = dir(package)
+assert [name for name in shown if name[:2] != "__"] == sorted(package.__all__), shown
+assert "__doc__" in shown and "__path__" in shown, shown
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_what_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'laod'"):
         numerate.laod  # noqa: B018

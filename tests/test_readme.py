@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from itertools import takewhile
 from pathlib import Path
 
@@ -40,6 +41,25 @@ def test_every_command_shown_is_valid(command: list[str]) -> None:
         found.make_context(name, rest, parent=context)
 
 
+def settings(command: list[str]) -> dict[str, str]:
+    """Options that make figures hard to compare where they differ."""
+    named = ("--vocabulary", "--batch-size", "--epochs")
+    return {name: command[command.index(name) + 1] for name in named if name in command}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_runs_beside_the_demo_are_trained_as_the_demo_is(document: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    demo = settings(re.search(r"numerate reproduce .*", makefile)[0].split())  # type: ignore[index]
+    assert len(demo) == 3
+    shown = commands(document)
+    compared = [call for call in shown if call[0] == "evaluate" and "demo/runs/" in " ".join(call)]
+    runs = {word for call in compared for word in call[1:] if word.startswith("runs/")}
+    for call in shown:
+        if call[0] == "train" and call[call.index("--out") + 1] in runs:
+            assert settings(call) == demo, " ".join(call)
+
+
 def test_the_defaults_are_as_the_readme_says() -> None:
     """Which are the paper's, and which are not."""
     train = typer.main.get_command(app).commands["train"]  # type: ignore[attr-defined]
@@ -52,6 +72,22 @@ def test_the_defaults_are_as_the_readme_says() -> None:
     assert "embeddings that start at random" in differing
     assert f"a learning rate of {OF_BACKBONE['lstm'].learning_rate}" in differing
     assert "`--plain-mixture`" in differing
+
+
+def test_installing_names_every_extra() -> None:
+    section = README[README.index("\n## Install\n") : README.index("\n## Two commands\n")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"]) - {"dev", "docs"}
+    assert extras - set(re.findall(r"`(\w+)`", section)) == set()
+
+
+def test_the_source_distribution_has_what_it_is_built_and_tried_with() -> None:
+    """`make`, the README's links, and the tests read these."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    packed = build["build"]["targets"]["sdist"]["include"]
+    needed = ("constraints.txt", "CITATION.cff", "CONTRIBUTING.md", "Makefile", "models/build.py")
+    assert [name for name in needed if name not in packed] == []
+    assert len(packed) == len(set(packed)), "named twice"
 
 
 def test_the_tree_names_every_part() -> None:

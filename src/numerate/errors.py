@@ -1,6 +1,6 @@
 """The errors users see. Every message is one line: what, where, got, expected."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from numerate.places import as_named
@@ -13,6 +13,11 @@ FAILED, WRONG_USE, BROKEN = 1, 2, 70
 def counted(count: int, what: str) -> str:
     """`1 page`, `2,000 pages`."""
     return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def printable(text: object) -> str:

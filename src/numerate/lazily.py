@@ -1,4 +1,4 @@
-"""Names that a package shows, imported when they are first used: heavy modules stay unloaded."""
+"""Import the public names of a package when they are first used: heavy modules stay unloaded."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -8,8 +8,11 @@ from typing import Any
 
 def lazily(
     package: str, homes: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], Any]]:
-    """`__getattr__` and `__dir__` of a package that shows names [of modules]; or such a module."""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` for a package with `__all__`.
+
+    `homes` maps each name to the module that defines it, or to the sub-module of that name.
+    """
 
     def get(name: str) -> Any:
         if name not in homes:
@@ -19,7 +22,9 @@ def lazily(
         setattr(sys.modules[package], name, found)
         return found
 
-    def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+    def public_names() -> list[str]:
+        """Names in `__all__` and between double underscores, whatever was imported since."""
+        known = vars(sys.modules[package])
+        return sorted({*known["__all__"], *(name for name in known if name.startswith("__"))})
 
-    return get, names
+    return get, public_names

@@ -389,9 +389,10 @@ def test_runs_of_different_vocabularies_share_no_table_and_no_comparison(
     assert ["| combination |" in block for block in blocks] == [True, True, True, False, False]
     *together, one, other = blocks
     for block in together:
-        assert f"Of the vocabulary of {runs['softmax']}, {runs['combination']}, 200 types" in block
+        assert f"200 types, of {runs['softmax']}, {runs['combination']}." in block
     for block in (one, other):
-        assert f"Of the vocabulary of {smaller}, 150 types" in block
+        assert f"150 types, of {smaller}." in block
+    assert all("Runs differ in vocabulary (200; 150)." in block for block in blocks)
     assert "**" not in one.partition("\n")[2], "alone, it is no best"
     for run in (*runs.values(), smaller):
         (run / "metrics.json").unlink()
@@ -399,7 +400,47 @@ def test_runs_of_different_vocabularies_share_no_table_and_no_comparison(
     assert refused(done, runs["softmax"], smaller, "different vocabularies")
     assert not (smaller / "metrics.json").exists()
     alike = numerate("evaluate", *runs.values(), "--format", "markdown").out
-    assert "Of the vocabulary" not in alike
+    assert "Vocabulary of this table" not in alike
+    assert "Runs differ" not in alike
+
+
+def test_what_makes_runs_hard_to_compare_stands_under_their_tables(
+    numerate: Numerate, runs: dict[str, Path], cardiac: Path, tmp_path: Path
+) -> None:
+    """Epochs are those asked for; of another dataset's runs nothing is said."""
+    options = TrainingOptions(epochs=2, batch_size=5, seed=3)
+    other = train(
+        cardiac, tmp_path / "other", model="mog", vocabulary=200, hidden=4, options=options
+    ).folder
+    line = "Runs differ in batch size (50; 5) and epochs (1; 2)."
+    done = numerate("evaluate", runs["softmax"], other, "--compare", "--format", "markdown")
+    tables = re.split(r"\n\n(?=\*\*)", done.out.strip())
+    assert len(tables) == 5
+    assert all(line in table for table in tables), done.out
+    read_back = read(numerate("evaluate", runs["softmax"], other, "--format", "json").out)
+    assert read_back["notes"] == [line]
+    section = results_section(open_runs([runs["softmax"], other], device="cpu"))
+    assert section is not None
+    assert section.body.count(line) == 2
+    smaller = quick(cardiac, tmp_path / "smaller", "softmax", vocabulary=150)
+    three = numerate("evaluate", runs["softmax"], other, smaller).out
+    assert "differ in vocabulary (200; 150), batch size (50; 5) and epochs (1; 2)." in three
+
+
+def test_runs_of_alike_settings_and_of_other_data_differ_in_nothing(
+    numerate: Numerate, runs: dict[str, Path], other: Path, tmp_path: Path
+) -> None:
+    seed = train(
+        other,
+        tmp_path / "elsewhere",
+        model="mog",
+        vocabulary=200,
+        hidden=4,
+        options=TrainingOptions(epochs=2, seed=2),
+    ).folder
+    assert "Runs differ" not in numerate("evaluate", runs["softmax"], seed).out
+    both = numerate("evaluate", *runs.values(), "--format", "json").out
+    assert "notes" not in read(both)
 
 
 def test_a_split_without_numerals_has_no_figures_for_them(

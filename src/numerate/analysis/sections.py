@@ -8,6 +8,7 @@ from typing import Any
 from numerate.analysis.inspected_run import Run
 from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import Description, describe, description_rows
+from numerate.evaluation.comparable import comparable_tables
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.remembered import read_evaluation
 from numerate.evaluation.result_tables import result_tables
@@ -44,7 +45,7 @@ def results_section(
         elif found.oov_set != "all":
             otherwise.append(f"{run.label} (--oov-set {found.oov_set})")
         else:
-            evaluations.append(replace(found, name=run.label))
+            evaluations.append(replace(found, name=run.label, training=run.record.training))
     reasons = {
         "on other documents": elsewhere,
         "on a part of the split": partial,
@@ -84,7 +85,7 @@ def results_section(
     said, tables = [text], list(told)
     if evaluations:
         said.insert(0, summary(evaluations))
-        tables += result_tables(evaluations)
+        tables += comparable_tables(evaluations, result_tables)
     paragraphs = "".join(f"<p>{escape(part)}</p>" for part in said)
     return Section("Results", paragraphs + "".join(map(table, tables)))
 

@@ -3,7 +3,7 @@
 import math
 import operator
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from numerate.perplexity import perplexity, proper, without_improbable
 from numerate.places import is_remote, local_path
 from numerate.ragged import ranges
 from numerate.records import write_record
+from numerate.runs.contents import Option
 from numerate.runs.folder import CONFIG, METRICS, RunFolder
 from numerate.sight.columns import sees_tables
 from numerate.vocabulary import Vocabulary
@@ -66,6 +67,7 @@ class Evaluation:
     vocabulary: Vocabulary | None = field(default=None, repr=False)  # None: not known, as of before
     oov_set: str = "all"  # whose types are unknown
     confidence: float | None = None  # of the intervals
+    training: Mapping[str, Option] = field(default_factory=dict, repr=False)  # empty: not known
 
     @property
     def best_possible(self) -> Figures | None:
@@ -275,6 +277,7 @@ def evaluate(
         vocabulary=vocabulary,
         oov_set=oov_set,
         confidence=confidence,
+        training=subject.record.training if subject.record is not None else {},
     )
 
 

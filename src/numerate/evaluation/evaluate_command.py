@@ -4,7 +4,7 @@ from pathlib import Path
 
 from numerate.errors import NumerateError, check_choice
 from numerate.evaluation.bootstrap import PairedResult
-from numerate.evaluation.comparable import comparable, of_their_vocabulary
+from numerate.evaluation.comparable import comparable_tables, differences, noted
 from numerate.evaluation.compared_tables import comparison_tables, models_table
 from numerate.evaluation.comparison import compare
 from numerate.evaluation.evaluate import Evaluation, evaluate
@@ -21,7 +21,7 @@ from numerate.progress import PassProgress
 from numerate.runs.folder import METRICS
 from numerate.runs.run_reference import split_reference
 from numerate.sight.columns import check_level
-from numerate.tables import FORMATS, as_latex, as_markdown, print_tables
+from numerate.tables import FORMATS, ResultTable, as_latex, as_markdown, print_tables
 from numerate.vocabulary import Vocabulary
 
 
@@ -92,18 +92,19 @@ def _print(
     elif format == "json":
         print(as_named(as_json(evaluations, results)))
     else:
-        groups = comparable(evaluations)
-        tables = []
-        for group in groups:
-            found = result_tables(group)
-            found += [models_table(group)] if len(group) > 1 else []
-            tables += of_their_vocabulary(found, group, groups)
+        tables = comparable_tables(evaluations, _tables)
         if results is not None:
-            tables += comparison_tables(evaluations[0], evaluations[1], results)
+            compared = comparison_tables(evaluations[0], evaluations[1], results)
+            tables += noted(compared, differences(evaluations).values())
         if format == "table":
             print_tables(tables)
         else:
             print(as_markdown(tables) if format == "markdown" else as_latex(tables))
+
+
+def _tables(evaluations: list[Evaluation]) -> list[ResultTable]:
+    last = [models_table(evaluations)] if len(evaluations) > 1 else []
+    return result_tables(evaluations) + last
 
 
 def _vocabulary_of(runs: list[str]) -> Vocabulary | None:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from numerate.evaluation.bootstrap import PairedResult
+from numerate.evaluation.comparable import differences
 from numerate.evaluation.evaluate import Evaluation, strict
 from numerate.evaluation.figures import Figures
 from numerate.evaluation.seeds import SeedEvaluation
@@ -69,6 +70,8 @@ def as_json(evaluations: Sequence[Evaluation], compared: dict[str, PairedResult]
             )
             for one in evaluations
         }
+    if notes := differences(evaluations):
+        record["notes"] = list(dict.fromkeys(notes.values()))
     if compared is not None:
         record["comparison"] = strict({name: asdict(result) for name, result in compared.items()})
     return json.dumps(record, indent=2, ensure_ascii=False)

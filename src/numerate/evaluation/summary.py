@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from numerate.errors import listed
 from numerate.evaluation.evaluate import Evaluation, oracles
 from numerate.tables import format_figure
 
@@ -35,7 +36,7 @@ def _on_perplexity(evaluations: list[Evaluation]) -> Iterator[str]:
     text += format_figure(best.figure)
     near = [other.shown for other in rest if other.low <= best.high]
     if near:
-        text += f", with overlapping intervals for {_listed(near)}"
+        text += f", with overlapping intervals for {listed(near)}"
     elif rest:
         text += f", before {rest[0].shown}"
     closed = _closed(evaluations)
@@ -88,7 +89,3 @@ def _closed(evaluations: list[Evaluation]) -> set[str]:
     """Models that are charged for unknown numerals."""
     by_model = {found.name: found.figures["perplexity"]["numerals"] for found in evaluations}
     return {name for name, figures in by_model.items() if figures["app"] > figures["pp"]}
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
