@@ -47,9 +47,14 @@ class Reader(ABC):
     """Whether its documents are: usually, paragraphs that refer to no table are left out then."""
     binary: ClassVar[bool] = False
     """Whether its files are no text, and may begin as archives and the like do."""
+    fallback: ClassVar[bool] = False
+    """Whether it reads the files of its suffixes that no other reader recognises."""
 
     def recognises(self, beginning: bytes) -> bool:
-        """Whether a file is of this format, asked where another format has the same suffix."""
+        """Tell from its first bytes whether a file is of this format.
+
+        Only readers that share a suffix are asked, and all of them for standard input.
+        """
         return False
 
     def units(self, stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
@@ -79,3 +84,8 @@ def decode(data: bytes, where: str, *, is_beginning: bool = True) -> str:
         byte = data[error.start]
         reason = f"not UTF-8: got byte 0x{byte:02x} at offset {error.start}"
         raise DocumentError(where, reason) from None
+
+
+def ascii_of(data: bytes) -> bytes:
+    """The ASCII of a text in UTF-8 or UTF-16, which has a zero beside each of its characters."""
+    return data.replace(b"\0", b"")

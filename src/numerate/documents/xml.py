@@ -1,14 +1,44 @@
 """Parsing XML and HTML from strangers: nothing is expanded, nothing is fetched."""
 
 import html
-from typing import Any, cast
+import re
+from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
-from numerate.documents.reader import UTF_16
+from numerate.documents.reader import UTF_16, ascii_of
 from numerate.errors import DocumentError
 
 Element = etree._Element
+
+# What may stand before the first element; the marks are those of UTF-8 and UTF-16.
+_PROLOG = re.compile(
+    rb"(?:\s+|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<!--.*?-->|<\?.*?\?>"
+    rb"|<!doctype[^\[>]*(?:\[.*?\]\s*)?>)*",
+    re.DOTALL | re.IGNORECASE,
+)
+_TAG = re.compile(rb"<(?:([A-Za-z][\w.-]*):)?([A-Za-z][\w.-]*)(?=[\s/>]|\Z)([^<>]*)")
+
+
+class FirstElement(NamedTuple):
+    """The first element of a file of markup, which is the root of XML."""
+
+    name: str  # without its prefix
+    namespace: str
+
+
+def first_element(beginning: bytes) -> FirstElement | None:
+    """Find the first element of a file in its first bytes, without parsing it."""
+    plain = ascii_of(beginning)
+    prolog = _PROLOG.match(plain)
+    tag = _TAG.match(plain, prolog.end() if prolog else 0)
+    if tag is None:
+        return None
+    prefix, name, attributes = tag.groups(default=b"")
+    declares = rb"xmlns:" + re.escape(prefix) if prefix else rb"xmlns"
+    declared = re.search(rb"\s" + declares + rb"\s*=\s*[\"']([^\"']*)", attributes)
+    namespace = declared[1].decode("ascii", "replace") if declared else ""
+    return FirstElement(name.decode("ascii", "replace"), namespace)
 
 
 def _refuse_entities(data: bytes, name: str) -> None:

@@ -14,7 +14,7 @@ from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.office.docx_line import Field, Line, choices, shows_placeholder
 from numerate.documents.office.docx_styles import Styles, outline_level
 from numerate.documents.office.docx_table import WordTable, cells_of, rows_of
-from numerate.documents.office.office_package import OfficePackage
+from numerate.documents.office.office_package import OfficePackage, main_folder
 from numerate.documents.office.office_xml import child, value
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
@@ -46,7 +46,7 @@ class DocxReader(Reader):
     binary = True
 
     def recognises(self, beginning: bytes) -> bool:
-        return beginning.startswith(b"PK") and b"word/" in beginning
+        return main_folder(beginning) == "word"
 
     def read(self, unit: Unit) -> Iterator[Document]:
         package = OfficePackage(unit.data, unit.name, KIND)
