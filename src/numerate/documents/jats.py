@@ -157,7 +157,10 @@ def _write_inline(flow: Flow, element: Element) -> None:
     if name == "&":
         flow.text(entity_text(element))
     elif name == "xref":
-        flow.mark(CITE if element.get("ref-type") in _CITATIONS else REF)
+        if element.get("ref-type") in _CITATIONS:
+            flow.mark(CITE)
+        else:
+            flow.mark(REF, shown=_plain(element))
     elif name in _ASIDE:
         flow.space()
     elif name in _FORMULAS:
@@ -173,7 +176,7 @@ def _write_inline(flow: Flow, element: Element) -> None:
     elif name == "sub":
         flow.subscript(_text(element))
     elif name == "inline-supplementary-material" or _is_address(element, name):
-        flow.mark(REF)
+        flow.mark(REF, shown=_plain(element))
     elif name in _BLOCKS:
         flow.space()
         _write_content(flow, element)

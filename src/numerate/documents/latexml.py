@@ -219,7 +219,7 @@ class _Writer:
         if _is_outward(ref) and not is_address(text):
             self.flow.text(text)  # the author's own words, linked
             return
-        self.flow.mark(REF)
+        self.flow.mark(REF, shown=_plain(ref))
         fragment = ref.get("href", "").partition("#")[2]
         table = self._targets.get(ref.get("idref") or ref.get("labelref") or fragment)
         if table is not None:

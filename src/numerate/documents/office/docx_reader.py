@@ -11,6 +11,7 @@ from itertools import pairwise
 from numerate.documents.captions import Block, is_caption, with_captions
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.flow import made_of
 from numerate.documents.office.docx_line import Field, Line, choices, shows_placeholder
 from numerate.documents.office.docx_styles import Styles, outline_level
 from numerate.documents.office.docx_table import WordTable, cells_of, rows_of
@@ -89,7 +90,9 @@ def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]
         if id(block) not in kept:
             continue
         before += 1
-        text = _NUMBER_OF_HEADING.sub("", block.text) if block.level else block.text
+        text = block.text
+        if block.level:
+            text = made_of(text, _NUMBER_OF_HEADING.sub("", text))
         yield Paragraph(
             with_citations(text, references),
             tables_named(block.written, tables),
