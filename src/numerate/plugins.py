@@ -19,12 +19,16 @@ _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def names(group: str) -> list[str]:
-    """What the plugins of a group are called: ours first, in the order they are declared."""
+    """Names of the plugins of a group in alphabetical order, ours before those of other packages.
+
+    A wheel, a checkout and an installer list entry points in different orders, so none of them
+    decides anything.
+    """
     return list(dict.fromkeys(entry.name for _, entry in _declared(group, tuple(sys.path))))
 
 
 def own_names(group: str) -> list[str]:
-    """Those of this package alone: what others install changes nothing about our defaults."""
+    """Names of this package's plugins; what others install changes nothing about our defaults."""
     return [entry.name for package, entry in _declared(group, tuple(sys.path)) if package == _OWN]
 
 
@@ -80,16 +84,17 @@ def _load(group: str, name: str, base: type, path: tuple[str, ...]) -> Any:
 
 @cache
 def _declared(group: str, path: tuple[str, ...]) -> list[tuple[str, EntryPoint]]:
-    """Of each plugin its package; what is on the path is looked through once.
+    """Each plugin with its package: ours first, then by name; the path is searched once.
 
-    A checkout says itself what it has: it may not be installed at all, or was before it changed.
+    A checkout lists its own plugins: it may not be installed, or may have changed since.
     """
     own = _own_entry_points(group)
-    return own + [
+    others = [
         (entry.dist.name, entry)
         for entry in entry_points(group=group)
         if entry.dist is not None and not (own and entry.dist.name == _OWN)
     ]
+    return sorted(own + others, key=lambda one: (one[0] != _OWN, one[1].name, one[0], one[1].value))
 
 
 def _own_entry_points(group: str) -> list[tuple[str, EntryPoint]]:

@@ -13,7 +13,7 @@ def test_findings_are_browsed(tmp_path: Path, browser: Browser) -> None:
     for number in range(120):
         (folder / f"w{number:03}.md").write_text(note(number, 1), encoding="utf-8")
     (folder / "t.txt").write_text("It was large, t(28) = 2.20, p = 0.36 </script><b>&.")
-    (folder / "bad.txt").write_bytes(b"\xff")
+    (folder / "bad.txt").write_bytes(b"\x81")
     audited(folder, tmp_path / "out")
     page = browser.new_page()
     errors: list[str] = []

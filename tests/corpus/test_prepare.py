@@ -236,7 +236,7 @@ BAD_DOCUMENTS = {
     "truncated.xml": (ARTICLE.format(id=1, n=1).encode()[:300], "not well-formed XML"),
     "bomb.xml": (BOMB, "declares XML entities"),
     "root.xml": (b"<book/>", "expected <article>"),
-    "latin.txt": ("37 °C".encode("latin-1"), "not UTF-8: got byte 0xb0 at offset 3"),
+    "kanji.txt": (b"37 \x81\x8e", "not UTF-8: got byte 0x81 at offset 3"),
     "broken.txt.gz": (gzip.compress(b"5 " * 9999)[:40], "cannot be read"),
     "broken.jsonl": (b'{"text": 5', "not JSON"),
     "array.jsonl": (b'["text"]', "expected an object with string 'text'"),
@@ -339,7 +339,7 @@ def test_other_errors(tmp_path: Path) -> None:
     [
         (
             {"format": "jast"},
-            "format 'jast': did you mean jats.*expected one of auto, text",
+            "format 'jast': did you mean jats.*expected one of auto, docx",
         ),
         ({"keep": "numeral"}, "unknown rule for --keep 'numeral': did you mean numerals"),
         ({"keep": ""}, "expected one of table-refs, mixed, numerals, all"),

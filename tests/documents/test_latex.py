@@ -317,7 +317,7 @@ def test_hidden_files_are_not_taken_in(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"caf\xe9", "not UTF-8: got byte 0xe9 at offset 3"),
+        (b"37 \x81\x8e", "not UTF-8: got byte 0x81 at offset 3"),
         (b"\xff\xfea", "not UTF-16"),
     ],
 )

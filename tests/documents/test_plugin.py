@@ -111,7 +111,7 @@ def test_commands_name_it(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         call = [sys.executable, "-m", "numerate", command, "--help"]  # formats are found once
         shown = subprocess.run(call, capture_output=True, text=True, check=True).stdout
         shown = " ".join(shown.replace("│", " ").split())  # of a list of several lines
-        assert f"auto, {', '.join(own_names(READERS))}, minutes, tei or packed." in shown
+        assert f"auto, {', '.join(own_names(READERS))}, minutes, packed or tei." in shown
 
 
 @pytest.mark.usefixtures("site")

@@ -170,7 +170,7 @@ def articles(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (part / f"{number}.tex").write_text(f"Of {number + 500} people. \\input{{{number}-part}}")
         (part / f"{number}-part.tex").write_text(f"Then {number + 800} left.")
     (folder / "copy.txt").write_bytes((folder / "3" / "3.txt").read_bytes())
-    (folder / "2" / "latin.txt").write_bytes("37 °C".encode("latin-1"))
+    (folder / "2" / "kanji.txt").write_bytes(b"37 \x81\x8e")
     (folder / "picture.png").write_bytes(b"x")
     return folder
 

@@ -1,6 +1,6 @@
 """What an audit says of a document and of a number in it: the rows of its tables."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -137,9 +137,9 @@ def _sentence(proof: ProofreadDocument, finding: Finding) -> tuple[str, int, int
     text = proof.read.whole(where)
     first, last = sentence_around(text, where.start, where.end)
     head = "" if where.row is None else f"{proof.read.describe(where)}: "
-    before = printable(head + for_people(text[first : where.start]))
+    before = printable(head + for_people(proof.read, replace(where, start=first, end=where.start)))
     number = printable(text[where.start : where.end])
-    after = printable(for_people(text[where.end : last])).rstrip()
+    after = printable(for_people(proof.read, replace(where, start=where.end, end=last))).rstrip()
     return before + number + after, len(before), len(before) + len(number)
 
 

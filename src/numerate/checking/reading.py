@@ -1,5 +1,6 @@
 """A document as rules read it: its texts, each with its numbers, and its tables."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from numerate.checking.names_of_digits import NamesOfDigits
 from numerate.checking.numbers import Number, numbers_in
 from numerate.checking.where import Where
 from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.flow import REF, references_of
 from numerate.documents.markdown.markdown_code import stretch_at
 from numerate.documents.source_map import Place
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from numerate.checking.shape import Shape
 
 MAX_WORDS = 60  # characters of a header in words about a place
+_AS_WRITTEN = re.compile(r"[^\\{}\[\]@<>$`#_]{1,80}")  # a reference in a source, without markup
 
 T = TypeVar("T")
 
@@ -163,6 +166,30 @@ class ReadDocument:
             return table.notes if where.in_notes else table.caption
         rows = table.header if where.row < 0 else table.body
         return rows[where.row][where.column]
+
+    def references(self, where: Where) -> list[str]:
+        """What the references in all of the text that it is a part of were written as, in their
+        order; "" where that is not known."""
+        known = self._references
+        if where.text_of not in known:
+            known[where.text_of] = self._found_references(where)
+        return known[where.text_of]
+
+    @cached_property
+    def _references(self) -> dict[tuple[object, ...], list[str]]:
+        return {}
+
+    def _found_references(self, where: Where) -> list[str]:
+        if where.table is None:
+            paragraph = self.document.paragraphs[where.paragraph or 0]
+            if found := references_of(paragraph.as_given):
+                return found
+        text, source = self.whole(where), self.home(where).source.text
+        if found := references_of(text):
+            return found
+        marks = (replace(where, start=m.start(), end=m.end()) for m in re.finditer(REF, text))
+        written = (source[slice(*(self._span(mark) or (0, 0)))] for mark in marks)
+        return [" ".join(one.split()) if _AS_WRITTEN.fullmatch(one) else "" for one in written]
 
     def is_beside(self, where: Where) -> bool:
         """Whether it stands in a table that was given beside the document."""

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.opened_file import opened_file
-from numerate.documents.reader import Reader, Unit, whole
+from numerate.documents.reader import Reader, Unit, ascii_of, whole
 from numerate.documents.text import read_text
 from numerate.errors import DocumentError, NumerateError, check_choice, one_line
 from numerate.notices import say, silently
@@ -25,6 +25,7 @@ AUTO = "auto"
 PLAIN = "text"  # what is read as such if no reader knows it
 STANDARD_INPUT = "-"
 BEGINNING = 65536  # bytes by which formats are told apart
+_BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe \t\r\n"  # marks of UTF-8 and UTF-16, and white space
 
 
 def formats() -> list[str]:
@@ -99,14 +100,26 @@ def units(stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
 def _look_inside(
     stream: BinaryIO, unit: Unit, candidates: list[str]
 ) -> Iterator[Unit | DocumentError]:
-    """The first reader that recognises a file has it, or else the first of all."""
+    """Cut a file whose name says too little by the reader that its beginning calls for."""
     for piece in whole(stream, unit):
         if isinstance(piece, DocumentError):
             yield piece
             continue
-        beginning = piece.data[:BEGINNING]
-        recognised = (name for name in candidates if reader_of(name).recognises(beginning))
-        yield from _cut(BytesIO(piece.data), unit, next(recognised, candidates[0]))
+        chosen = _chosen(candidates, piece.data[:BEGINNING])
+        yield from _cut(BytesIO(piece.data), unit, chosen)
+
+
+def _chosen(candidates: list[str], beginning: bytes) -> str:
+    """The first that recognises the file, else the first fallback, else the first of all.
+
+    Candidates come in the order of `names`: ours before those of other packages, then by name.
+    Fallbacks are asked last, so that a reader of special pages goes before that of all pages.
+    """
+    readers = {name: reader_of(name) for name in candidates}
+    ordered = sorted(candidates, key=lambda name: readers[name].fallback)
+    recognised = (name for name in ordered if readers[name].recognises(beginning))
+    fallbacks = (name for name in ordered if readers[name].fallback)
+    return next(recognised, next(fallbacks, candidates[0]))
 
 
 def _cut(stream: BinaryIO, unit: Unit, format: str) -> Iterator[Unit | DocumentError]:
@@ -173,7 +186,7 @@ def read_again(document: Document, text: str) -> Document:
 
 
 def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
-    """Its name says nothing: markup is told by its first sign, other formats by a look inside."""
+    """Standard input has no name: its first sign tells markup, a look inside other formats."""
     for piece in whole(sys.stdin.buffer, unit):
         if isinstance(piece, DocumentError):
             yield piece
@@ -185,7 +198,7 @@ def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
 
 def _formats_like(data: bytes) -> list[str]:
     markup = {*_formats_of("stdin.xml"), *_formats_of("stdin.html")}
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+    if ascii_of(data[:BEGINNING]).lstrip(_BEFORE_MARKUP).startswith(b"<"):
         return [name for name in names(READERS) if name in markup]
     others = [name for name in _working(tuple(sys.path)) if name not in markup]
     return [name for name in others if reader_of(name).recognises(data[:BEGINNING])]

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from numerate.documents.document import Table
-from numerate.documents.flow import REF
+from numerate.documents.flow import REF, made_of
 from numerate.documents.pipe_tables import label_and_caption
 
 MAX_TITLE = 300  # characters of a title under a line that has nothing but the table's number
@@ -56,7 +56,7 @@ def with_captions(blocks: list[Block]) -> list[Block]:
             notes.append(blocks[after].text)
             taken.add(after)
             after += 1
-        table.notes = " ".join(notes)
+        table.notes = notes[0] if len(notes) == 1 else " ".join(notes)
     _number([blocks[index].table for index in tables])
     return [block for index, block in enumerate(blocks) if index not in taken]
 
@@ -106,7 +106,7 @@ def _told(block: Block) -> tuple[str, str]:
     if not label:
         return "", block.text
     _, read = label_and_caption(_REFERENCE.sub(r"\1 1", block.text))
-    return label, read if words else ""
+    return label, made_of(block.text, read) if words else ""
 
 
 def _number(tables: list[Table | None]) -> None:

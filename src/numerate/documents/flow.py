@@ -45,11 +45,45 @@ def is_address(text: str) -> bool:
     return _ADDRESS.fullmatch(text) is not None
 
 
+class RunningText(str):
+    """What a `Flow` makes, where it has marks of references: it knows what they stand for."""
+
+    __slots__ = ("_shown", "_source")
+
+    _source: str
+    _shown: dict[int, str]
+
+    @classmethod
+    def of(cls, text: str, source: str, shown: dict[int, str]) -> "RunningText":
+        """`source` is the text before its references were marked; of marks that readers put there
+        themselves, by their offsets, `shown` has what they stand for."""
+        made = cls(text)
+        made._source, made._shown = source, shown
+        return made
+
+    def references(self) -> list[str]:
+        """What each reference was written as, in their order; "" where that is not known.
+
+        Of a text that was made of another one, those at its end.
+        """
+        placed = PlacedText(self._source, range(len(self._source)))
+        for pattern, by in _FINISHING:
+            placed = placed.replaced(pattern, by)
+        found = []
+        for mark in re.finditer(REF, placed.text):
+            first, last = placed.places[mark.start()], placed.places[mark.end() - 1]
+            stretch = " ".join(self._source[first : last + 1].split())
+            found.append(self._shown.get(first, "") if stretch == REF else stretch)
+        return found[max(len(found) - self.count(REF), 0) :]
+
+
 class Flow:
     """Text under construction. Pieces are appended; scripts and marks keep their distance."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
+        self._length = 0
+        self._shown: dict[int, str] = {}  # by offset: what a mark stands for
         self._last = " "  # last character written
         self._border = False  # whether a script or mark has just ended
 
@@ -69,6 +103,7 @@ class Flow:
 
     def _append(self, piece: str, places: Places) -> None:
         self._pieces.append(piece)
+        self._length += len(piece)
 
     @property
     def last(self) -> str:
@@ -92,22 +127,26 @@ class Flow:
         """Here one symbol ends: what follows must not be read as its continuation."""
         self._border = True
 
-    def mark(self, mark: str, places: Places = ()) -> None:
-        """One token that stands for a citation, a reference or a formula."""
+    def mark(self, mark: str, places: Places = (), *, shown: str = "") -> None:
+        """Write one token that stands for a citation, a reference or a formula, and remember what
+        is shown in its place."""
         if self._last.isalnum() or self._last == "_":
             self.space()
         self.text(mark, places)
+        if shown:
+            self._shown[self._length - len(mark)] = " ".join(shown.split())
         self._border = True
 
     def superscript(self, script: str, places: Places = ()) -> None:
         """`10<sup>6</sup>` is `10^6`; raised citations are just citations."""
+        shown = references_of(script)
         script, places = PlacedText(script, places).stripped()
         if not script:
             return
         if CITE in script and _RAISED.fullmatch(script):
             script, places = CITE, [places[0]] * len(CITE) if places else ()
         if script.startswith((CITE, REF)):
-            self.mark(script, places)
+            self.mark(script, places, shown=shown[0] if script == REF and shown else "")
             return
         self.text("^" + script, _with_sign(places))
         self._border = True
@@ -130,7 +169,8 @@ class Flow:
         text = self.written
         for pattern, by in _FINISHING:
             text = pattern.sub(by, text)
-        return text.strip()
+        text = text.strip()
+        return RunningText.of(text, self.written, self._shown) if REF in text else text
 
 
 class PlacedFlow(Flow):
@@ -153,6 +193,18 @@ class PlacedFlow(Flow):
         for pattern, by in _FINISHING:
             found = found.replaced(pattern, by)
         return found.stripped()
+
+
+def made_of(text: str, made: str) -> str:
+    """Let a text that was made of another one know the same references."""
+    if isinstance(text, RunningText) and REF in made:
+        return RunningText.of(made, text._source, text._shown)
+    return made
+
+
+def references_of(text: str) -> list[str]:
+    """What the references in a text were written as, where that is known."""
+    return text.references() if isinstance(text, RunningText) else []
 
 
 def _with_sign(places: Places) -> Places:

@@ -9,7 +9,14 @@ from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
 from numerate.documents.mathml import write_mathml
 from numerate.documents.reader import Reader, Unit
-from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_xml
+from numerate.documents.xml import (
+    Element,
+    entity_text,
+    first_element,
+    line_of,
+    local_name,
+    parse_xml,
+)
 from numerate.errors import DocumentError
 
 # Not running text: what stands beside the paragraphs, even when it is written inside one.
@@ -23,7 +30,7 @@ _BLOCKS = {
     "table", "tr", "th", "td",
 }  # fmt: skip
 _ENVELOPES = {"pmc-articleset", "OAI-PMH", "record"}
-_NAMESPACE = re.compile(r"\{https?://[\w.]*\b(?:nlm\.nih\.gov|niso\.org)/")  # most have none
+_NAMESPACE = re.compile(r"https?://[\w.]*\b(?:nlm\.nih\.gov|niso\.org)/")  # most have none
 _FORMULAS = {"disp-formula", "disp-formula-group", "chem-struct-wrap"}
 _CITATIONS = {"bibr", "ref"}
 # Journals of medicine raise the decimal point, 0·05; but 3·10 and a power is a product.
@@ -36,6 +43,16 @@ class JatsReader(Reader):
 
     suffixes = (".xml", ".nxml")
     articles = True
+    fallback = True  # so that other XML is refused by its root
+
+    def recognises(self, beginning: bytes) -> bool:
+        """Tell it by its root, an article or an envelope of some, in no other namespace."""
+        root = first_element(beginning)
+        if root is None:
+            return False
+        if root.name in _ENVELOPES:
+            return True
+        return root.name == "article" and _is_jats(root.namespace)
 
     def read(self, unit: Unit) -> Iterator[Document]:
         article = _article(parse_xml(unit.data, unit.name), unit.name)
@@ -62,16 +79,20 @@ class JatsReader(Reader):
 
 
 def _article(root: Element, name: str) -> Element:
-    """The root, or the one article in an envelope; others' articles have the name in common."""
+    """Find the root, or the one article in an envelope; articles of other formats are refused."""
     found = list(root.iter("{*}article")) if local_name(root) in _ENVELOPES else [root]
     if len(found) > 1:
         raise DocumentError(name, f"a set of {len(found)} articles, expected one a file")
     article = found[0] if found else root
-    namespace, _, kind = str(article.tag).rpartition("}")
-    if kind != "article" or (namespace and not _NAMESPACE.match(namespace)):
-        got = f"<{kind}>" + (f" of {namespace[1:]}" if namespace else "")
+    namespace, _, kind = str(article.tag).removeprefix("{").rpartition("}")
+    if kind != "article" or not _is_jats(namespace):
+        got = f"<{kind}>" + (f" of {namespace}" if namespace else "")
         raise DocumentError(name, f"not a JATS article: got root {got}, expected <article>")
     return article
+
+
+def _is_jats(namespace: str) -> bool:
+    return not namespace or _NAMESPACE.match(namespace) is not None
 
 
 def _article_id(article: Element) -> str | None:
@@ -136,7 +157,10 @@ def _write_inline(flow: Flow, element: Element) -> None:
     if name == "&":
         flow.text(entity_text(element))
     elif name == "xref":
-        flow.mark(CITE if element.get("ref-type") in _CITATIONS else REF)
+        if element.get("ref-type") in _CITATIONS:
+            flow.mark(CITE)
+        else:
+            flow.mark(REF, shown=_plain(element))
     elif name in _ASIDE:
         flow.space()
     elif name in _FORMULAS:
@@ -152,7 +176,7 @@ def _write_inline(flow: Flow, element: Element) -> None:
     elif name == "sub":
         flow.subscript(_text(element))
     elif name == "inline-supplementary-material" or _is_address(element, name):
-        flow.mark(REF)
+        flow.mark(REF, shown=_plain(element))
     elif name in _BLOCKS:
         flow.space()
         _write_content(flow, element)

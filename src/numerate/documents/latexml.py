@@ -12,8 +12,16 @@ from numerate.documents.cell_grid import SpanningCell, cell_grid
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
 from numerate.documents.mathml import mathml_text
-from numerate.documents.reader import Reader, Unit
-from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_html, parse_xml
+from numerate.documents.reader import Reader, Unit, ascii_of
+from numerate.documents.xml import (
+    Element,
+    entity_text,
+    first_element,
+    line_of,
+    local_name,
+    parse_html,
+    parse_xml,
+)
 from numerate.errors import DocumentError
 
 _NAMESPACE = "http://dlmf.nist.gov/LaTeXML"
@@ -32,7 +40,11 @@ _BLOCKS = {
     "br", "break", "inline-block", "inline-para", "item", "p", "para", "quote", "tabular", "td",
     "tr",
 }  # fmt: skip
-_ROOT = re.compile(rb"<(?:[A-Za-z][\w.-]*:)?([A-Za-z][\w.-]*)[\s/>]")
+_MADE_BY_LATEXML = re.compile(
+    rb"<!--\s*Generated[^<>]{0,200}LaTeXML|<meta\s[^<>]{0,200}generator[^<>]{0,200}LaTeXML"
+    rb"|<[a-z][^<>]{0,1000}?\sclass\s*=\s*[\"']?(?:[^\"'<>]{0,1000}?\s)?ltx_",
+    re.IGNORECASE,
+)
 _HTML = re.compile(rb"<(?:!doctype\s+)?html", re.IGNORECASE)
 _OUTWARD = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 _ARXIV_ID = re.compile(
@@ -48,9 +60,14 @@ class LatexmlReader(Reader):
     articles = True
 
     def recognises(self, beginning: bytes) -> bool:
-        """By its first element. UTF-16 has a zero beside every ASCII character."""
-        root = _ROOT.search(beginning.replace(b"\0", b""))
-        return root is not None and root.group(1).lower() in {b"document", b"html"}
+        """Tell its XML by the namespace of the root, its HTML by a class or the generator."""
+        root = first_element(beginning)
+        if root is None:
+            return False
+        is_page = root.name.lower() == "html"
+        return root.namespace == _NAMESPACE or (
+            is_page and _MADE_BY_LATEXML.search(ascii_of(beginning)) is not None
+        )
 
     def read(self, unit: Unit) -> Iterator[Document]:
         root = _parse(unit.data, unit.name)
@@ -202,7 +219,7 @@ class _Writer:
         if _is_outward(ref) and not is_address(text):
             self.flow.text(text)  # the author's own words, linked
             return
-        self.flow.mark(REF)
+        self.flow.mark(REF, shown=_plain(ref))
         fragment = ref.get("href", "").partition("#")[2]
         table = self._targets.get(ref.get("idref") or ref.get("labelref") or fragment)
         if table is not None:

@@ -7,7 +7,7 @@ from typing import Any
 from numerate.documents.document import BETWEEN, Document
 from numerate.documents.html_cells import outer_tables
 from numerate.documents.markdown.markdown_reader import MarkdownBody
-from numerate.documents.reader import Reader, Unit
+from numerate.documents.reader import Reader, Unit, decode_marked
 from numerate.documents.source_map import Part
 from numerate.errors import DocumentError, one_line
 
@@ -39,7 +39,7 @@ class NotebookReader(Reader):
 
 def _cells(unit: Unit) -> list[Any]:
     try:
-        notebook = json.loads(unit.text())
+        notebook = json.loads(decode_marked(unit.data, unit.name))
     except (ValueError, RecursionError) as error:
         raise DocumentError(unit.name, f"not JSON: {one_line(error)}") from None
     if isinstance(notebook, dict):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 Places = Sequence[int]
@@ -12,6 +13,12 @@ def standing_for(length: int, start: int, end: int) -> Places:
     """Of characters that are not in the source, but stand for a stretch of it: together they cover
     all of it."""
     return [start] * (length - 1) + [max(start, end - 1)] if length > 1 else [start] * length
+
+
+def _common_words(one: str, other: str) -> int:
+    """The length of the words that two texts begin with, and of the space after them."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return one.rfind(" ", 0, sum(1 for _ in same)) + 1
 
 
 class PlacedText(NamedTuple):
@@ -29,7 +36,8 @@ class PlacedText(NamedTuple):
     def replaced(
         self, pattern: re.Pattern[str], by: Callable[[re.Match[str]], str]
     ) -> "PlacedText":
-        """What is as long as what it replaces stands for it character by character."""
+        """Replace every match. What is as long as what it replaces stands for it character by
+        character; words that both begin with keep their places."""
         texts: list[str] = []
         places: list[int] = []
         done = 0
@@ -38,6 +46,9 @@ class PlacedText(NamedTuple):
             if start == end:
                 continue
             new = by(match)
+            if len(new) != end - start:
+                same = _common_words(match.group(), new)
+                start, new = start + same, new[same:]
             texts += [self.text[done:start], new]
             places += self.places[done:start]
             if len(new) == end - start:

@@ -3,16 +3,24 @@
 The parent process cuts files into units (cheap, streaming); workers turn units into documents.
 """
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
 from numerate.documents.document import Document
 from numerate.errors import DocumentError
+from numerate.notices import say
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the marks that it begins with
+OLDER = "cp1252"  # Windows-1252, in which text is that is not in Unicode
+_IN_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x19\x1b\x7f\x81\x8d\x8f\x90\x9d]")  # of Windows-1252
+_OF_UTF_8 = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_ESCAPED = re.compile("[\udc80-\udcff]")
 MAX_DOCUMENT = 64 << 20  # bytes of one article or text file
 
 
@@ -30,13 +38,8 @@ class Unit:
     folder: Path | None = None  # where other files may stand that it takes in
 
     def text(self) -> str:
-        """Its data as UTF-8, or as UTF-16 where it says so."""
-        if self.data.startswith(UTF_16):
-            try:
-                return self.data.decode("utf-16")
-            except UnicodeDecodeError as error:
-                raise DocumentError(self.name, f"not UTF-16: {error.reason}") from None
-        return decode(self.data, self.name)
+        """Decode its data as `decode_text` does."""
+        return decode_text(self.data, self.name)
 
 
 class Reader(ABC):
@@ -47,9 +50,14 @@ class Reader(ABC):
     """Whether its documents are: usually, paragraphs that refer to no table are left out then."""
     binary: ClassVar[bool] = False
     """Whether its files are no text, and may begin as archives and the like do."""
+    fallback: ClassVar[bool] = False
+    """Whether it reads the files of its suffixes that no other reader recognises."""
 
     def recognises(self, beginning: bytes) -> bool:
-        """Whether a file is of this format, asked where another format has the same suffix."""
+        """Tell from its first bytes whether a file is of this format.
+
+        Only readers that share a suffix are asked, and all of them for standard input.
+        """
         return False
 
     def units(self, stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
@@ -72,10 +80,62 @@ def whole(stream: BinaryIO, unit: Unit) -> Iterator[Unit | DocumentError]:
 
 
 def decode(data: bytes, where: str, *, is_beginning: bool = True) -> str:
-    """UTF-8; the mark that may stand at the beginning of a file is no part of its text."""
+    """Decode UTF-8, without the mark that may stand at the beginning of a file."""
     try:
         return data.decode("utf-8-sig" if is_beginning else "utf-8")
     except UnicodeDecodeError as error:
         byte = data[error.start]
         reason = f"not UTF-8: got byte 0x{byte:02x} at offset {error.start}"
         raise DocumentError(where, reason) from None
+
+
+def decode_marked(data: bytes, where: str, *, is_beginning: bool = True) -> str:
+    """Decode UTF-8, or UTF-16 where its mark says so."""
+    if not data.startswith(UTF_16):
+        return decode(data, where, is_beginning=is_beginning)
+    try:
+        return data.decode("utf-16")
+    except UnicodeDecodeError as error:
+        raise DocumentError(where, f"not UTF-16: {error.reason}") from None
+
+
+def decode_text(
+    data: bytes,
+    where: str,
+    *,
+    is_beginning: bool = True,
+    say_so: Callable[[], None] | None = None,
+) -> str:
+    """Decode UTF-8 or UTF-16, or else Windows-1252, and say so in one line.
+
+    What has bytes that Windows-1252 lacks, signs that no text has, or more characters in UTF-8 than
+    bytes that are not, is in another encoding, binary or damaged: it is refused as not UTF-8.
+    """
+    try:
+        return decode_marked(data, where, is_beginning=is_beginning)
+    except DocumentError:
+        if not is_older(data):
+            raise
+    if say_so is None:
+        say_older(where)
+    else:
+        say_so()
+    return data.decode(OLDER)
+
+
+def say_older(where: str) -> None:
+    say(f"{where}: not UTF-8; read as Windows-1252")
+
+
+def is_older(data: bytes) -> bool:
+    """Tell whether a text that is not UTF-8 may be in Windows-1252."""
+    if data.startswith(UTF_16) or _IN_NO_TEXT.search(data):
+        return False
+    characters = sum(1 for _ in _OF_UTF_8.finditer(data))
+    others = data.decode("utf-8", "surrogateescape")
+    return sum(1 for _ in _ESCAPED.finditer(others)) > characters
+
+
+def ascii_of(data: bytes) -> bytes:
+    """The ASCII of a text in UTF-8 or UTF-16, which has a zero beside each of its characters."""
+    return data.replace(b"\0", b"")

@@ -15,7 +15,7 @@ from numerate.documents.flow import Flow
 from numerate.documents.header_rows import header_rows, with_header
 from numerate.documents.opened_file import opened_file
 from numerate.documents.pipe_tables import label_and_caption, pipe_tables
-from numerate.documents.reader import MAX_DOCUMENT, UTF_16
+from numerate.documents.reader import MAX_DOCUMENT, UTF_16, decode_text
 from numerate.documents.separated_source import SeparatedSource
 from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_html
 from numerate.errors import DocumentError
@@ -77,8 +77,10 @@ def _of_document(name: str, data: bytes | None) -> Document:
 def _of_lone_tables(name: str, data: bytes | None) -> Document:
     bare, data = _bare(Path(name)), _bytes(Path(name), data)
     kind = _KINDS.get(bare.suffix.lower())
-    found = _tables(data, name, kind, bare.stem)
-    return Document(name, [], found, given=None if _is_html(data, kind) else _text(data, name))
+    if kind is None and _is_html(data):
+        return Document(name, [], _filled(_html_tables(data, name), name))
+    text = _text(data, name)
+    return Document(name, [], _text_tables(text, name, kind, bare.stem), given=text)
 
 
 def is_table_file(name: str) -> bool:
@@ -95,23 +97,22 @@ def tables_in(text: str, name: str = "table") -> list[Table]:
     """All tables of a text that somebody pasted; a look inside tells what it is."""
     if not text.strip():
         raise DocumentError(name, "empty, expected a table")
-    return _tables(text.encode("utf-8", "replace"), name, None, "")
+    data = text.encode("utf-8", "replace")
+    if _is_html(data):
+        return _filled(_html_tables(data, name), name)
+    return _text_tables(_text(data, name), name, None, "")
 
 
-def _tables(data: bytes, name: str, kind: str | None, title: str) -> list[Table]:
-    if _is_html(data, kind):
-        found = _html_tables(data, name)
-    else:
-        text = _text(data, name)
-        found = [] if kind else list(pipe_tables(text))
-        if not found:
-            found = [_separated(text, name, "\t" if kind == "tsv" else None, title)]
-        _refuse_long_rows(found, name)
+def _text_tables(text: str, name: str, kind: str | None, title: str) -> list[Table]:
+    found = [] if kind else list(pipe_tables(text))
+    if not found:
+        found = [_separated(text, name, "\t" if kind == "tsv" else None, title)]
+    _refuse_long_rows(found, name)
     return _filled(found, name)
 
 
-def _is_html(data: bytes, kind: str | None) -> bool:
-    return kind is None and data.lstrip()[:1] == b"<"
+def _is_html(data: bytes) -> bool:
+    return data.lstrip()[:1] == b"<"
 
 
 def _filled(found: list[Table], name: str) -> list[Table]:
@@ -134,19 +135,11 @@ def _bytes(path: Path, data: bytes | None) -> bytes:
 
 
 def _text(data: bytes, name: str) -> str:
-    """UTF-8, or UTF-16 where it says so; of older files Windows' own, which every byte is in."""
-    if data.startswith(UTF_16):
-        try:
-            return data.decode("utf-16")
-        except UnicodeDecodeError as error:
-            raise DocumentError(name, f"not UTF-16: {error.reason}") from None
-    if (zero := data.find(b"\0")) >= 0:
+    zero = -1 if data.startswith(UTF_16) else data.find(b"\0")
+    if zero >= 0:
         reason = f"not a table as text: got a zero byte at offset {zero}, expected CSV or the like"
         raise DocumentError(name, reason)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
+    return decode_text(data, name)
 
 
 # Separated values

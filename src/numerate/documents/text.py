@@ -4,14 +4,16 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import BinaryIO
 
 from numerate.documents import lines
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.markdown.markdown_code import code_and_comments
 from numerate.documents.pipe_tables import pipe_tables, placed_tables, tables_named
-from numerate.documents.reader import Reader, Unit, decode
+from numerate.documents.reader import Reader, Unit, decode_text
 from numerate.errors import DocumentError
+from numerate.notices import say
 
 _BETWEEN_BLOCKS = re.compile(rb"\n[ \t\r]*\n")
 
@@ -28,10 +30,12 @@ class TextReader(Reader):
             yield read_text(unit.text(), unit.name)
             return
         # Cut before decoding: one paragraph in a wrong encoding must not cost its neighbours.
+        say_so = cache(lambda: say(f"{unit.name}: not UTF-8 in part; read as Windows-1252"))
         for index, block in enumerate(_BETWEEN_BLOCKS.split(unit.data)):
             name = f"{unit.name}:{unit.first}#{index}"
             try:
-                text = decode(block, name, is_beginning=unit.first == 1 and not index)
+                beginning = unit.first == 1 and not index
+                text = decode_text(block, name, is_beginning=beginning, say_so=say_so)
             except DocumentError as error:
                 yield error
             else:

@@ -7,7 +7,7 @@ entries. Brackets after words that come before intervals are none.
 import re
 from itertools import pairwise
 
-from numerate.documents.flow import CITE
+from numerate.documents.flow import CITE, made_of
 
 _NUMBER = r"[1-9][0-9]{0,2}"
 _NUMBERS = rf"{_NUMBER}(?:\s*[,;–—−-]\s*{_NUMBER})*"
@@ -51,7 +51,7 @@ def with_citations(text: str, references: int) -> str:
         return "; ".join(one for before, one in pairwise(["", *items]) if (before, one) != _TWICE)
 
     marked = _RAISED.sub(raised, _BRACKETED.sub(bracketed, text))
-    return _GROUP.sub(named, _SAID.sub(CITE, marked))
+    return made_of(text, _GROUP.sub(named, _SAID.sub(CITE, marked)))
 
 
 def _is_work(text: str) -> bool:

@@ -1,20 +1,25 @@
 """Ordinary pages in HTML: their running text, without what is around it, and their tables."""
 
-import re
 from collections.abc import Iterator
 
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import Flow
+from numerate.documents.latexml import LatexmlReader
 from numerate.documents.mathml import mathml_text
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.table_file import html_table
-from numerate.documents.xml import Element, entity_text, line_of, local_name, parse_html
+from numerate.documents.xml import (
+    Element,
+    entity_text,
+    first_element,
+    line_of,
+    local_name,
+    parse_html,
+)
 from numerate.errors import DocumentError
 
-_PAGE = re.compile(rb"<(?:!doctype\s+)?html[\s>]", re.IGNORECASE)
-_LATEXML = re.compile(rb"ltx_|LaTeXML")
 # Neither running text nor numbers that somebody states.
 _ASIDE = {
     "aside", "button", "code", "footer", "form", "head", "iframe", "kbd", "nav", "noscript",
@@ -26,16 +31,25 @@ _INLINE = {
     "i", "img", "input", "ins", "label", "mark", "meter", "output", "q", "rp", "rt", "ruby", "s",
     "small", "span", "strike", "strong", "time", "tt", "u", "wbr",
 }  # fmt: skip
+# Elements that a page or a part of one begins with, where it may begin with others in XML too.
+_FIRST = {
+    "html", "head", "title", "meta", "link", "base", "style", "script", "body", "main", "div", "p",
+    "h1", "h2", "h3", "h4", "h5", "h6", "header", "nav", "ul", "ol", "dl", "span", "blockquote",
+    "pre", "hr", "center", "table",
+}  # fmt: skip
 
 
 class WebPageReader(Reader):
     """One document a page; other elements than these of HTML are taken for blocks."""
 
     suffixes = (".html", ".htm", ".xhtml")
+    fallback = True  # readers of special pages go before it
 
     def recognises(self, beginning: bytes) -> bool:
-        plain = beginning.replace(b"\0", b"")  # UTF-16 has one beside every ASCII character
-        return bool(_PAGE.search(plain)) and not _LATEXML.search(plain)
+        """Tell it by its first element, for standard input; LaTeXML's pages are not for it."""
+        root = first_element(beginning)
+        is_page = root is not None and root.name.lower() in _FIRST
+        return is_page and not LatexmlReader().recognises(beginning)
 
     def read(self, unit: Unit) -> Iterator[Document]:
         root = parse_html(unit.data, unit.name)

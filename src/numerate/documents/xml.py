@@ -1,14 +1,49 @@
 """Parsing XML and HTML from strangers: nothing is expanded, nothing is fetched."""
 
+import codecs
 import html
-from typing import Any, cast
+import re
+from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
-from numerate.documents.reader import UTF_16
+from numerate.documents.reader import UTF_16, ascii_of, is_older, say_older
 from numerate.errors import DocumentError
 
 Element = etree._Element
+
+# What may stand before the first element; the marks are those of UTF-8 and UTF-16.
+_PROLOG = re.compile(
+    rb"(?:\s+|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<!--.*?-->|<\?.*?\?>"
+    rb"|<!doctype[^\[>]*(?:\[.*?\]\s*)?>)*",
+    re.DOTALL | re.IGNORECASE,
+)
+_TAG = re.compile(rb"<(?:([A-Za-z][\w.-]*):)?([A-Za-z][\w.-]*)(?=[\s/>]|\Z)([^<>]*)")
+
+_OF_OLDER = "windows-1252"
+# In a declaration of XML, or in a meta element.
+_DECLARED = re.compile(rb"(?<=[\s;\"'])(encoding|charset)\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+
+
+class FirstElement(NamedTuple):
+    """The first element of a file of markup, which is the root of XML."""
+
+    name: str  # without its prefix
+    namespace: str
+
+
+def first_element(beginning: bytes) -> FirstElement | None:
+    """Find the first element of a file in its first bytes, without parsing it."""
+    plain = ascii_of(beginning)
+    prolog = _PROLOG.match(plain)
+    tag = _TAG.match(plain, prolog.end() if prolog else 0)
+    if tag is None:
+        return None
+    prefix, name, attributes = tag.groups(default=b"")
+    declares = rb"xmlns:" + re.escape(prefix) if prefix else rb"xmlns"
+    declared = re.search(rb"\s" + declares + rb"\s*=\s*[\"']([^\"']*)", attributes)
+    namespace = declared[1].decode("ascii", "replace") if declared else ""
+    return FirstElement(name.decode("ascii", "replace"), namespace)
 
 
 def _refuse_entities(data: bytes, name: str) -> None:
@@ -34,16 +69,37 @@ def parse_xml(data: bytes, name: str) -> Element:
 
 def parse_html(data: bytes, name: str) -> Element:
     _refuse_entities(data, name)
-    # HTML without a declared encoding is UTF-8 today; libxml2 would assume Latin-1.
-    declared = b"charset" in data[:1024].lower() or data.startswith(UTF_16)
     parser = etree.HTMLParser(
         no_network=True,
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
-        encoding=None if declared else "utf-8",
+        encoding=_encoding_of_html(data, name),
     )
     return _parse(data, name, parser, "HTML")
+
+
+def _encoding_of_html(data: bytes, name: str) -> str | None:
+    """The encoding to read a page in; None: libxml2 finds what it declares.
+
+    Pages that declare none are UTF-8 today, where libxml2 would assume Latin-1. Latin-1 means
+    Windows-1252 in HTML.
+    """
+    if data.startswith(UTF_16):
+        return None
+    declared = _DECLARED.search(data[:1024])
+    if declared is None:
+        if not is_older(data):
+            return "utf-8"
+        say_older(name)
+        return _OF_OLDER
+    try:
+        codec = codecs.lookup(declared[2].decode()).name
+    except LookupError:
+        return None
+    if codec in ("ascii", "iso8859-1"):
+        return _OF_OLDER
+    return codec if declared[1].lower() == b"encoding" else None
 
 
 def _parse(

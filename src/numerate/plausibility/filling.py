@@ -9,7 +9,7 @@ from rich.table import Table as Shown
 
 from numerate.corpus.table_rows import RowLine, row_lines, without_row
 from numerate.documents.document import Table
-from numerate.documents.reader import decode
+from numerate.documents.reader import decode_text
 from numerate.documents.table_file import read_tables
 from numerate.errors import NumerateError, SourceError, check_choice, one_line, printable
 from numerate.model.gap import GAP
@@ -151,7 +151,7 @@ def fill_table(
 
 def _read(path: Path) -> str:
     try:
-        return decode(path.read_bytes(), str(path))
+        return decode_text(path.read_bytes(), str(path))
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {one_line(error)}") from None
 

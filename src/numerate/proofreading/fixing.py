@@ -12,14 +12,14 @@ from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import recompute
 from numerate.checking.where import Where
 from numerate.documents import read_again
-from numerate.documents.reader import UTF_16
+from numerate.documents.reader import OLDER, UTF_16
 from numerate.documents.table_file import DELIMITERS
+from numerate.documents.tex.tex_inputs import declared_codec
 from numerate.errors import FailureError, NumerateError, printable
 from numerate.proofreading.proofread import ProofreadDocument
 
 Ask = Callable[[str], str]
 _MARKED = {b"\xef\xbb\xbf": "utf-8", UTF_16[0]: "utf-16-le", UTF_16[1]: "utf-16-be"}
-_UNMARKED = ("utf-8", "cp1252", "latin-1")  # encodings that files without a mark are read in
 CHOICES = "[y]es, [n]o, [a]ll, [q]uit"
 
 
@@ -225,17 +225,26 @@ def apply(proofread: ProofreadDocument, chosen: list[Fix]) -> None:
     if encoding is None:
         raise FailureError(f"{proofread.document.name}: has changed meanwhile, so it is left alone")
     mark, codec = encoding
-    new = _changed(proofread, chosen).encode(codec)
+    try:
+        new = _changed(proofread, chosen).encode(codec)
+    except UnicodeEncodeError as error:
+        got = f"{error.object[error.start]!r}, which its encoding, {codec}, lacks"
+        raise FailureError(f"{proofread.document.name}: left alone: got {got}") from None
     write_file(path, mark + new, mode=path.stat().st_mode & 0o7777)
 
 
 def encoding_of(data: bytes, text: str | None) -> tuple[bytes, str] | None:
     """The mark at the beginning of a file that has this text, and its codec; None: it has not."""
     mark = next(filter(data.startswith, _MARKED), b"")
-    for codec in [_MARKED[mark]] if mark else _UNMARKED:
+    for codec in [_MARKED[mark]] if mark else _unmarked(data):
         try:
             if data[len(mark) :].decode(codec) == text:
                 return mark, codec
         except UnicodeDecodeError:
             continue
     return None
+
+
+def _unmarked(data: bytes) -> list[str]:
+    """Encodings that files without a mark are read in; those of LaTeX may declare one."""
+    return ["utf-8", *filter(None, [declared_codec(data)]), OLDER]

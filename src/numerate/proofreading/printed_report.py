@@ -1,6 +1,7 @@
 """Findings for a terminal, for a program and for a spreadsheet."""
 
 import json
+from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -12,7 +13,6 @@ from numerate.notices import is_quiet
 from numerate.proofreading.findings_table import COLUMNS, finding_row
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
-    AS_SHOWN,
     FEW,
     Report,
     coverage_in_words,
@@ -23,6 +23,7 @@ from numerate.proofreading.proofread_report import (
     name_some,
     place_record,
     sentence_around,
+    signs_in,
     suggestion_in_words,
 )
 from numerate.tables import csv_text
@@ -124,7 +125,8 @@ def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
     """The sentence around it, in which the numeral stands out, and those that are involved."""
     where = finding.where
     text = proofread.read.whole(where)
-    first, last = sentence_around(text, where.start, where.end)
+    begin, last = sentence_around(text, where.start, where.end)
+    first = begin
     shown = Text(_one_line(text[first:last]).rstrip())
     if where.row is not None:  # a cell says little by itself
         head = f"{_one_line(proofread.read.describe(where))}: "
@@ -133,9 +135,11 @@ def _marked(proofread: ProofreadDocument, finding: Finding) -> Text:
         if other.text_of == where.text_of:
             shown.stylize("yellow", max(other.start - first, 0), max(other.end - first, 0))
     shown.stylize("bold red", where.start - first, where.end - first)
-    for mark, sign in AS_SHOWN.items():
-        shown = Text(sign).join(shown.split(mark, allow_blank=True))
-    return shown
+    parts, done = list[Text](), 0
+    for start, end, sign in signs_in(proofread.read, replace(where, start=begin, end=last)):
+        parts += [shown[done : begin + start - first], Text(_one_line(sign))]
+        done = begin + end - first
+    return Text().join([*parts, shown[done:]])
 
 
 def _one_line(text: str) -> str:

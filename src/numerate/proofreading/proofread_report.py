@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numerate.checking.finding import UNLIKELY, Evidence, Finding
+from numerate.checking.reading import ReadDocument
 from numerate.checking.recompute import Coverage
 from numerate.checking.where import Where
 from numerate.documents.document import Document
@@ -18,6 +19,7 @@ from numerate.proofreading.witnesses import Suspicion
 
 SHOWN = 5  # numerals that are named in a line
 AS_SHOWN = {CITE: "[…]", REF: "…", MATH: "…"}  # to people
+_MARK = re.compile("|".join(AS_SHOWN))
 AROUND = 160  # characters shown on either side of a numeral, if its sentence is that long
 _BORDER = re.compile(r"[.!?]\s+(?=[A-Z0-9(])|\n\s*\n")
 FEW = 3  # kinds of statements that are told one by one
@@ -174,12 +176,24 @@ def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def for_people(text: str) -> str:
-    """What stands in a text in the place of citations, references and formulas, as a reader likes
-    to see it; other text as it is."""
-    for mark, sign in AS_SHOWN.items():
-        text = text.replace(mark, sign)
-    return text
+def signs_in(read: ReadDocument, where: Where) -> Iterator[tuple[int, int, str]]:
+    """Yield what a reader sees in the place of citations, references and formulas in a part of a
+    text, between two offsets into that part: a reference as it was written, if that is known."""
+    whole = read.whole(where)
+    before = whole.count(REF, 0, where.start + len(REF) - 1) if where.start else 0
+    references = iter(read.references(where)[before:])
+    for mark in _MARK.finditer(whole, where.start, where.end):
+        sign = (next(references, "") if mark[0] == REF else "") or AS_SHOWN[mark[0]]
+        yield mark.start() - where.start, mark.end() - where.start, sign
+
+
+def for_people(read: ReadDocument, where: Where) -> str:
+    """A part of a text as a reader sees it, without marks."""
+    text, parts, done = read.text(where), list[str](), 0
+    for start, end, sign in signs_in(read, where):
+        parts += [text[done:start], sign]
+        done = end
+    return "".join([*parts, text[done:]])
 
 
 def name_some(written: Sequence[str]) -> str:
@@ -215,7 +229,7 @@ def place_record(proofread: ProofreadDocument, where: Where) -> dict[str, Any]:
     return {
         **({} if file == proofread.document.name else {"file": file}),
         "words": proofread.read.describe(where),
-        "text": proofread.read.text(where),
+        "text": for_people(proofread.read, where),
         "page": place.page,
         "line": place.line,
         "column": place.column,

@@ -77,19 +77,18 @@ class ShownDocument:
         return [block for _, block in sorted(found, key=lambda pair: pair[0])]
 
     def segments(self, place: Where) -> Iterator[Segment]:
-        """Of a text of the document, or of a part of one."""
-        text = self._proofread.read.text(place)
+        """Cut a text of the document, or a part of one, where a mark begins or ends."""
+        read, size = self._proofread.read, place.end - place.start
         inside = self._within(place)
-        ends = {
-            min(at - place.start, len(text)) for mark in inside for at in (mark.start, mark.end)
-        }
+        ends = {min(at - place.start, size) for mark in inside for at in (mark.start, mark.end)}
         starting: dict[int, list[_Mark]] = {}
         for mark in inside:
             starting.setdefault(mark.start - place.start, []).append(mark)
         at, open_marks = 0, list[_Mark]()
-        for border in [*sorted(ends), len(text)]:
+        for border in [*sorted(ends), size]:
             if border > at:
-                yield _segment(text[at:border], open_marks, at + place.start)
+                part = replace(place, start=place.start + at, end=place.start + border)
+                yield _segment(for_people(read, part), open_marks, part.start)
             at = border
             open_marks = [mark for mark in open_marks if mark.end - place.start > border]
             open_marks += starting.get(border, [])
@@ -139,7 +138,7 @@ def _segment(text: str, marks: Sequence[_Mark], at: int) -> Segment:
     numeral = [mark for mark in marks if mark.is_numeral]
     evidence = dict.fromkeys(mark.finding for mark in marks if not mark.is_numeral)
     return Segment(
-        for_people(text),
+        text,
         tuple(mark.finding for mark in numeral),
         tuple(evidence),
         tuple(mark.finding for mark in numeral if mark.start == at),

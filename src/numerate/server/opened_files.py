@@ -133,7 +133,10 @@ def _changes(proof: ProofreadDocument, data: bytes) -> dict[int, dict[str, Any]]
         if fix := fixes.get(finding.where):
             start = len(mark) + len(text[: fix.start].encode(codec))
             end = start + len(text[fix.start : fix.end].encode(codec))
-            instead = fix.text.encode(codec, "replace")
+            try:
+                instead = fix.text.encode(codec)
+            except UnicodeEncodeError:
+                continue  # the file's encoding lacks a character of it
             found[number] = {"start": start, "end": end, "base64": b64encode(instead).decode()}
     return found
 

@@ -6,7 +6,7 @@ from html import unescape
 
 from numerate.documents.flow import CITE, MATH, REF, PlacedFlow, is_address
 from numerate.documents.markdown.markdown_code import Backticks
-from numerate.documents.placed_text import PlacedText
+from numerate.documents.placed_text import PlacedText, standing_for
 from numerate.documents.tex.tex_macros import MacroStream
 from numerate.documents.tex.tex_text import TexText
 
@@ -189,7 +189,8 @@ class MarkdownText:
                 elif kind == "_":
                     self.flow.subscript(text, places)
                 else:
-                    self.flow.mark(kind, [places[0]] * len(kind) if places else ())
+                    ends = (places[0], places[-1] + 1) if places else None
+                    self.flow.mark(kind, standing_for(len(kind), *ends) if ends else ())
 
 
 _KINDS = [name for name in _SPAN.groupindex if name not in ("code", "shown")]

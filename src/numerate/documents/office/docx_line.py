@@ -169,9 +169,9 @@ class Line:
         else:
             self._flow.subscript(text)
 
-    def _mark(self, mark: str) -> None:
+    def _mark(self, mark: str, shown: str = "") -> None:
         self._flush()
-        self._flow.mark(mark)
+        self._flow.mark(mark, shown=shown)
 
     def _formula(self, formula: Element) -> None:
         self._flush()
@@ -183,7 +183,7 @@ class Line:
     def _link(self, link: Element) -> None:
         shown = "".join(text.text or "" for text in link.iter("{*}t"))
         if is_address(shown.strip()) and self._is_visible:
-            self._mark(REF)
+            self._mark(REF, shown)
         else:
             self.write(link)
 

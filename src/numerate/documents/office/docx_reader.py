@@ -11,10 +11,11 @@ from itertools import pairwise
 from numerate.documents.captions import Block, is_caption, with_captions
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.flow import made_of
 from numerate.documents.office.docx_line import Field, Line, choices, shows_placeholder
 from numerate.documents.office.docx_styles import Styles, outline_level
 from numerate.documents.office.docx_table import WordTable, cells_of, rows_of
-from numerate.documents.office.office_package import OfficePackage
+from numerate.documents.office.office_package import OfficePackage, main_folder
 from numerate.documents.office.office_xml import child, value
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
@@ -46,7 +47,7 @@ class DocxReader(Reader):
     binary = True
 
     def recognises(self, beginning: bytes) -> bool:
-        return beginning.startswith(b"PK") and b"word/" in beginning
+        return main_folder(beginning) == "word"
 
     def read(self, unit: Unit) -> Iterator[Document]:
         package = OfficePackage(unit.data, unit.name, KIND)
@@ -89,7 +90,9 @@ def _paragraphs(blocks: list[Block], tables: list[Table]) -> Iterator[Paragraph]
         if id(block) not in kept:
             continue
         before += 1
-        text = _NUMBER_OF_HEADING.sub("", block.text) if block.level else block.text
+        text = block.text
+        if block.level:
+            text = made_of(text, _NUMBER_OF_HEADING.sub("", text))
         yield Paragraph(
             with_citations(text, references),
             tables_named(block.written, tables),

@@ -5,6 +5,7 @@ among those that nobody asks for, and what lies outside the archive is never fet
 """
 
 import posixpath
+import re
 import zipfile
 import zlib
 from io import BytesIO
@@ -22,6 +23,15 @@ _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0"  # before 2007 the container of documents, now of encrypted ones
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, KeyError)
+# The header of a file in an archive, up to its name; the first such folder is the document's own,
+# others may be those of a document within it.
+_FOLDER = re.compile(rb"PK\x03\x04.{26}(word|xl|ppt|visio)/", re.DOTALL)
+
+
+def main_folder(beginning: bytes) -> str:
+    """The folder of the main parts of a document of Office, which tells its kind; "" if unknown."""
+    found = _FOLDER.search(beginning) if beginning.startswith(_ZIP) else None
+    return found[1].decode() if found else ""
 
 
 class OfficePackage:

@@ -12,7 +12,7 @@ from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import Flow
 from numerate.documents.office.number_format import BUILT_IN, displayed
-from numerate.documents.office.office_package import OfficePackage
+from numerate.documents.office.office_package import OfficePackage, main_folder
 from numerate.documents.office.office_xml import child, value
 from numerate.documents.office.sheet import MAX_COLUMN, MAX_ROW, row_and_column
 from numerate.documents.office.sheet_content import Sheet, sheet_content
@@ -35,7 +35,7 @@ class XlsxReader(Reader):
     binary = True
 
     def recognises(self, beginning: bytes) -> bool:
-        return beginning.startswith(b"PK") and b"xl/" in beginning
+        return main_folder(beginning) == "xl"
 
     def read(self, unit: Unit) -> Iterator[Document]:
         paragraphs: list[Paragraph] = []

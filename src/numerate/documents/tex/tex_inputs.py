@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from numerate.documents import is_hidden
 from numerate.documents.document import BETWEEN
-from numerate.documents.reader import MAX_DOCUMENT, UTF_16
+from numerate.documents.reader import MAX_DOCUMENT, UTF_16, decode_marked, decode_text
 from numerate.documents.source_map import Part
 from numerate.errors import DocumentError
 
@@ -27,25 +27,18 @@ _BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re
 
 
 def tex_source(data: bytes, name: str, codec: str | None = None) -> str:
-    """UTF-8, or what it is declared to be in."""
-    if data.startswith(UTF_16):
-        try:
-            return data.decode("utf-16")
-        except UnicodeDecodeError as error:
-            raise DocumentError(name, f"not UTF-16: {error.reason}") from None
+    """Decode UTF-8, or what it is declared to be in, or else as any text."""
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
+        return decode_marked(data, name)
+    except DocumentError:
         declared = codec or declared_codec(data)
-        if declared is None:
-            got = f"got byte 0x{data[error.start]:02x} at offset {error.start}"
-            reason = f"not UTF-8: {got}, and no encoding is declared with inputenc"
-            raise DocumentError(name, reason) from None
+        if declared is None or data.startswith(UTF_16):
+            return decode_text(data, name)
         return data.decode(declared, "replace")
 
 
 def declared_codec(data: bytes) -> str | None:
-    """Of several options, the last counts."""
+    """The codec that inputenc is told of, the last of several."""
     for of_package, of_text in _DECLARED.findall(_COMMENT.sub(b"", data)):
         for name in reversed((of_package or of_text).decode("ascii", "replace").split(",")):
             if codec := _CODECS.get(name.strip()):
