@@ -21,7 +21,6 @@ from numerate.analysis.training_curves import training_curves
 from numerate.cli import main
 from numerate.corpus.prepare import prepare
 from numerate.report.exhibit import Exhibit
-from numerate.reproduce import reproduce_command as reproduce_command
 from numerate.reproduce.children import Children
 from numerate.reproduce.choices import Task
 
@@ -94,14 +93,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def train_here(self: Children, tasks: list[Task]) -> None:
         for task in tasks:
             assert run(self.plan.training_arguments(task)) == 0
-            self.board.rows[task.name].end("trained")
+            self.standings.rows[task.name].end("trained")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setattr(Children, "train", train_here)
-        patch.setattr(
-            reproduce_command, "expected_seconds", lambda plan, tasks: dict.fromkeys(tasks, 1)
-        )
         for words in DEMO:
             assert run(words) == 0
     prepare("cardiac", root / "demo" / "few", documents=20, processes=1)

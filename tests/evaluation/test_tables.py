@@ -496,3 +496,15 @@ def test_every_table_says_that_it_rests_on_some_paragraphs() -> None:
     whole = [evaluation("mog"), evaluation("d-rnn")]
     for table in [*result_tables(whole), *comparison_tables(*whole, COMPARISON)]:
         assert not any("--limit" in sentence for sentence in table.notes)
+
+
+def test_models_without_the_number_line_are_left_out_of_its_table_alone() -> None:
+    """As where one run was evaluated with `--metrics perplexity`, and another with more."""
+    whole, part = evaluation("mog"), evaluation("softmax", "runs/two")
+    del part.figures["number_line"]
+    for found in ([whole, part], [part, whole]):
+        perplexities, line = result_tables(found)
+        assert {row[0] for row in perplexities.rows} == {"mog", "softmax"}
+        assert [row[0] for row in line.rows if row[0] in {"mog", "softmax"}] == ["mog"]
+        assert "On the number line" in summary(found)
+    assert "On the number line" not in summary([part])

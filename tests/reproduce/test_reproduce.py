@@ -27,12 +27,11 @@ from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError, RunError
 from numerate.model.conformal import DOCUMENTS
 from numerate.report.exhibit import Exhibit
-from numerate.reproduce import estimate, reproduce_command, results
-from numerate.reproduce.board import Board
+from numerate.reproduce import results
 from numerate.reproduce.children import Children, exclusive
 from numerate.reproduce.choices import Plan, Task
-from numerate.reproduce.estimate import makespan
 from numerate.reproduce.reproduce_command import reproduce
+from numerate.reproduce.standings import Standings
 from numerate.training.options import TrainingOptions
 
 MODELS = ("softmax", "mog")
@@ -45,14 +44,6 @@ def cardiac(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data") / "cardiac"
     prepare("cardiac", folder, documents=60, processes=1)
     return folder
-
-
-@pytest.fixture
-def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare the timing, which is tested once."""
-    monkeypatch.setattr(
-        reproduce_command, "expected_seconds", lambda plan, tasks: dict.fromkeys(tasks, 1)
-    )
 
 
 @pytest.fixture
@@ -105,13 +96,11 @@ def arguments(plan: Plan) -> list[str]:
 
 @pytest.fixture(scope="module")
 def done(cardiac: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, str, str]:
-    """A finished reproduction, and what it wrote to its two streams; only timing is done here."""
+    """A finished reproduction, and what it wrote to its two streams."""
     plan = tiny(cardiac, tmp_path_factory.mktemp("done") / "out", processes=1)
     printed, progress = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(estimate, "each_task", one_by_one)
-        with redirect_stdout(printed), redirect_stderr(progress):
-            reproduce(plan)
+    with redirect_stdout(printed), redirect_stderr(progress):
+        reproduce(plan)
     return plan, printed.getvalue(), progress.getvalue()
 
 
@@ -125,7 +114,6 @@ def test_everything_is_written(done: tuple[Plan, str, str]) -> None:
         assert (run_of(plan, model) / "model.safetensors").exists()
         assert f"{model}: trained in" in progress
         assert model in (plan.out / "tables.md").read_text()
-    assert "expected to take at most" in progress
     assert f"{EPOCHS} epochs, dev loss" in progress
     assert printed.endswith(f"Report: {plan.out / 'report.html'}\n")
     runs = json.loads((plan.out / "metrics.json").read_text())["runs"]
@@ -272,10 +260,10 @@ def train_in_copies(children: Children, tasks: Sequence[Task]) -> None:
     for task in tasks:
         process = copy_of_this_process(app, children.plan.training_arguments(task))
         process.join()
-        children.board.rows[task.name].end("failed" if process.exitcode else "trained")
+        children.standings.rows[task.name].end("failed" if process.exitcode else "trained")
 
 
-@pytest.mark.usefixtures("untimed", "undrawn", "evaluated_here")
+@pytest.mark.usefixtures("undrawn", "evaluated_here")
 def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
     done: tuple[Plan, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,7 +285,7 @@ def test_killed_and_interrupted_and_called_again_it_gives_the_same_tables(
         assert (plan.out / name).read_bytes() == (finished.out / name).read_bytes()
 
 
-@pytest.mark.usefixtures("untimed", "undrawn")
+@pytest.mark.usefixtures("undrawn")
 def test_a_model_that_fails_is_named_and_the_others_go_on(
     done: tuple[Plan, str, str], tmp_path: Path
 ) -> None:
@@ -334,12 +322,16 @@ def test_why_a_run_failed_is_what_it_said_last(
     started = subprocess.Popen(
         [sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    board = Board(["mog"], 1)
-    children = Children(plan, board, 0)
+    standings = Standings(["mog"])
+    children = Children(plan, standings, 0)
     monkeypatch.setattr(children, "_start", lambda task: started)
+    shown: list[tuple[object, ...]] = []
+    monkeypatch.setattr(standings, "show", lambda *step: shown.append(step))
     children.train(plan.tasks)
-    assert (board.rows["mog"].state, board.rows["mog"].reason) == ("failed", reason)
-    assert board.rows["mog"].dev_loss == "5.4"
+    assert (standings.rows["mog"].state, standings.rows["mog"].reason) == ("failed", reason)
+    assert standings.rows["mog"].dev_loss == "5.4"
+    epochs = plan.options.epochs
+    assert shown == [("training", "epochs", 1, epochs), ("training", "epochs", epochs, epochs)]
 
 
 @pytest.mark.parametrize("change", [{"hidden": 9}, {"options": TrainingOptions(epochs=3)}])
@@ -387,28 +379,3 @@ def test_the_cores_are_shared_out() -> None:
     plan = Plan(Path("data"), Path("out"), processes=1)
     assert (plan.workers, plan.threads) == (1, cores)
     assert Plan(Path("data"), Path("out")).threads == max(1, cores // 7)
-
-
-def test_the_longest_goes_first() -> None:
-    assert makespan([2, 2, 3], 2) == 4
-    assert makespan([5], 2) == 5
-
-
-def test_steps_before_all_is_warm_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine the first takes longer than all timing is meant to."""
-    now = 0.0
-    monkeypatch.setattr(estimate.time, "monotonic", lambda: now)
-    watch = estimate.Stopwatch()
-    watch.on_start(TrainingOptions(), 1000, 0)
-    steps = iter((5.0, 3.0, 0.1, 0.1, 0.3, 0.1, 0.1))
-
-    def train() -> None:
-        nonlocal now
-        for seconds in steps:
-            now += seconds
-            watch.on_step(0, 100, None)
-
-    with pytest.raises(KeyboardInterrupt):
-        train()
-    assert list(steps) == [0.1], "half a second was timed"
-    assert watch.seconds_per_token == pytest.approx(0.001)

@@ -19,7 +19,6 @@ from tests.reproduce.test_reproduce import (  # noqa: F401
     tiny,
     train_in_copies,
     undrawn,
-    untimed,
 )
 
 from numerate.analysis.inspect import inspect_runs
@@ -30,10 +29,10 @@ from numerate.evaluation.observed import by_document
 from numerate.heads.registry import head_names, paper_heads
 from numerate.plugins import HEADS
 from numerate.reproduce import results, write
-from numerate.reproduce.board import Board
 from numerate.reproduce.children import Children
 from numerate.reproduce.choices import Plan
 from numerate.reproduce.reproduce_command import reproduce
+from numerate.reproduce.standings import Standings
 from numerate.reproduce.suites import SUITES, Row, rows_of
 from numerate.training.options import TrainingOptions, usual_of
 
@@ -172,7 +171,7 @@ def test_a_model_as_it_comes_is_evaluated_anew_where_anything_is_another(
     counts = []
     for one in plans:
         (task,) = one.tasks
-        assert list(results.evaluate_tasks(one, one.tasks, Board([task.name], 1))) == [task]
+        assert list(results.evaluate_tasks(one, one.tasks, Standings([task.name]))) == [task]
         counts.append(len(asked))
     assert counts == [1, 1, 2, 3]
 
@@ -183,11 +182,11 @@ def test_figures_that_are_not_there_afterwards_are_a_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plan = tiny(cardiac, tmp_path / "out", options=TrainingOptions(epochs=1))
-    board = Board([task.name for task in plan.tasks], 1)
+    standings = Standings([task.name for task in plan.tasks])
     monkeypatch.setattr(results, "each_task", lambda plan, do, tasks: ((t, None) for t in tasks))
-    assert results.evaluate_tasks(plan, plan.tasks, board) == {}
-    assert {row.state for row in board.rows.values()} == {"failed"}
-    assert "no figures of these choices" in board.rows["mog"].reason
+    assert results.evaluate_tasks(plan, plan.tasks, standings) == {}
+    assert {row.state for row in standings.rows.values()} == {"failed"}
+    assert "no figures of these choices" in standings.rows["mog"].reason
 
 
 @pytest.mark.parametrize(
@@ -213,19 +212,6 @@ def test_bad_choices_are_told_in_one_line(choices: dict[str, Any], message: str)
     assert not Path("out").exists()
 
 
-def test_many_runs_are_shown_by_those_under_way() -> None:
-    board = Board([f"mog, seed {seed}" for seed in range(200)], 3)
-    board.rows["mog, seed 7"].start("training")
-    board.rows["mog, seed 8"].end("failed", "why")
-    board.console.print(board._render())
-    with board.console.capture() as shown:
-        board.console.print(board._render())
-    assert "mog, seed 7" in shown.get()
-    assert "mog, seed 8" in shown.get()
-    assert "others: 198 waiting" in shown.get()
-    assert len(shown.get().splitlines()) < 10
-
-
 @contextmanager
 def unreported() -> Iterator[None]:
     """Spare the report, most of the time it takes; it is made where it is looked at."""
@@ -234,7 +220,7 @@ def unreported() -> Iterator[None]:
         yield
 
 
-@pytest.mark.usefixtures("untimed", "undrawn", "evaluated_here")
+@pytest.mark.usefixtures("undrawn", "evaluated_here")
 def test_seeds_are_added_and_nothing_is_done_twice(
     cardiac: Path,  # noqa: F811
     tmp_path: Path,
@@ -275,13 +261,13 @@ def test_seeds_are_added_and_nothing_is_done_twice(
     inspect_runs([plan.out / "runs" / "mog"], plan.out, contexts=["aged"], device="cpu")
     kept = (plan.out / "report.html").read_text(encoding="utf-8")
     assert "Mean ±standard deviation over 2 seeds." in kept
-    capsys.readouterr()
     with unreported():
         reproduce(replace(plan, seeds=1, models=("mog",)))
-    assert "The tables have no more: softmax, mog of 2 seeds;" in capsys.readouterr().out
+    assert len(trained) == 4
+    assert {name: (plan.out / name).read_bytes() for name in TABLES} == before
 
 
-@pytest.mark.usefixtures("untimed", "evaluated_here")
+@pytest.mark.usefixtures("evaluated_here")
 def test_a_seed_that_fails_is_named_and_the_rest_goes_on(
     cardiac: Path,  # noqa: F811
     tmp_path: Path,

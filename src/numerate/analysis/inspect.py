@@ -7,6 +7,8 @@ to it, `numerate inspect` or `numerate reproduce`, makes it anew over all of the
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from functools import cache, partial
+from operator import call
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from numerate.analysis.strategies import strategy_shares
 from numerate.analysis.table_attention import attention_over_table, picked_places
 from numerate.analysis.training_curves import training_curves
 from numerate.atomic import write_file
-from numerate.errors import NumerateError
+from numerate.errors import FailureError, NumerateError, counted, one_line
 from numerate.heads.digit_rnn import DigitRNNHead
 from numerate.heads.mixture import MixtureHead
 from numerate.model.opening import Settings
@@ -44,7 +46,7 @@ from numerate.report.page import Section, escape, figure, page, table
 from numerate.storage import here
 from numerate.tables import ResultTable
 
-REPORT, MEMORY, FIGURES = "report.html", "report.json", "figures"
+REPORT, MEMORY, FIGURES = FILES = "report.html", "report.json", "figures"
 _FORMAT = {"format": "numerate report", "version": 1}
 _SHAPE: dict[str, Shape] = {
     "runs": [str],
@@ -57,6 +59,8 @@ _SHAPE: dict[str, Shape] = {
 }
 
 Say = Callable[[str], None]
+Make = Callable[[], Exhibit]
+Contexts = Callable[[], Sequence[Context]]
 
 
 def inspect_runs(
@@ -80,7 +84,8 @@ def inspect_runs(
     report keeps them until others are given. `limit` and `settings` are those of `open_runs`; a
     limit goes for later calls too. A run of the report's that cannot be opened any more is left
     out, and tried again next time. `say` hears, a line each, what was left out and why; `watch`
-    hears what is being made.
+    hears what is being made. A figure that fails is named in the report, which has all others; its
+    error is raised when the report is written.
     """
     if is_remote(out):
         raise NumerateError(f"{out}: expected a folder of this machine, as storage.extended gives")
@@ -119,17 +124,20 @@ def inspect_runs(
     figures: dict[str, list[str]] = {}  # by section
     tables: dict[str, list[str]] = {}
     made = []
+    failures: list[Exception] = []
+
+    def fail(title: str, error: Exception) -> None:
+        failures.append(error)
+        what = error if isinstance(error, NumerateError) else f"{type(error).__name__}: {error}"
+        leave_out(f"{title}: {one_line(what)}")
+
     for title, exhibits in _exhibits(runs, typed):
         if watch:
             watch(title)
-        try:
-            for exhibit in exhibits:
-                svg = exhibit.save(out / FIGURES)
-                made.append(exhibit.name)
-                figures.setdefault(title, []).append(_article(exhibit, svg))
-                tables.setdefault(title, []).extend(map(table, exhibit.shown))
-        except NothingToShowError as nothing:
-            leave_out(str(nothing))
+        for exhibit, svg in _drawn(exhibits, out / FIGURES, leave_out, partial(fail, title)):
+            made.append(exhibit.name)
+            figures.setdefault(title, []).append(_article(exhibit, svg))
+            tables.setdefault(title, []).extend(map(table, exhibit.shown))
     told = _remembered_results(memory) if results is None else list(results)
     sections = [Section(title, _body(figures[title], tables[title])) for title in figures]
     write_file(
@@ -142,7 +150,35 @@ def inspect_runs(
     for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
         for kind in KINDS:
             (out / FIGURES / f"{name}.{kind}").unlink(missing_ok=True)
+    for error in failures:
+        if not isinstance(error, NumerateError):
+            raise error
+    if failures:
+        whys = "; ".join(map(str, failures))
+        raise FailureError(f"{out / REPORT}: without {counted(len(failures), 'figure')}: {whys}")
     return out / REPORT
+
+
+def _drawn(
+    exhibits: Iterable[Exhibit],
+    folder: Path,
+    leave_out: Say,
+    fail: Callable[[Exception], None],
+) -> Iterator[tuple[Exhibit, str]]:
+    """Make and save figures one after the other: one that cannot be made costs no other."""
+    left = iter(exhibits)
+    while True:
+        try:
+            exhibit = next(left)
+            svg = exhibit.save(folder)
+        except StopIteration:
+            return
+        except NothingToShowError as nothing:
+            leave_out(str(nothing))
+        except Exception as error:  # a mistake of ours, raised when all else is done
+            fail(error)
+        else:
+            yield exhibit, svg
 
 
 def _noted(run: Path, out: Path) -> str:
@@ -179,69 +215,80 @@ def _remembered_results(memory: dict[str, Any]) -> list[ResultTable]:
 def _exhibits(
     runs: Sequence[Run], typed: Sequence[Context]
 ) -> Iterator[tuple[str, Iterable[Exhibit]]]:
-    """What goes under which heading, in the order of the paper; made when it is asked for."""
-    contexts = typed or picked_contexts(runs)
+    """Yield what goes under which heading, in the order of the paper; made when it is asked for.
+
+    What is planned is called by `map`: unlike a generator, it goes on after one that fails.
+    """
+
+    @cache
+    def contexts() -> Sequence[Context]:
+        return typed or picked_contexts(runs)
+
     yield "Embeddings", map(numeral_similarities, [runs])
     yield "Embeddings", _digit_embeddings(runs)
-    yield "Next numeral", _predictions(runs, contexts)
-    yield "Strategy use", _strategies(runs)
+    yield "Next numeral", map(call, _predictions(runs, contexts))
+    yield "Strategy use", map(call, _strategies(runs))
     for run in (run for run in runs if run.model.head.uses_sight):
         yield "Where numbers come from", map(number_sources, [run])
-        yield "Where numbers come from", _attention(run)
-    yield "Significant digits", _digits(runs)
-    yield "Gaussian components", _components(runs, contexts)
+        yield "Where numbers come from", map(call, _attention(run))
+    yield "Significant digits", map(call, _digits(runs))
+    yield "Gaussian components", map(call, _components(runs, contexts))
     yield "Training and errors", map(training_curves, [runs])
     yield "Training and errors", map(errors_by_magnitude, [runs])
     yield "Training and errors", map(calibration, [runs])
 
 
 def _digit_embeddings(runs: Sequence[Run]) -> Iterator[Exhibit]:
-    """Of every run; of those with nothing but the digits of one pretrained model, the first."""
+    """Show every run; of those with nothing but the digits of one pretrained model, the first."""
     seen: list[Sequence[Sequence[Cell]]] = []
-    for run in runs:
-        exhibit = digit_similarities(run)
-        if exhibit.table.rows not in seen:
-            seen.append(exhibit.table.rows)
-            yield exhibit
+
+    def is_new(exhibit: Exhibit) -> bool:
+        if exhibit.table.rows in seen:
+            return False
+        seen.append(exhibit.table.rows)
+        return True
+
+    return filter(is_new, map(digit_similarities, runs))
 
 
-def _predictions(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
-    for number, context in enumerate(contexts, 1):
-        yield next_numeral(runs, context, name=f"next-numeral-{number}")
+def _predictions(runs: Sequence[Run], contexts: Contexts) -> Iterator[Make]:
+    for number, context in enumerate(contexts(), 1):
+        yield partial(next_numeral, runs, context, name=f"next-numeral-{number}")
 
 
-def _strategies(runs: Sequence[Run]) -> Iterator[Exhibit]:
+def _strategies(runs: Sequence[Run]) -> Iterator[Make]:
     combinations = [run for run in runs if run.model.head.members_by_name()]
     if not combinations:
         raise NothingToShowError("strategy use: no combination among the runs")
-    yield from map(strategy_shares, combinations)
+    for run in combinations:
+        yield partial(strategy_shares, run)
 
 
-def _attention(run: Run) -> Iterator[Exhibit]:
+def _attention(run: Run) -> Iterator[Make]:
     for number, place in enumerate(picked_places(run), 1):
-        yield attention_over_table(run, place, name=f"table-attention-{run.slug}-{number}")
+        yield partial(attention_over_table, run, place, name=f"table-attention-{run.slug}-{number}")
 
 
-def _digits(runs: Sequence[Run]) -> Iterator[Exhibit]:
-    yield learnt_digits(runs)
+def _digits(runs: Sequence[Run]) -> Iterator[Make]:
+    yield partial(learnt_digits, runs)
     if not any(run.label in run.heads_of(DigitRNNHead) for run in runs):
         raise NothingToShowError("significant digits under a model: no d-rnn among the runs")
 
 
-def _components(runs: Sequence[Run], contexts: Sequence[Context]) -> Iterator[Exhibit]:
-    """Components of one run, since all fit them to the same numbers; weights of one run from
+def _components(runs: Sequence[Run], contexts: Contexts) -> Iterator[Make]:
+    """Show components of one run, since all fit them to the same numbers; weights of one run from
     scratch and of one over each pretrained model."""
     mixtures = [run for run in runs if run.heads_of(MixtureHead)]
     if not mixtures:
         raise NothingToShowError("Gaussian components: neither mog nor combination among the runs")
     mixtures.sort(key=lambda run: not isinstance(run.model.head, MixtureHead))
-    yield gaussian_components(mixtures[0])
+    yield partial(gaussian_components, mixtures[0])
     chosen = {run.model.backbone.title: run for run in reversed(mixtures)}
     for run in mixtures:
         if run is chosen[run.model.backbone.title]:
-            for number, context in enumerate(contexts, 1):
+            for number, context in enumerate(contexts(), 1):
                 name = f"component-weights-{run.slug}-{number}"
-                yield component_weights(run, context, name=name)
+                yield partial(component_weights, run, context, name=name)
 
 
 def _article(exhibit: Exhibit, svg: str) -> str:

@@ -393,7 +393,8 @@ def reproduce(
 ) -> None:
     """Train the models of a suite, evaluate them, and write tables, figures and a report.
 
-    Called again, it goes on where it stopped.
+    Called again, it goes on where it stopped; other rows and more seeds are added to the tables. In
+    the folder it touches only what it wrote itself.
     """
     from numerate.reproduce.choices import Plan
     from numerate.reproduce.reproduce_command import reproduce as reproduce_plan

@@ -57,7 +57,7 @@ def result_tables(evaluations: Sequence[Evaluation]) -> list[ResultTable]:
         part for part in _PARTS if any(part in evaluation.figures for evaluation in evaluations)
     ]
     tables = [_perplexity_table(evaluations)]
-    if all("number_line" in evaluation.figures for evaluation in evaluations):
+    if any("number_line" in evaluation.figures for evaluation in evaluations):
         tables.append(_number_line_table(evaluations))
     tables += [_part_table(evaluations, part) for part in known]
     if any("central" in evaluation.figures for evaluation in evaluations):
@@ -144,26 +144,28 @@ def _improbable(evaluations: Sequence[Evaluation]) -> Iterator[str]:
 
 def _number_line_table(evaluations: Sequence[Evaluation]) -> ResultTable:
     columns = ["model", "RMSE", "MAE", "MdAE", "MAPE %", "MdAPE %"]
+    known = [evaluation for evaluation in evaluations if "number_line" in evaluation.figures]
     rows = [
         [name, *(format_figure(errors[key]) for key in _NUMBER_LINE)]
-        for name, errors in evaluations[0].baselines.items()
+        for name, errors in known[0].baselines.items()
     ]
     rows += [
         [label, *(cell(evaluation, ("number_line", key)) for key in _NUMBER_LINE)]
         for label, evaluation in zip(labelled(evaluations), evaluations, strict=True)
+        if "number_line" in evaluation.figures
     ]
-    zeros = int(evaluations[0].figures["number_line"]["zeros"])
+    zeros = int(known[0].figures["number_line"]["zeros"])
     title = "On the number line; mean and median are constants from the training numbers"
     if zeros:
         title += f"; percentage errors skip {zeros:,} true zeros"
-    notes = tuple(_interval_notes(evaluations))
-    found = [*evaluations[0].baselines.values()]
-    found += [evaluation.figures["number_line"] for evaluation in evaluations]
+    notes = tuple(_interval_notes(known))
+    found = [*known[0].baselines.values()]
+    found += [evaluation.figures["number_line"] for evaluation in known]
     figures = [[errors[key] for key in _NUMBER_LINE] for errors in found]
     paths = [("number_line", key) for key in _NUMBER_LINE]
-    best = best_of([(evaluation, paths) for evaluation in evaluations], rows, figures)
+    best = best_of([(evaluation, paths) for evaluation in known], rows, figures)
     table = ResultTable(title, columns, rows, notes, best)
-    return _noted(table, evaluations, "RMSE is that of mean squares.")
+    return _noted(table, known, "RMSE is that of mean squares.")
 
 
 def _interval_notes(evaluations: Sequence[Evaluation]) -> Iterator[str]:

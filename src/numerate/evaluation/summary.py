@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numerate.errors import listed
 from numerate.evaluation.evaluate import Evaluation, oracles
+from numerate.evaluation.figure_cells import figure_at, interval_at
+from numerate.evaluation.observed import FigurePath
 from numerate.tables import format_figure
 
 
@@ -72,16 +74,14 @@ def _on_the_number_line(evaluations: list[Evaluation]) -> Iterator[str]:
         )
 
 
-def _ranked(evaluations: list[Evaluation], path: tuple[str, ...]) -> list[_Standing]:
-    """Those that have the figure, lowest first."""
+def _ranked(evaluations: list[Evaluation], path: FigurePath) -> list[_Standing]:
+    """Return those that have the figure, lowest first."""
     found = []
     for evaluation in evaluations:
-        figure: Any = evaluation.figures
-        interval: Any = evaluation.intervals
-        for name in path:
-            figure, interval = figure[name], interval.get(name, {})
+        figure = figure_at(evaluation.figures, path)
         if not math.isnan(figure):
-            found.append(_Standing(figure, evaluation.name, *(interval or (math.nan, math.nan))))
+            low, high = interval_at(evaluation, path) or (math.nan, math.nan)
+            found.append(_Standing(figure, evaluation.name, low, high))
     return sorted(found)
 
 

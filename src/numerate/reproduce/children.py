@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from numerate.errors import FailureError
-from numerate.reproduce.board import Board
 from numerate.reproduce.choices import Plan, Task
+from numerate.reproduce.standings import Standings
 
 TOLD = "numerate: "  # before what is told in one line
 GRACE = 60.0  # seconds a child has to write its best weights after an interrupt
@@ -47,14 +47,16 @@ class Children:
     and each child then saves its best weights undisturbed.
     """
 
-    def __init__(self, plan: Plan, board: Board, lock: int) -> None:
-        self.plan, self.board, self.lock = plan, board, lock
+    def __init__(self, plan: Plan, standings: Standings, lock: int) -> None:
+        self.plan, self.standings, self.lock = plan, standings, lock
         self._running: set[subprocess.Popen[str]] = set()
+        self._tasks: Sequence[Task] = ()
         self._stopped = False
         self._guard = threading.Lock()
 
     def train(self, tasks: Sequence[Task]) -> None:
-        """Train them in this order; the board says which of them failed."""
+        """Train them in this order; the standings say which of them failed."""
+        self._tasks = tasks
         with ThreadPoolExecutor(self.plan.workers) as pool:
             begun = [pool.submit(self._train_one, task) for task in tasks]
             try:
@@ -69,13 +71,15 @@ class Children:
         child = self._start(task)
         if child is None:
             return
-        row = self.board.rows[task.name]
+        row = self.standings.rows[task.name]
         row.start("training")
         lines = list[str]()
         assert child.stderr is not None
         with child:
             for line in child.stderr:
-                if not row.read(line):
+                if row.read(line):
+                    self._show()
+                else:
                     lines.append(line.strip())
         status = child.returncode
         with self._guard:
@@ -86,7 +90,15 @@ class Children:
                 row.end("trained")
             else:
                 row.end("failed", _reason(status, lines))
-        self.board.ended(task.name)
+        self.standings.ended(task.name)
+        self._show()
+
+    def _show(self) -> None:
+        """Count epochs; a run that ended early has none left."""
+        most, rows = self.plan.options.epochs, self.standings.rows
+        states = [rows[task.name] for task in self._tasks]
+        done = sum(row.epoch if row.state in ("waiting", "training") else most for row in states)
+        self.standings.show("training", "epochs", done, most * len(states))
 
     def _start(self, task: Task) -> subprocess.Popen[str] | None:
         with self._guard:

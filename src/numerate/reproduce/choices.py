@@ -54,7 +54,7 @@ class Plan:
     def __post_init__(self) -> None:
         if not self.rows:
             raise NumerateError(
-                f"models: got none, expected some of {', '.join(r.name for r in self._suite_rows)}"
+                f"models: got none, expected some of {', '.join(r.name for r in self.suite_rows)}"
             )
         check_choice("metrics", self.metrics, PARTS)
         for name, least in (("seeds", 1), ("processes", 0)):
@@ -78,12 +78,12 @@ class Plan:
             )
 
     @cached_property
-    def _suite_rows(self) -> tuple[Row, ...]:
+    def suite_rows(self) -> tuple[Row, ...]:
         return rows_of(self.suite, self.backbone)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        known = self._suite_rows
+        known = self.suite_rows
         return known if self.models is None else chosen_rows(self.models, known)
 
     @cached_property
@@ -106,11 +106,6 @@ class Plan:
     def content_hash(self) -> str:
         """Of the dataset."""
         return str(self.opened.manifest["content_hash"])
-
-    @property
-    def compares(self) -> bool:
-        """Whether tables say who cannot be told from the best. The paper's, of one seed, do not."""
-        return self.seeds > 1 or self.suite != PAPER
 
     @property
     def workers(self) -> int:

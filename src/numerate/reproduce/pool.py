@@ -1,4 +1,4 @@
-"""Work within Python on several runs at a time: timing and evaluation."""
+"""Work within Python on several runs at a time: their evaluation."""
 
 import multiprocessing
 import os

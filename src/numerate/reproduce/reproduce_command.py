@@ -5,101 +5,134 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from numerate.corpus.dataset import Dataset
-from numerate.errors import FailureError, printable
+from numerate.errors import FailureError, NumerateError, one_line, printable
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.result_tables import result_tables
 from numerate.evaluation.seeds import together
 from numerate.heads.combination import CombinationHead
 from numerate.heads.registry import head_class
-from numerate.reproduce.board import Board
+from numerate.notices import warn
 from numerate.reproduce.children import Children, exclusive
 from numerate.reproduce.choices import Plan, Task
-from numerate.reproduce.estimate import expected_seconds, makespan
+from numerate.reproduce.own_folder import OwnFolder, tasks_of_tables
 from numerate.reproduce.results import evaluate_tasks
-from numerate.reproduce.write import rows_lost, write_report, write_tables
+from numerate.reproduce.standings import Standings
+from numerate.reproduce.suites import PAPER, rows_of
+from numerate.reproduce.write import FILES, untrained_runs, write_report, write_tables
 from numerate.tables import print_tables
 
 
 def reproduce(plan: Plan) -> None:
-    """Train, evaluate and report; prints the tables, and where the report is."""
+    """Train, evaluate and report; print the tables, and where the report is.
+
+    Whatever goes wrong with a run or in the report, the tables are there; what did is raised at
+    the end.
+    """
     dataset = Dataset.open(plan.dataset)
-    board = Board([task.name for task in plan.tasks], plan.options.epochs)
+    broken: Exception | None = None
     try:
         with exclusive(plan.out) as lock:
-            _reproduce(plan, dataset, board, lock)
+            own = OwnFolder(plan.out)
+            tasks = tasks_of_tables(plan, own.record.rows)
+            own.check(FILES)
+            own.claim(untrained_runs(plan, tasks), plan.rows)
+            standings = Standings([task.name for task in tasks])
+            found = _found(plan, tasks, standings, lock)
+            if found:
+                own.claim(FILES)
+                evaluations = _show_tables(plan, dataset, found, standings)
+                broken = _report(plan, evaluations, found, standings)
     except (KeyboardInterrupt, SystemExit) as stop:
         print("numerate: interrupted; the same command goes on where it stopped", file=sys.stderr)
         raise SystemExit(stop.code if isinstance(stop, SystemExit) else 130) from None
-    failed = [f"{name} ({row.reason})" for name, row in board.rows.items() if row.reason]
+    failed = [f"{name} ({row.reason})" for name, row in standings.rows.items() if row.reason]
     if failed:
         again = f"the same command tries again; what is spoilt, remove from {plan.out}/runs first"
-        raise FailureError(f"failed: {', '.join(failed)}; {again}")
+        failure = f"failed: {', '.join(failed)}; {again}"
+        if broken is None:
+            raise FailureError(failure)
+        warn(failure)
+    if broken is not None:
+        raise broken
 
 
-def _reproduce(plan: Plan, dataset: Dataset, board: Board, lock: int) -> None:
+def _found(
+    plan: Plan, tasks: Sequence[Task], standings: Standings, lock: int
+) -> dict[Task, Evaluation]:
+    """Train what is not trained, and return the figures of all that is."""
     waiting = [task for task in plan.tasks if not plan.is_trained(task)]
-    order = _longest_first(plan, waiting, board) if waiting else []
-    with board:
-        Children(plan, board, lock).train(order)
+    try:
+        Children(plan, standings, lock).train(waiting)
         for task in waiting:
-            row = board.rows[task.name]
+            row = standings.rows[task.name]
             if not row.reason and not plan.is_trained(task):
                 row.end("failed", "interrupted")
-        trained = [task for task in plan.tasks if not board.rows[task.name].reason]
-        found = evaluate_tasks(plan, trained, board)
-    if found:
-        evaluations = _compared(plan, found, board) if plan.compares else list(found.values())
-        inspected = _inspected(found)
-        lost = rows_lost(plan.out, evaluations)
-        write_tables(plan, dataset, evaluations)
-        # The terminal has no room for intervals.
-        print_tables(result_tables([replace(one, intervals={}) for one in evaluations]))
-        combinations = [
-            task.row.name
-            for task in inspected
-            if issubclass(head_class(task.row.model), CombinationHead)
-        ]
-        if combinations:
-            print(f"{', '.join(combinations)}: {plan.options.combination}")
-        if lost:
-            print(
-                f"The tables have no more: {', '.join(lost)}; of these there are runs still, which "
-                "stand in the tables of a command that names them too."
-            )
-        # Figures over a pretrained model take long.
-        print(f"\nTables, figures and runs: {printable(plan.out)}", flush=True)
-        if inspected:
-            board.say("drawing figures …")
-            report = write_report(plan, evaluations, inspected, board.say)
-            print(f"Report: {printable(report)}")
+        trained = [task for task in tasks if not standings.rows[task.name].reason]
+        return evaluate_tasks(plan, trained, standings)
+    finally:
+        standings.close()
 
 
-def _compared(plan: Plan, found: dict[Task, Evaluation], board: Board) -> Sequence[Evaluation]:
-    """The seeds of each row together, in the order of the suite."""
-    board.say("comparing rows …")
-    rows = {row.name: [one for task, one in found.items() if task.row == row] for row in plan.rows}
-    return together({name: runs for name, runs in rows.items() if runs}, plan.confidence)
+def _show_tables(
+    plan: Plan, dataset: Dataset, found: dict[Task, Evaluation], standings: Standings
+) -> Sequence[Evaluation]:
+    """Write and print the tables; returns what they show of each row."""
+    evaluations: Sequence[Evaluation] = list(found.values())
+    if _compares(plan, found):
+        standings.say("comparing rows …")
+        rows: dict[str, list[Evaluation]] = {}
+        for task, one in found.items():
+            rows.setdefault(task.row.name, []).append(one)
+        evaluations = together(rows, plan.confidence)
+    write_tables(plan, dataset, evaluations)
+    # The terminal has no room for intervals.
+    print_tables(result_tables([replace(one, intervals={}) for one in evaluations]))
+    combinations = [
+        task.row.name
+        for task in _inspected(found)
+        if issubclass(head_class(task.row.model), CombinationHead)
+    ]
+    if combinations:
+        print(f"{', '.join(combinations)}: {plan.options.combination}")
+    # Figures over a pretrained model take long.
+    print(f"\nTables, figures and runs: {printable(plan.out)}", flush=True)
+    return evaluations
+
+
+def _compares(plan: Plan, found: dict[Task, Evaluation]) -> bool:
+    """Whether tables say who cannot be told from the best. The paper's, of one seed, do not."""
+    beyond_the_paper = not {task.row for task in found} <= set(rows_of(PAPER))
+    return plan.suite != PAPER or beyond_the_paper or len({task.seed for task in found}) > 1
+
+
+def _report(
+    plan: Plan,
+    evaluations: Sequence[Evaluation],
+    found: dict[Task, Evaluation],
+    standings: Standings,
+) -> Exception | None:
+    """Write the report; returns what went wrong with it."""
+    inspected = _inspected(found)
+    if not inspected:
+        return None
+    standings.say("drawing figures …")
+    results = evaluations if _compares(plan, found) else []
+    try:
+        report = write_report(plan, results, inspected, standings.say)
+    except NumerateError as error:
+        return FailureError(f"report: {error}; the tables are in {plan.out}")
+    except Exception as error:  # a mistake of ours, which is for the caller to raise
+        what = f"{type(error).__name__}: {one_line(error)}"
+        warn(f"report: {what}; the tables are in {plan.out}")
+        return error
+    print(f"Report: {printable(report)}")
+    return None
 
 
 def _inspected(found: dict[Task, Evaluation]) -> list[Task]:
-    """One run of each row that is trained: what models learnt is shown of their first seed."""
+    """Return one run of each row that is trained: the report shows what its first seed learnt."""
     first: dict[str, Task] = {}
     for task in found:
         if task.row.is_trained:
             first.setdefault(task.row.name, task)
     return list(first.values())
-
-
-def _longest_first(plan: Plan, tasks: Sequence[Task], board: Board) -> list[Task]:
-    """Say how long it will take, and give the order in which no process idles at the end.
-
-    A pretrained model would have to read the dataset before a step could be timed.
-    """
-    if any(task.row.is_pretrained for task in tasks):
-        return list(tasks)
-    rows = dict.fromkeys(task.row.name for task in tasks)
-    board.say(f"timing a few steps of {', '.join(rows)} …")
-    seconds = expected_seconds(plan, tasks)
-    if any(seconds.values()):
-        board.expect(makespan(list(seconds.values()), plan.workers))
-    return sorted(tasks, key=lambda task: -seconds[task])

@@ -8,37 +8,43 @@ from typing import Any
 
 import numerate
 from numerate.errors import RunError
-from numerate.evaluation.evaluate import Evaluation, evaluate
+from numerate.evaluation.evaluate import ORACLES, Evaluation, evaluate
 from numerate.evaluation.observed import PARTS, load_observed, save_observed
 from numerate.evaluation.remembered import evaluation_of
 from numerate.model.opening import Settings
 from numerate.pretrained.files import digest
 from numerate.records import write_record
-from numerate.reproduce.board import Board
 from numerate.reproduce.choices import Plan, Task, backbone_path
 from numerate.reproduce.pool import each_task
+from numerate.reproduce.standings import Standings
 from numerate.runs.folder import METRICS, WEIGHTS, RunFolder, digest_of_tables
 
 
-def evaluate_tasks(plan: Plan, tasks: Sequence[Task], board: Board) -> dict[Task, Evaluation]:
-    """Evaluate each run unless its figures are there already; the board says which failed."""
+def evaluate_tasks(
+    plan: Plan, tasks: Sequence[Task], standings: Standings
+) -> dict[Task, Evaluation]:
+    """Evaluate each run unless its figures are there already; the standings say which failed."""
+    rows = standings.rows
     waiting = [task for task in tasks if _remembered(plan, task) is None]
     for task in tasks:
-        board.rows[task.name].state = "evaluating" if task in waiting else "evaluated"
-    for task, error in each_task(plan, evaluate_task, waiting) if waiting else ():
+        rows[task.name].end("evaluating" if task in waiting else "evaluated")
+    ended = each_task(plan, evaluate_task, waiting) if waiting else ()
+    for count, (task, error) in enumerate(ended, 1):
         if error is None:
-            board.rows[task.name].end("evaluated")
+            rows[task.name].end("evaluated")
         else:
-            board.rows[task.name].end("failed", str(error))
-        board.ended(task.name)
+            rows[task.name].end("failed", str(error))
+        standings.ended(task.name)
+        standings.show("evaluating", "runs", count, len(waiting))
     found = {task: _remembered(plan, task) for task in tasks}
     for task, evaluation in found.items():
-        if evaluation is None and not board.rows[task.name].reason:
-            board.rows[task.name].end("failed", f"{plan.run(task)}: no figures of these choices")
+        if evaluation is None and not rows[task.name].reason:
+            rows[task.name].end("failed", f"{plan.run(task)}: no figures of these choices")
     return {task: evaluation for task, evaluation in found.items() if evaluation is not None}
 
 
 def evaluate_task(plan: Plan, task: Task) -> None:
+    """Evaluate a run and keep its figures."""
     row, folder = task.row, plan.run(task)
     sight = None if row.is_trained else row.sight  # runs see as they were trained to
     result = evaluate(
@@ -51,8 +57,7 @@ def evaluate_task(plan: Plan, task: Task) -> None:
     )
     basis = _basis(plan, task)
     folder.mkdir(parents=True, exist_ok=True)
-    if plan.compares:
-        save_observed(folder, result.observed, basis)
+    save_observed(folder, result.observed, basis)
     write_record(folder / METRICS, {**result.record(), "evaluated": basis})
 
 
@@ -76,16 +81,27 @@ def _basis(plan: Plan, task: Task) -> dict[str, Any]:
 
 
 def _remembered(plan: Plan, task: Task) -> Evaluation | None:
+    """Read what an evaluation of these metrics, or of more, has found."""
     try:
         record = RunFolder(plan.run(task)).metrics()
     except RunError:  # spoilt, so it is evaluated again
         return None
     if record is None:
         return None
-    basis = _basis(plan, task)
-    whole = all(record.get(part) is not None for part in PARTS[basis["metrics"]])
-    if not whole or record.get("evaluated") != basis:
+    parts, basis = PARTS[plan.metrics], record.get("evaluated") or {}
+    if {**basis, "metrics": plan.metrics} != _basis(plan, task):
         return None
+    if any(record.get(part) is None for part in {*parts, *PARTS.get(basis["metrics"], ())}):
+        return None
+    observed = load_observed(plan.run(task), basis)
+    if not observed:
+        return None
+    asked = {*parts, *ORACLES.values()}
     found = evaluation_of(record, Path("runs") / task.row.name)
-    observed = load_observed(plan.run(task), basis) if plan.compares else {}
-    return replace(found, observed=observed) if observed or not plan.compares else None
+    return replace(
+        found,
+        figures={part: found.figures[part] for part in parts},
+        intervals={part: ends for part, ends in found.intervals.items() if part in parts},
+        observed={path: one for path, one in observed.items() if path[0] in asked},
+        calibrated_on=found.calibrated_on if "central" in parts else None,
+    )

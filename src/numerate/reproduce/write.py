@@ -3,59 +3,62 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from numerate.analysis.inspect import FILES as REPORT_FILES
 from numerate.analysis.inspect import Say, inspect_runs
 from numerate.analysis.sections import statistics_table
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.corpus.describe import describe
-from numerate.errors import RunError, counted
+from numerate.errors import RunError
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.result_tables import result_tables
 from numerate.model.opening import Settings
-from numerate.records import read_record
 from numerate.reproduce.choices import Plan, Task
+from numerate.runs.folder import RunFolder
 from numerate.tables import as_latex, as_markdown
 
-FIGURES = "metrics.json"
+TABLES = ("tables.md", "tables.tex", "tables.csv", "metrics.json", "statistics.md")
+FILES = (*TABLES, *REPORT_FILES)
 
 
-def rows_lost(out: Path, evaluations: Sequence[Evaluation]) -> list[str]:
-    """What the tables in a folder have that those of these evaluations will not have: rows, or
-    seeds of them."""
+def untrained_runs(plan: Plan, tasks: Sequence[Task]) -> list[str]:
+    """Return the folders of figures of models that are not trained, as seen from that of all.
+
+    `numerate train` looks after all other runs.
+    """
+    runs = [plan.run(task) for task in tasks if not task.row.is_trained]
+    return [str(run.relative_to(plan.out)) for run in runs if not _is_evaluated(run)]
+
+
+def _is_evaluated(run: Path) -> bool:
+    """Whether a reproduction evaluated it, perhaps one of a version that kept no record."""
     try:
-        before = read_record(out / FIGURES, {"runs": dict}, RunError)["runs"]
-    except (FileNotFoundError, RunError):
-        return []
-    now = {str(one.folder): getattr(one, "seeds", 1) for one in evaluations}
-    lost = []
-    for row, record in before.items():
-        seeds = record.get("seeds", 1)
-        if row not in now:
-            lost.append(Path(row).name)
-        elif now[row] < seeds:
-            lost.append(f"{Path(row).name} of {counted(seeds, 'seed')}")
-    return lost
+        record = RunFolder(run).metrics()
+    except RunError:
+        return False
+    return record is not None and "evaluated" in record
 
 
 def write_tables(plan: Plan, dataset: Dataset, evaluations: Sequence[Evaluation]) -> None:
-    """Each file appears whole."""
+    """Write the tables; each file appears whole."""
     tables = result_tables(evaluations)
-    texts = {
-        "tables.md": as_markdown(tables),
-        "tables.tex": as_latex(tables),
-        "tables.csv": as_csv(evaluations),
-        FIGURES: as_json(evaluations, None),
-        "statistics.md": as_markdown([statistics_table(describe(dataset, plan.vocabulary))]),
-    }
-    for name, text in texts.items():
+    texts = (
+        as_markdown(tables),
+        as_latex(tables),
+        as_csv(evaluations),
+        as_json(evaluations, None),
+        as_markdown([statistics_table(describe(dataset, plan.vocabulary))]),
+    )
+    for name, text in zip(TABLES, texts, strict=True):
         write_file(plan.out / name, (text.rstrip("\n") + "\n").encode())
 
 
 def write_report(
-    plan: Plan, evaluations: Sequence[Evaluation], inspected: Sequence[Task], say: Say
+    plan: Plan, results: Sequence[Evaluation], inspected: Sequence[Task], say: Say
 ) -> Path:
-    """Of the runs that are `inspected`. It comes last, so where it is, all is."""
+    """Write the report of the runs that are `inspected`, with the tables of the results or, if
+    there are none, of each run's own figures. It comes last, so where it is, all is."""
     return inspect_runs(
         [plan.run(task) for task in inspected],
         plan.out,
@@ -63,6 +66,6 @@ def write_report(
         device=plan.device,
         settings=Settings(plan.cache, trust_remote_code=plan.trust_remote_code),
         among_others=True,
-        results=result_tables(evaluations) if plan.compares else [],
+        results=result_tables(results) if results else [],
         say=say,
     )
