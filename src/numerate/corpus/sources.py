@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from numerate.corpus.archives import SUFFIXES, UNREADABLE, BrokenArchiveError, members, reason
-from numerate.corpus.remote_trees import RemoteTree
-from numerate.corpus.trees import File, Listing, LocalTree, Tree, hidden
 from numerate.documents import suits, units
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError
 from numerate.places import is_remote, local_path
 from numerate.storage.filesystems import check_address
+from numerate.storage.remote_trees import RemoteTree
+from numerate.storage.trees import File, Listing, LocalTree, Tree, hidden
 
 _SPLIT_NAMES = {
     "train": ("train",),

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from numerate.configuration import OWN_FILE
-from numerate.documents import AUTO, STANDARD_INPUT, is_hidden, read_file, suits
+from numerate.documents import AUTO, STANDARD_INPUT, read_file, suits
 from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import SourceError, counted
 from numerate.notices import say
 from numerate.places import is_remote, local_path, protocol_of
 from numerate.storage import files_in, read
+from numerate.storage.trees import is_hidden
 
 AS_TEXT = (".rst",)  # sources that people write, with markup
 

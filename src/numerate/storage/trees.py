@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 from socket import gethostname
 from typing import NamedTuple, Protocol
 
-from numerate.documents import is_hidden
 from numerate.errors import DocumentError, SourceError
 
 LINK_OUT = "a link out of the source, followed only with --follow-links"
@@ -202,6 +201,12 @@ class Listing:
         found.update(self.sizes)
         found.update(self._marks)
         return found.hexdigest()
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or a folder of this name is not meant to be seen: `.git`, or `~$paper.docx`,
+    which Word keeps beside a document that is open."""
+    return name.startswith((".", "~$"))
 
 
 def hidden(name: str) -> bool:
