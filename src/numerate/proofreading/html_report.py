@@ -25,7 +25,8 @@ from numerate.report.page import Section, escape, page
 def as_html(report: Report) -> str:
     lead = escape(report.summary)
     lead += "".join(
-        f'</p>\n<p class="misfit">{escape(line)}' for line in (*report.failures, *report.misfits)
+        f'</p>\n<p class="misfit">{escape(line)}'
+        for line in (*report.unread, *report.failures, *report.misfits)
     )
     if report.unusual:
         odd = name_some([odd.written for _, odd in report.unusual])

@@ -61,6 +61,7 @@ def as_json(report: Report) -> str:
             for proofread, odd in report.unusual
         ],
         "failures": report.failures,
+        "unread": list(report.unread),
         "unneeded_suppressions": list(report.unneeded),
         "findings": [finding_record(proofread, finding) for proofread, finding in report],
     }

@@ -34,6 +34,7 @@ class Report:
     min_probability_of_models: float = 0.0  # of what only models say
     less_likely: int = 0  # findings below it
     unneeded: tuple[str, ...] = ()  # suppressions, one line each
+    unread: tuple[str, ...] = ()  # files that cannot be read, one line each
 
     def __iter__(self) -> Iterator[tuple[ProofreadDocument, Finding]]:
         """The most probable first, whatever file they are of."""
@@ -84,6 +85,8 @@ class Report:
             found += ", but no all-clear"
         if broken := self.failures:
             found += f", {counted(len(broken), 'rule')} failed"
+        if self.unread:
+            found += f", {counted(len(self.unread), 'file')} not read"
         if self.known:
             found += f", {self.known} known from the baseline"
         if self.less_likely:

@@ -56,12 +56,13 @@ def as_sarif(report: Report) -> str:
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    """Whether it went well; rules that broke are notifications."""
+    """Whether it went well; rules that failed and files that cannot be read are notifications."""
     failed = [
         {"level": "error", "message": {"text": line}, "associatedRule": {"id": failure.code}}
         for proofread in report.documents
         for failure, line in zip(proofread.failures, failures_of(proofread), strict=True)
     ]
+    failed += [{"level": "error", "message": {"text": line}} for line in report.unread]
     return {"executionSuccessful": not failed, "toolExecutionNotifications": failed}
 
 
