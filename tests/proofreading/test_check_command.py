@@ -213,11 +213,11 @@ def test_what_suppressions_are_not_needed_is_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "a.md"
-    path.write_text(f"{WRONG} % numerate: ignore\n\n{RIGHT} % numerate: ignore")
+    path.write_text(f"{WRONG} <!-- numerate: ignore -->\n\n{RIGHT} <!-- numerate: ignore -->")
     status, out, err = numerate(capsys, "check", str(path))
     assert status == 0
     assert out.startswith("Nothing found; recomputed 2 of 2 tests")
-    assert err.startswith(f"numerate: {path}:3:49: numerate: ignore is not needed")
+    assert err.startswith(f"numerate: {path}:3:52: numerate: ignore is not needed")
 
 
 def test_a_text_of_another_kind_is_told(
@@ -454,7 +454,7 @@ class TestInPython:
             (found,) = package.check(what)
             assert (found.code, found.written) == ("NUM301", "0.36")
         assert not package.check(RIGHT)
-        assert not package.check(f"{WRONG} % numerate: ignore")
+        assert not package.check(f"{WRONG} <!-- numerate: ignore -->")
         assert not package.check(WRONG, ignore=["NUM3"])
 
     def test_models_by_name_or_opened(self, models: dict[str, NumeralLM], run: str) -> None:

@@ -54,8 +54,8 @@ def _read_all(files: list[str]) -> list[list[Document]]:
             found.append(read_document(file))
         except NumerateError as error:
             errors.append(error)
-    for error in errors[:-1]:
-        warn(str(error))
+    for one in errors[:-1]:
+        warn(str(one))
     if errors:
         raise errors[-1]
     return found
