@@ -187,6 +187,37 @@ def test_in_a_notebook_comments_stand_in_its_cells(tmp_path: Path) -> None:
     assert left.hidden == 1
 
 
+@pytest.mark.parametrize(
+    ("source", "left", "told"),
+    [
+        ("table()  # numerate: ignore[NUM301]", 0, []),
+        ("# numerate: ignore\ntable()", 0, []),
+        ("'# numerate: ignore'; table()", 1, []),
+        ('"""\n# numerate: ignore\n"""', 1, []),
+        ("numerate: ignore", 1, []),
+        (
+            "table()  # numerate: ignore[NUM101]",
+            1,
+            ["a.ipynb, cell 1: numerate: ignore[NUM101] is"],
+        ),
+    ],
+)
+def test_a_comment_in_the_code_of_a_notebook_is_about_the_output_of_its_cell(
+    source: str, left: int, told: list[str]
+) -> None:
+    output = {"data": {"text/markdown": "| t | df | p |\n|-|-|-|\n| 2.05 | 28 | 0.49 |"}}
+    cells = [
+        {"cell_type": "code", "source": source, "outputs": [output]},
+        {"cell_type": "code", "source": "table()", "outputs": [output]},
+    ]
+    document = read(json.dumps({"cells": cells}), "a.ipynb")
+    found, lines = suppress(proofread(document), looked_for(all_rules(), []))
+    assert (len(found), found.hidden) == (left + 1, 1 - left)
+    assert [line.startswith(said) for line, said in zip(lines, told, strict=True)] == [True] * len(
+        told
+    )
+
+
 def test_many_of_them_take_no_long_time() -> None:
     """Each is looked at once, and so is each finding."""
     text = f"{WRONG} <!-- numerate: ignore[NUM9] --> " * 3000

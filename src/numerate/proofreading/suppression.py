@@ -29,6 +29,7 @@ class Suppression:
     end: int
     about: tuple[int, int]  # a line or a paragraph
     written: tuple[str, ...]  # codes or their beginnings; none: all
+    remark: str = ""  # where it is said, if outside the text
 
     @property
     def codes(self) -> set[str]:
@@ -56,6 +57,9 @@ class _Borders:
 
 
 def suppressions(document: Document) -> Iterator[Suppression]:
+    for remark in document.remarks:
+        for said in _SAID.finditer(remark.text):
+            yield Suppression(*said.span(), remark.about, _codes(said), remark.where)
     text, stretches = document.source.text, comments(document)
     directives = [said for start, end in stretches for said in _SAID.finditer(text, start, end)]
     if not directives:
@@ -67,8 +71,11 @@ def suppressions(document: Document) -> Iterator[Suppression]:
             paragraph = borders.paragraph(said.start())
             alone = not _has_words(shown, paragraph)
             about = borders.paragraph(said.start(), later=1) if alone else paragraph
-        codes = tuple(split_codes([said[1]])) if said[1] else ()
-        yield Suppression(said.start(), said.end(), about, codes)
+        yield Suppression(*said.span(), about, _codes(said))
+
+
+def _codes(said: re.Match[str]) -> tuple[str, ...]:
+    return tuple(split_codes([said[1]])) if said[1] else ()
 
 
 def _without(text: str, stretches: Sequence[tuple[int, int]]) -> str:
@@ -99,6 +106,7 @@ def suppress(
     about: dict[tuple[int, int], set[str]] = {}
     for one in found:
         about.setdefault(one.about, set()).update(one.codes)
+    remarked = {one.about for one in found if one.remark}
     used: set[tuple[tuple[int, int], str]] = set()
 
     def is_unwanted(said: Said) -> bool:
@@ -106,6 +114,7 @@ def suppress(
         if span is None:
             return False
         around = {borders.line(span[0]), borders.paragraph(span[0])}
+        around |= {scope for scope in remarked if scope[0] <= span[0] < scope[1]}
         hits = {(scope, said.code) for scope in around if said.code in about.get(scope, ())}
         if isinstance(said, Finding) or said.flagged:
             used.update(hits)
@@ -121,9 +130,11 @@ def _unneeded(
     used: Collection[tuple[tuple[int, int], str]],
     looked_for: frozenset[str],
 ) -> Iterator[str]:
-    place = proofread.document.source.place(one.start, one.end)
-    at = f":{place.line}:{place.column}" if place.line else f", paragraph {place.paragraph}"
-    where = f"{name_in(proofread.document.name, place)}{at}"
+    if one.remark:
+        where = f"{proofread.document.name}, {one.remark}"
+    else:
+        place = proofread.document.source.place(one.start, one.end)
+        where = f"{name_in(proofread.document.name, place)}:{place.line}:{place.column}"
     if (
         not one.written
         and looked_for >= RULES.keys()
