@@ -317,6 +317,7 @@ def _show(report: Report, wanted: Wanted) -> None:
             say(line)
     if wanted.format == "csv":  # the only one without a place for it
         say(coverage_in_words(report.coverage))
+        say(str(report.tested))
     for line in report.unneeded:
         say(line)
     for document in report.without_numerals:

@@ -28,6 +28,7 @@ def as_html(report: Report) -> str:
         f'</p>\n<p class="misfit">{escape(line)}'
         for line in (*report.unread, *report.failures, *report.misfits)
     )
+    lead += f"</p>\n<p>{escape(str(report.tested))}."
     if report.unusual:
         odd = name_some([odd.written for _, odd in report.unusual])
         lead += f"</p>\n<p>Unusual, but not flagged: {escape(odd)}."

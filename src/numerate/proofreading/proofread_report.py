@@ -14,6 +14,7 @@ from numerate.documents.source_map import name_in
 from numerate.errors import counted, printable
 from numerate.proofreading.baseline import fingerprint
 from numerate.proofreading.proofread import ProofreadDocument
+from numerate.proofreading.tested_numbers import NumberCoverage
 from numerate.proofreading.witnesses import Suspicion
 
 SHOWN = 5  # numerals that are named in a line
@@ -51,6 +52,10 @@ class Report:
             for statements, covered in proofread.coverage.items():
                 together[statements] = together.get(statements, Coverage()) + covered
         return together
+
+    @property
+    def tested(self) -> NumberCoverage:
+        return sum((proofread.tested for proofread in self.documents), NumberCoverage())
 
     @property
     def unusual(self) -> list[tuple[ProofreadDocument, Suspicion]]:

@@ -47,6 +47,7 @@ def as_sarif(report: Report) -> str:
             "models": list(report.models),
             "alarms": report.alarms,
             "summary": report.summary,
+            "numbers": report.tested.record(),
             "coverage": coverage_record(report.coverage),
             "misfits": report.misfits,
         },
