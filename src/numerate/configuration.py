@@ -60,13 +60,17 @@ class Configuration:
         return self.models[0] if self.models else None
 
     def leaves_out(self, document: str | Path) -> bool:
-        """Whether a file is not to be checked: its name, or its path from the file's folder."""
+        """Whether a file is not to be checked, by its name or its path from the folder of the
+        configuration; of a link its own count, and those of what it leads to."""
         if self.path is None:
             return False
-        path = Path(document).resolve()
-        folder = self.path.parent.resolve()
-        inside = path.relative_to(folder) if path.is_relative_to(folder) else path
-        names = (path.name, inside.as_posix())
+        names = list[str]()
+        for path, folder in (
+            (Path(document).absolute(), self.path.parent.absolute()),
+            (Path(document).resolve(), self.path.parent.resolve()),
+        ):
+            inside = path.relative_to(folder) if path.is_relative_to(folder) else path
+            names += [path.name, inside.as_posix()]
         return any(fnmatch(name, pattern) for pattern in self.files for name in names)
 
 

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from numerate.errors import NumerateError, RunError, one_line
 from numerate.storage import write
+from numerate.storage.named_files import read_bytes
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -42,7 +43,7 @@ def read_record(
 ) -> dict[str, Any]:
     """The object in a JSON file. A missing file is the caller's to explain: FileNotFoundError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         raise
     except (OSError, ValueError) as reason:

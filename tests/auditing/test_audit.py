@@ -31,13 +31,13 @@ from numerate.auditing.audit import run_audit
 from numerate.auditing.audited import CHECKED, DUPLICATE, FAILED, REPLACED, TAKEN_IN, UNREAD
 from numerate.auditing.auditor import Audit
 from numerate.auditing.looked_for import LookedFor
-from numerate.corpus.trees import LocalTree
 from numerate.documents.jsonl import JsonLinesReader
 from numerate.documents.reader import Unit
 from numerate.documents.text import TextReader
 from numerate.engines import engine
 from numerate.errors import NumerateError, SourceError
 from numerate.proofreading.wanted import Wanted
+from numerate.storage.trees import LocalTree
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,8 @@
 """Numbers of a text beside its sources: quoted, derived or unsupported, and why."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -232,3 +234,13 @@ def test_the_command_tells_what_is_unsupported(tmp_path: Path) -> None:
     assert run.stdout.splitlines()[0].split(",") == list(COLUMNS)
     run = CliRunner().invoke(app, [*arguments[:-1], "xml"])
     assert "format 'xml': expected one of terminal, json, csv" in str(run.exception)
+
+
+def test_every_source_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The ejection fraction was 41 %.")
+    gone = [str(tmp_path / name) for name in ("one.txt", "two.txt")]
+    sources = [part for source in gone for part in ("--source", source)]
+    command = [sys.executable, "-m", "numerate", "compare", str(tmp_path / "a.txt"), *sources]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.splitlines() == [f"numerate: {source}: no such file" for source in gone]

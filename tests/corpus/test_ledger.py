@@ -12,8 +12,8 @@ from numerate.corpus.extract import Rules
 from numerate.corpus.ledger import OUT, Ledger
 from numerate.corpus.schema import SPLITS
 from numerate.corpus.staging import DOCUMENTS, Staged
-from numerate.corpus.trees import File, Listing
 from numerate.documents.taken_in import taken_in
+from numerate.storage.trees import File, Listing
 
 Documents = list[tuple[str, bytes, str | None, list[str]]]
 

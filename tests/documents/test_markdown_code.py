@@ -29,6 +29,7 @@ def seen(text: str, name: str = "a.md") -> list[str]:
         ("1\n```\n2\n~~~\n3", "1"),  # never closed
         ("1\n```2``` 3", "1 3"),  # no fence, but code
         ("Use `2 of 3` or ``4 ` 5`` of 6.", "6"),
+        ("Use `<!-- 2` and 3 `-->` or 4.", "3 4"),
         ("A lone ` and 5, and\n\nanother ` and 6.", "5 6"),
         (r"An escaped \`5` and 6.", "5 6"),
         ("1 <!--\n```\n2 -->\n3\n```\n4", "1 3"),

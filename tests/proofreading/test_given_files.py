@@ -132,7 +132,7 @@ def test_in_a_folder_a_file_that_cannot_be_read_costs_nothing_else(
     assert err.startswith("numerate: a/broken.xml: not well-formed XML")
     Path("a/wrong.md").write_text(WRONG)
     assert numerate(capsys, "check", "a")[0] == 1
-    assert numerate(capsys, "check", "a/wrong.md", "a/broken.xml")[:2] == (2, "")
+    assert numerate(capsys, "check", "a/wrong.md", "a/broken.xml")[0] == 2
 
 
 @pytest.mark.parametrize(

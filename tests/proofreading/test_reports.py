@@ -82,13 +82,17 @@ def test_the_terminal_has_place_code_message_sentence_and_suggestion(report: Rep
         "  suggestion: 0.05 instead of 0.49",
         "",
         "2 findings; recomputed 3 of 3 tests.",
+        "11 numbers read: 9 tested by rules, 2 not (1 written like a year, "
+        "1 in text that is no statement to recompute).",
     ]
     assert "\x1b[1;31m0.36" in printed(report, force_terminal=True)
 
 
 def test_it_is_quiet_when_nothing_is_wrong() -> None:
     right = Report([proofread(read_text(RIGHT), select=["NUM301"])])
-    assert printed(right) == "Nothing found; recomputed 1 of 1 tests.\n"
+    assert printed(right) == (
+        "Nothing found; recomputed 1 of 1 tests.\n3 numbers read: 3 tested by rules.\n"
+    )
     set_loudness(Loudness.QUIET)
     assert printed(right) == ""
 

@@ -69,6 +69,31 @@ def marked(page: Page) -> dict[str, str]:
     return {mark.inner_text(): str(mark.get_attribute("data-level")) for mark in marks}
 
 
+def test_what_is_wrong_is_counted_and_marked_in_the_list_of_numerals(open_page: Open) -> None:
+    page = open_page()
+    write(page, f"{WRONG} Of the patients, 42 of 120 (53%) were women.")
+    expect(page.locator("#count")).to_have_text("6 numerals, 1 wrong, 1 implausible.")
+    plain, wrong, odd = (
+        page.get_by_role("button", name=name, exact=True)
+        for name in ("61, plausible here", "53, wrong, NUM101", "9000, implausible here")
+    )
+
+    def looks(of: Any) -> tuple[str, str]:
+        return of.evaluate(
+            "b => [getComputedStyle(b).backgroundColor, getComputedStyle(b).borderColor]"
+        )
+
+    assert looks(wrong) == looks(odd)
+    assert not set(looks(odd)) & set(looks(plain))
+    write(page, f"{EXAMPLE} Of the patients, 42 of 120 (53%) were women.")
+    expect(page.locator("#count")).to_have_text("6 numerals, 1 wrong.")
+    write(page, EXAMPLE)
+    page.click("#table-add")
+    page.fill("#table-text", "Term,t,df,p\nAge,2.05,28,0.49")
+    page.click("#table-form button[type=submit]")
+    expect(page.locator("#count")).to_have_text("3 numerals, 1 wrong in tables.")
+
+
 def test_write_open_replace_and_the_flag_goes(open_page: Open) -> None:
     page = open_page()
     expect(page.locator("#text")).to_have_value(EXAMPLE)

@@ -52,7 +52,7 @@ def test_a_check_without_a_model(rules: httpx.Client) -> None:
     assert answer["summary"].startswith("1 finding; recomputed 1 of 1 tests")
     assert (answer["numerals"], answer["domain"]) == ([], None)
     assert ask(rules, "check", text=text, ignore=["NUM3"])["findings"] == []
-    assert ask(rules, "check", text=f"{WRONG} % numerate: ignore")["findings"] == []
+    assert ask(rules, "check", text=f"{WRONG} <!-- numerate: ignore -->")["findings"] == []
     refused = rules.post("/v1/check", json={"text": text, "select": ["NUM7"]})
     assert (refused.status_code, refused.json()["error"][:18]) == (422, "select: got 'NUM7'")
 

@@ -9,9 +9,9 @@ import numpy as np
 from numerate.auditing.audited import DUPLICATE, FAILED, REPLACED, UNREAD, Row, document_row
 from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import LINES, Piece
-from numerate.corpus.trees import File
 from numerate.errors import DocumentError
 from numerate.hashes import Hashes, hash_of
+from numerate.storage.trees import File
 
 PACKET = 64 << 10  # bytes: an article is worked on alone, short texts together
 MOST_PIECES = 256  # of a packet

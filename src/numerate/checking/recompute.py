@@ -8,6 +8,7 @@ import numerate.checking.rules  # noqa: F401 — registers them
 from numerate.checking.finding import Finding
 from numerate.checking.reading import ReadDocument
 from numerate.checking.rule import RULES, Outcome, Rule
+from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
 from numerate.errors import one_line
 
@@ -41,6 +42,8 @@ class Recomputed:
     findings: list[Finding]
     coverage: dict[str, Coverage]  # by kind of statement: `tests`, `percentages`
     failures: list[Failure]
+    tested: list[Where] = field(default_factory=list)  # statements that were recomputed
+    lacking: list[tuple[Where, str]] = field(default_factory=list)  # others, and what they lack
 
 
 def recompute(
@@ -56,6 +59,8 @@ def recompute(
     findings: list[Finding] = []
     coverage: dict[str, Coverage] = {}
     failures: list[Failure] = []
+    tested: list[Where] = []
+    lacking: list[tuple[Where, str]] = []
     for code in sorted(RULES):
         rule = RULES[code]
         if codes is not None and code not in codes:
@@ -66,11 +71,13 @@ def recompute(
             of_kind = coverage.setdefault(rule.statements, Coverage())
             if outcome.missing is None:
                 of_kind.recomputed += 1
+                tested += outcome.places
             else:
                 of_kind.missing[outcome.missing] += 1
+                lacking += [(place, outcome.missing) for place in outcome.places]
             if outcome.finding is not None:
                 findings.append(outcome.finding)
-    return Recomputed(findings, coverage, failures)
+    return Recomputed(findings, coverage, failures, tested, lacking)
 
 
 def _is_beside(outcome: Outcome, read: ReadDocument) -> bool:

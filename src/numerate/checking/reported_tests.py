@@ -64,6 +64,13 @@ class ReportedTest:
     error: Stated | None = None  # standard error
 
     @property
+    def numbers(self) -> tuple[Where, ...]:
+        """Where the statistic, its degrees of freedom or sample size and its p-value stand."""
+        sized = self.degrees or ((self.sample,) if self.sample is not None else ())
+        found = [*(one.where for one in sized), *(one.where for one in self.candidates)]
+        return (self.statistic_at, *(where for where in found if where is not None))
+
+    @property
     def written(self) -> str:
         degrees = ", ".join(one.written for one in self.degrees)
         sign = "−" if self.statistic.value < 0 else ""

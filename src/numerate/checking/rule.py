@@ -16,6 +16,12 @@ class Outcome:
     where: Where  # the statement
     finding: Finding | None = None
     missing: str | None = None  # what would be needed: `degrees of freedom`
+    used: tuple[Where, ...] = ()  # numbers of the statement that stand elsewhere
+
+    @property
+    def places(self) -> tuple[Where, ...]:
+        """Where the numbers of the statement stand."""
+        return self.where, *self.used, *(self.finding.involved if self.finding else ())
 
 
 Recompute = Callable[[ReadDocument], Iterator[Outcome]]

@@ -11,7 +11,7 @@ from numerate.comparing.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, Co
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice, printable
-from numerate.notices import plain_console, say
+from numerate.notices import plain_console, say, warn
 from numerate.proofreading.given_files import read_document
 from numerate.tables import csv_text
 
@@ -25,10 +25,10 @@ def compare_files(
     check_choice("format", format, FORMATS)
     if [file, *sources].count(STANDARD_INPUT) > 1:
         raise NumerateError("standard input: got it twice, expected it once")
-    documents = read_document(file)
+    documents, *per_source = _read_all([file, *sources])
     if len(documents) != 1:
         raise NumerateError(f"{file}: got {len(documents)} documents, expected one")
-    read: list[Document] = [one for source in sources for one in read_document(source)]
+    read = [one for some in per_source for one in some]
     for one in read:
         if not any(piece.numbers for piece in ReadDocument(one).pieces()):
             say(f"{one.name}: no number in it, so that it supports none")
@@ -42,6 +42,23 @@ def compare_files(
     else:
         _print(file, found, verbose=verbose)
     return 1 if found.unsupported else 0
+
+
+def _read_all(files: list[str]) -> list[list[Document]]:
+    """Read each file. Where one cannot be read nothing is compared, since it may support what would
+    seem unsupported; every such file is named, and the last error is raised."""
+    found: list[list[Document]] = []
+    errors: list[NumerateError] = []
+    for file in files:
+        try:
+            found.append(read_document(file))
+        except NumerateError as error:
+            errors.append(error)
+    for one in errors[:-1]:
+        warn(str(one))
+    if errors:
+        raise errors[-1]
+    return found
 
 
 def _print(file: str, found: Comparison, *, verbose: bool) -> None:

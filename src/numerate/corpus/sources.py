@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from numerate.corpus.archives import SUFFIXES, UNREADABLE, BrokenArchiveError, members, reason
-from numerate.corpus.remote_trees import RemoteTree
-from numerate.corpus.trees import File, Listing, LocalTree, Tree, hidden
 from numerate.documents import suits, units
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError
 from numerate.places import is_remote, local_path
 from numerate.storage.filesystems import check_address
+from numerate.storage.remote_trees import RemoteTree
+from numerate.storage.trees import LINK_OUT, File, Listing, LocalTree, Tree, hidden
 
 _SPLIT_NAMES = {
     "train": ("train",),
@@ -150,7 +150,7 @@ class Source:
                 continue
             prescribed.look_at(found)
             if isinstance(found, DocumentError):
-                self._unreadable.append(found)
+                self._unreadable.append(_with_hint(found))
             elif not self._wanted(found.name):
                 self.progress.ignored += 1
             elif twin := _twin(found.name, before):
@@ -264,6 +264,12 @@ class Source:
         if hidden(name):
             return False
         return self._is_document(name) if self._is_document else suits(name, self._reading.format)
+
+
+def _with_hint(error: DocumentError) -> DocumentError:
+    if error.reason != LINK_OUT:
+        return error
+    return DocumentError(error.where, f"{LINK_OUT}, followed only with --follow-links")
 
 
 def _twin(name: str, before: list[str]) -> str | None:

@@ -51,12 +51,6 @@ def suits(name: str, format: str = AUTO) -> bool:
     return bool(_formats_of(name)) if format == AUTO else _has_suffix(name, format)
 
 
-def is_hidden(name: str) -> bool:
-    """Whether a file or a folder of this name is not meant to be seen: `.git`, or `~$paper.docx`,
-    which Word keeps beside a document that is open."""
-    return name.startswith((".", "~$"))
-
-
 def is_binary(name: str, format: str = AUTO) -> bool:
     """Whether a file of this name is read by a reader of what is no text."""
     formats = _formats_of(name) if format == AUTO else [format]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from numerate.documents.office.sheet import SheetCells
 from numerate.documents.placed_text import PlacedText
@@ -126,6 +126,14 @@ class Table:
         return Cell(row, column, texts[column], texts[0], tuple(dict.fromkeys(filter(None, above))))
 
 
+class Remark(NamedTuple):
+    """A comment that is no part of the text, such as one in the code of a notebook."""
+
+    text: str
+    where: str  # `cell 3`
+    about: tuple[int, int]  # a stretch of what was given
+
+
 class Document:
     """What a reader makes of a file, or of a part of one.
 
@@ -144,12 +152,14 @@ class Document:
         code: Sequence[tuple[int, int]] = (),
         comments: Sequence[tuple[int, int]] = (),
         parts: Sequence[Part] = (),
+        remarks: Sequence[Remark] = (),
     ) -> None:
         self.name = name
         self.id = name if id is None else id
         self.given = given
         self.code, self.comments = code, comments  # stretches of what was given that are no text
         self.parts = parts  # of what was given, each with its own lines, and `BETWEEN` before it
+        self.remarks = remarks
         self.format = ""  # by which it was read
         self.folder: Path | None = None  # that its file stands in
         self.tables = list(tables)

@@ -1,15 +1,24 @@
 """Jupyter notebooks: their Markdown, and the tables among the outputs; code is no text."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from numerate.documents.document import BETWEEN, Document
+from numerate.documents.document import BETWEEN, Document, Remark
 from numerate.documents.html_cells import outer_tables
 from numerate.documents.markdown.markdown_reader import MarkdownBody
 from numerate.documents.reader import Reader, Unit, decode_marked
 from numerate.documents.source_map import Part
 from numerate.errors import DocumentError, one_line
+
+_OUTPUT = "output of cell {}"
+_STRING_OR_COMMENT = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\n]|\\.)*+"|'
+    r"'''(?:[^\\]|\\.)*?'''|'(?:[^'\\\n]|\\.)*+'"
+    r"|#[^\n]*",
+    re.DOTALL,
+)
 
 
 class NotebookReader(Reader):
@@ -22,11 +31,14 @@ class NotebookReader(Reader):
         parts: list[Part] = []
         bodies: list[MarkdownBody] = []
         start = tables = 0
-        for name, text in _shown(_cells(unit)):
+        outputs: dict[str, tuple[int, int]] = {}
+        cells = _cells(unit)
+        for name, text in _shown(cells):
             body = MarkdownBody(text, start, tables)
             bodies.append(body)
             parts.append(Part(start, name, is_file=False))
             texts.append(text)
+            outputs[name] = outputs.get(name, (start,))[0], start + len(text)
             start += len(text) + len(BETWEEN)
             tables += len(body.tables)
         every = [table for body in bodies for table in body.tables]
@@ -34,7 +46,8 @@ class NotebookReader(Reader):
             body.refer(every)
         paragraphs = [paragraph for body in bodies for paragraph in body.paragraphs]
         given = BETWEEN.join(texts)
-        yield Document(unit.name, paragraphs, every, given=given, parts=parts)
+        remarks = list(_remarks(cells, outputs))
+        yield Document(unit.name, paragraphs, every, given=given, parts=parts, remarks=remarks)
 
 
 def _cells(unit: Unit) -> list[Any]:
@@ -64,7 +77,17 @@ def _shown(cells: list[Any]) -> Iterator[tuple[str, str]]:
         elif isinstance(outputs := cell.get("outputs"), list):
             for output in outputs:
                 if told := _output(output):
-                    yield f"output of cell {number}", told
+                    yield _OUTPUT.format(number), told
+
+
+def _remarks(cells: list[Any], outputs: dict[str, tuple[int, int]]) -> Iterator[Remark]:
+    """Comments in the code of cells, each about what its cell shows."""
+    for number, cell in enumerate(cells, 1):
+        about = outputs.get(_OUTPUT.format(number))
+        if about is not None:
+            for found in _STRING_OR_COMMENT.finditer(_text(cell.get("source"))):
+                if found[0].startswith("#"):
+                    yield Remark(found[0], f"cell {number}", about)
 
 
 def _output(output: Any) -> str:

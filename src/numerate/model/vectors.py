@@ -11,13 +11,14 @@ import zlib
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from numerate.errors import NumerateError
+from numerate.storage.named_files import open_file
 from numerate.vocabulary import UNKNOWN_WORD
 
 Floats = NDArray[np.float64]
@@ -172,7 +173,8 @@ def _lines(path: str) -> Iterator[tuple[int, bytes]]:
     no-break space; only the ASCII space separates columns.
     """
     try:
-        with cast(BinaryIO, gzip.open(path) if path.endswith(".gz") else open(path, "rb")) as file:
+        with open_file(path) as raw:
+            file = gzip.GzipFile(fileobj=raw) if path.endswith(".gz") else raw
             for number, line in enumerate(file, start=1):
                 if line := line.rstrip():
                     yield number, line

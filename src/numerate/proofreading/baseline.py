@@ -67,12 +67,8 @@ def write_baseline(
 ) -> Written:
     """Known findings of other files, and of codes that were not looked for, stay known."""
     before = _read(path) if path.exists() else []
-    files = {normpath(proofread.document.name) for proofread in documents}
-    others = [
-        known
-        for known in before
-        if normpath(known["file"]) not in files or known["code"] not in looked_for
-    ]
+    read = [proofread.document for proofread in documents]
+    files = {normpath(name) for document in read for name in (document.name, *document.files)}
     found = [
         {
             "fingerprint": fingerprint(proofread, finding),
@@ -83,6 +79,15 @@ def write_baseline(
         for proofread in documents
         for finding in proofread.in_text_order
     ]
+    again = _counted(found)
+    others = []
+    for known in before:
+        if normpath(known["file"]) in files and known["code"] in looked_for:
+            continue
+        if again[_key(known)] > 0:
+            again[_key(known)] -= 1
+        else:
+            others.append(known)
     record: dict[str, Any] = {"version": 1, "findings": [*others, *found]}
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     write(path, text.encode("utf-8", "backslashreplace"))
@@ -91,7 +96,11 @@ def write_baseline(
 
 
 def _counted(findings: Iterable[dict[str, str]]) -> Counter[tuple[str, str]]:
-    return Counter((normpath(known["file"]), known["fingerprint"]) for known in findings)
+    return Counter(map(_key, findings))
+
+
+def _key(known: dict[str, str]) -> tuple[str, str]:
+    return normpath(known["file"]), known["fingerprint"]
 
 
 def read_baseline(path: Path) -> Counter[str]:

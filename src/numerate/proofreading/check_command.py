@@ -1,7 +1,7 @@
 """`numerate check`: read, proofread, leave out what is known, report, mend what is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -11,12 +11,7 @@ from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_table_file
 from numerate.documents.taken_in import taken_in
-from numerate.errors import (
-    BROKEN,
-    WRONG_USE,
-    DocumentError,
-    SourceError,
-)
+from numerate.errors import BROKEN, FAILED, WRONG_USE, NumerateError
 from numerate.notices import plain_console, say, warn
 from numerate.places import is_remote, local_path, place_of
 from numerate.progress import PassProgress
@@ -29,7 +24,7 @@ from numerate.proofreading.asked_models import (
     named_models,
 )
 from numerate.proofreading.baseline import read_baseline, without_known, write_baseline
-from numerate.proofreading.given_files import all_files, read_document
+from numerate.proofreading.given_files import Input, all_inputs, read_document
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.printed_report import as_csv, as_json, print_report
@@ -43,81 +38,127 @@ from numerate.proofreading.wanted import Wanted, check_wanted
 from numerate.proofreading.witnesses import Model, looked_for
 
 
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What was read, the configuration of each document, and what cannot be read."""
+
+    documents: list[Document] = field(default_factory=list)
+    projects: list[Configuration] = field(default_factory=list)
+    tables: list[Document] = field(default_factory=list)  # files that --table names
+    errors: list[str] = field(default_factory=list)  # one line each
+    missing: list[Input] = field(default_factory=list)  # documents
+    missing_tables: list[Path] = field(default_factory=list)
+
+    @property
+    def lacks_named(self) -> bool:
+        """Whether anything cannot be read that was named, and not found in a folder."""
+        return bool(self.missing_tables) or not all(one.in_folder for one in self.missing)
+
+
 def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
-    """Print what was found; the exit status: 1 when there is something, or when there is a
-    document that a model does not fit, of which it cannot say that nothing is wrong; that of a
-    mistake of ours when a rule has failed."""
+    """Print the findings, then what cannot be read, and return the exit status.
+
+    It is 2 where a file that was named cannot be read, whatever is found in the others; 1 where
+    there is a finding, or a document that a model does not fit; 70 where a rule has failed.
+    """
     check_wanted(wanted, files)
     codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
-    documents, projects, unread = _read(files, wanted)
-    beside = [_read_table(file) for file in dict.fromkeys(wanted.tables)]
-    given = [table for file in beside for table in file.tables]
-    asked = models_asked(wanted, codes, open_model, documents, given)
+    inputs = _read(files, wanted)
+    documents, projects = inputs.documents, inputs.projects
+    if inputs.errors and not documents and not inputs.tables:  # no report looks like an all-clear
+        return _end(inputs, WRONG_USE)
+    given = [table for file in inputs.tables for table in file.tables]
+    asked = models_asked(wanted, codes, open_model, documents, given) if documents else []
     in_view = [(document, _without(given, document)) for document in documents]
-    # What is wrong with tables by themselves is told once, of their own files.
+    # What is wrong with tables by themselves is reported once, under their own files.
     names = {_path(document) for document in documents}
     seen: list[Table] = []
-    for file in beside:
+    for file in inputs.tables:
         project = configuration_for(file.name)
         if _path(file) not in names and not project.leaves_out(file.name):
             in_view.append((file, list(seen)))
             projects.append(project)
         seen += file.tables
     report, sought = _proofread(in_view, asked, wanted, codes)
-    report = _without_ignored(report, projects)
+    report = replace(_without_ignored(report, projects), unread=tuple(inputs.errors))
     if wanted.write_baseline:
-        assert wanted.baseline is not None
-        failed = {failure.code for proof in report.documents for failure in proof.failures}
-        written = write_baseline(wanted.baseline, report.documents, sought - failed)
-        say(f"{wanted.baseline}: {written}")
-        for line in report.failures:
-            warn(line)
-        return BROKEN if report.failures else 0
+        return _end(inputs, _write_baseline(report, sought, wanted, inputs))
     if wanted.baseline is not None:
         left = without_known(report.documents, read_baseline(wanted.baseline))
         known = len(report) - sum(map(len, left))
         report = replace(report, documents=left, known=known)
     report = _likely(report, wanted.least, wanted.least_of_models)
     _show(report, wanted)
+    for line in inputs.errors:
+        warn(line)
     mended = _fix(report) if wanted.fix else 0
     if report.failures:
         return BROKEN
+    if inputs.lacks_named:
+        return WRONG_USE
     if len(report) > mended or report.misfits:
-        return 1
-    return WRONG_USE if unread else 0
+        return FAILED
+    return WRONG_USE if inputs.errors else 0
 
 
-def _read(files: list[str], wanted: Wanted) -> tuple[list[Document], list[Configuration], int]:
-    """Documents, the configuration of each, and how many files cannot be read.
+def _end(inputs: _Inputs, status: int) -> int:
+    for line in inputs.errors:
+        warn(line)
+    return status
 
-    That ends it only if the file was named: in a folder it must not cost the others.
-    """
-    documents: list[Document] = []
-    projects: list[Configuration] = []
-    unread, found_in_folder = 0, set[str]()
-    for file, in_folder in all_files(files, wanted.input_format):
-        if in_folder:
-            found_in_folder.add(file)
-        project = configuration_for(file)
-        if project.leaves_out(file):
-            say(f"{file}: not checked, as {project.path} says")
-            continue
+
+def _write_baseline(report: Report, sought: frozenset[str], wanted: Wanted, inputs: _Inputs) -> int:
+    """Write it without losing what cannot be seen now: known findings of files that cannot be
+    read stay known, and all known findings where a table is missing that shows some of them."""
+    assert wanted.baseline is not None
+    failed = {failure.code for proof in report.documents for failure in proof.failures}
+    looked_for = frozenset() if inputs.missing_tables else sought - failed
+    say(f"{wanted.baseline}: {write_baseline(wanted.baseline, report.documents, looked_for)}")
+    for line in report.failures:
+        warn(line)
+    if report.failures:
+        return BROKEN
+    return WRONG_USE if inputs.errors else 0
+
+
+def _read(files: list[str], wanted: Wanted) -> _Inputs:
+    """Read all that can be read; what cannot be costs nothing else."""
+    inputs = _Inputs()
+    documents, projects = list[Document](), list[Configuration]()
+    in_folder = set[str]()
+    for one in all_inputs(files, wanted.input_format):
+        if one.in_folder:
+            in_folder.add(one.name)
         try:
-            read = read_document(file, wanted.input_format, wanted.field)
-        except (DocumentError, SourceError) as error:
-            if not in_folder:
-                raise
-            warn(str(error))
-            unread += 1
+            project = configuration_for(one.name)
+            if project.leaves_out(one.name):
+                say(f"{one.name}: not checked, as {project.path} says")
+                continue
+            if one.error is not None:
+                raise one.error
+            read = read_document(one.name, wanted.input_format, wanted.field)
+        except NumerateError as error:
+            inputs.missing.append(one)
+            inputs.errors.append(str(error))
         else:
             documents += read
             projects += [project] * len(read)
     parts: dict[Path, list[Path]] = {}
-    for one in documents:
-        parts.setdefault(_path(one), []).extend(Path(name).resolve() for name in one.files)
+    for document in documents:
+        takes_in = (Path(name).resolve() for name in document.files)
+        parts.setdefault(_path(document), []).extend(takes_in)
     elsewhere = taken_in(parts)
-    kept = [one.name not in found_in_folder or _path(one) not in elsewhere for one in documents]
-    return list(compress(documents, kept)), list(compress(projects, kept)), unread
+    kept = [one.name not in in_folder or _path(one) not in elsewhere for one in documents]
+    inputs.documents.extend(compress(documents, kept))
+    inputs.projects.extend(compress(projects, kept))
+    for file in dict.fromkeys(wanted.tables):
+        try:
+            inputs.tables.append(_read_table(file))
+        except NumerateError as error:
+            inputs.missing_tables.append(file)
+            inputs.errors.append(str(error))
+    inputs.errors[:] = dict.fromkeys(inputs.errors)
+    return inputs
 
 
 def _read_table(file: Path) -> Document:
@@ -276,6 +317,7 @@ def _show(report: Report, wanted: Wanted) -> None:
             say(line)
     if wanted.format == "csv":  # the only one without a place for it
         say(coverage_in_words(report.coverage))
+        say(str(report.tested))
     for line in report.unneeded:
         say(line)
     for document in report.without_numerals:

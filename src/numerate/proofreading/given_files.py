@@ -2,16 +2,19 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from numerate.configuration import OWN_FILE
-from numerate.documents import AUTO, STANDARD_INPUT, is_hidden, read_file, suits
+from numerate.documents import AUTO, STANDARD_INPUT, read_file, suits
 from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file
-from numerate.errors import SourceError, counted
+from numerate.errors import DocumentError, NumerateError, SourceError, counted
 from numerate.notices import say
 from numerate.places import is_remote, local_path, protocol_of
 from numerate.storage import files_in, read
+from numerate.storage.trees import LINK_OUT, File, LocalTree, hidden
 
 AS_TEXT = (".rst",)  # sources that people write, with markup
 
@@ -37,28 +40,69 @@ def is_read(name: str, format: str = AUTO) -> bool:
     return format == AUTO and (is_table_file(name) or name.lower().endswith(AS_TEXT))
 
 
-def all_files(given: Iterable[str], format: str = AUTO) -> Iterator[tuple[str, bool]]:
-    """Files, and of folders those that are read, in an order that does not depend on the disk; each
-    with whether it was found in a folder, and not named."""
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file to check, or what keeps it from being read."""
+
+    name: str
+    in_folder: bool = False  # found in a folder that was named, and not named itself
+    error: NumerateError | None = None
+
+
+def all_inputs(given: Iterable[str], format: str = AUTO) -> Iterator[Input]:
+    """Files, and those of folders whose format is read, in an order that does not depend on the
+    disk."""
     for name in given:
-        elsewhere = files_in(name) if is_remote(name) else []
-        if not elsewhere and (name == STANDARD_INPUT or not local_path(name).is_dir()):
-            yield name, False
+        try:
+            is_folder, inside, others = _inside(name, format)
+        except NumerateError as error:
+            yield Input(name, error=error)
             continue
-        inside = elsewhere or list(_inside(str(local_path(name)) if protocol_of(name) else name))
-        found = [file for file in inside if is_read(file, format)]
-        if not found:
-            raise SourceError(f"{name}: a folder without a file of a format that is read")
-        others = {*inside} - {*found}
-        if left_out := sum(Path(file).name != OWN_FILE for file in others):
-            kinds = f"{counted(left_out, 'file')} of other kinds"
-            say(f"{name}: {kinds} not checked; name them to have them read as text")
-        yield from ((file, True) for file in found)
+        if not is_folder:
+            yield Input(name)
+        elif not inside:
+            reason = f"{name}: a folder without a file of a format that is read"
+            yield Input(name, error=SourceError(reason))
+        else:
+            if others:
+                kinds = f"{counted(others, 'file')} of other kinds"
+                say(f"{name}: {kinds} not checked; name them to have them read as text")
+            yield from inside
 
 
-def _inside(folder: str) -> Iterator[str]:
-    """What is hidden is left out, as are the notes that Office keeps beside what is open; links to
-    folders are not followed."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not is_hidden(name))
-        yield from (os.path.join(parent, name) for name in sorted(names) if not is_hidden(name))
+def _inside(place: str, format: str) -> tuple[bool, list[Input], int]:
+    """Whether it is a folder, what is read in it, and how many files are of other kinds."""
+    if place == STANDARD_INPUT:
+        return False, [], 0
+    if is_remote(place):
+        root = place.rstrip("/")
+        names = [file.removeprefix(f"{root}/") for file in files_in(place)]
+        found: Iterable[File | DocumentError] = [File(name, 0, 0) for name in names]
+        is_folder = bool(names)
+    else:
+        root = str(local_path(place)) if protocol_of(place) else place
+        is_folder = os.path.isdir(root)
+        found = LocalTree(Path(root)).files(partial(_is_wanted, format)) if is_folder else []
+    inside, others = list[Input](), 0
+    for one in found:
+        if isinstance(one, DocumentError):
+            inside.append(_unread(root, one))
+        elif _is_wanted(format, one.name):
+            inside.append(Input(_join(root, one.name), in_folder=True))
+        elif not hidden(one.name):
+            others += Path(one.name).name != OWN_FILE
+    return is_folder, inside, others
+
+
+def _is_wanted(format: str, name: str) -> bool:
+    return is_read(name, format) and not hidden(name)
+
+
+def _unread(root: str, error: DocumentError) -> Input:
+    name = root if error.where == "." else _join(root, error.where)
+    hint = "; name it to have it read" if error.reason == LINK_OUT else ""
+    return Input(name, in_folder=True, error=DocumentError(name, f"{error.reason}{hint}"))
+
+
+def _join(root: str, name: str) -> str:
+    return f"{root}/{name}" if is_remote(root) else os.path.join(root, name)

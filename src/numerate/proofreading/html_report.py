@@ -25,8 +25,10 @@ from numerate.report.page import Section, escape, page
 def as_html(report: Report) -> str:
     lead = escape(report.summary)
     lead += "".join(
-        f'</p>\n<p class="misfit">{escape(line)}' for line in (*report.failures, *report.misfits)
+        f'</p>\n<p class="misfit">{escape(line)}'
+        for line in (*report.unread, *report.failures, *report.misfits)
     )
+    lead += f"</p>\n<p>{escape(str(report.tested))}."
     if report.unusual:
         odd = name_some([odd.written for _, odd in report.unusual])
         lead += f"</p>\n<p>Unusual, but not flagged: {escape(odd)}."

@@ -39,11 +39,13 @@ def as_json(report: Report) -> str:
         "min_probability": report.min_probability,
         "min_probability_of_models": report.min_probability_of_models,
         "less_likely": report.less_likely,
+        "numbers": report.tested.record(),
         "coverage": coverage_record(report.coverage),
         "documents": [
             {
                 "file": proofread.document.name,
                 "numerals": proofread.numerals,
+                "numbers": proofread.tested.record(),
                 "findings": len(proofread),
                 "hidden": proofread.hidden,
                 "coverage": coverage_record(proofread.coverage),
@@ -62,6 +64,7 @@ def as_json(report: Report) -> str:
             for proofread, odd in report.unusual
         ],
         "failures": report.failures,
+        "unread": list(report.unread),
         "unneeded_suppressions": list(report.unneeded),
         "findings": [finding_record(proofread, finding) for proofread, finding in report],
     }
@@ -76,8 +79,8 @@ def as_csv(report: Report) -> str:
 def print_report(report: Report, console: Console, *, verbose: bool = False) -> None:
     """Each finding with its place, its sentence, its evidence and what is suggested.
 
-    What failed, and a document that a model does not fit, is told first. Where nothing is found,
-    it is one line, and none for those who want it quiet.
+    Rules that failed, and documents that a model does not fit, come first; how many numbers were
+    tested comes last. Where nothing is found, nothing is printed for those who want it quiet.
     """
     for line in (*report.failures, *report.misfits):
         console.print(Text(printable(line), style="bold yellow"), soft_wrap=True)
@@ -112,6 +115,8 @@ def print_report(report: Report, console: Console, *, verbose: bool = False) -> 
         places = [f"{printable(one.written)} ({location(of, one.where)})" for of, one in odd]
         said = f"Unusual, but not flagged: {name_some(places)}. --alarms 0.1 says why."
         console.print(Text(said), soft_wrap=True)
+    if len(report) or not is_quiet():
+        console.print(f"{report.tested}.", highlight=False, soft_wrap=True)
 
 
 def _print_indented(console: Console, text: Text) -> None:

@@ -16,6 +16,7 @@ from numerate.errors import counted
 from numerate.proofreading.heard import Heard, Key, precision_of
 from numerate.proofreading.joining import UNFITTED, Joining, probability
 from numerate.proofreading.selection import chosen_codes
+from numerate.proofreading.tested_numbers import NumberCoverage, tested_numbers
 from numerate.proofreading.witnesses import ALARMS, Model, Suspicion, Testimony, hear
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class ProofreadDocument(Sequence[Finding]):
     fits: "tuple[Fit, ...]" = ()  # whether it is of the kind that each language model knows
     hidden: int = 0  # findings that the reader does not want to hear of again
     failures: tuple[Failure, ...] = ()  # rules that broke
+    recomputed: Recomputed | None = field(default=None, repr=False, compare=False)
+    judged: tuple[Where, ...] = field(default=(), repr=False, compare=False)  # numerals, by models
     parts: Parts | None = field(default=None, repr=False, compare=False)  # none: not known any more
 
     @property
@@ -131,9 +134,15 @@ class ProofreadDocument(Sequence[Finding]):
 
     @cached_property
     def numerals(self) -> int:
-        """All numbers of the document, of text and tables."""
+        """How many numbers its text and tables have."""
         own = (one for one in self.read.pieces() if not self.read.is_beside(one.place))
         return sum(len(piece.numbers) for piece in own)
+
+    @cached_property
+    def tested(self) -> NumberCoverage:
+        """How many numbers rules and models have tested, and why not the others."""
+        recomputed = self.recomputed or Recomputed([], {}, [])
+        return tested_numbers(self.read, recomputed, self.judged)
 
     def order(self, where: Where) -> tuple[int, ...]:
         """Text first, as it is read; then tables, cell by cell."""
@@ -198,7 +207,14 @@ def joined(
     parts = Parts(recomputed.findings, suspicions, joining)
     failures = tuple(recomputed.failures)
     result = ProofreadDocument(
-        read, (), recomputed.coverage, fits=fits, failures=failures, parts=parts
+        read,
+        (),
+        recomputed.coverage,
+        fits=fits,
+        failures=failures,
+        recomputed=recomputed,
+        judged=tuple(one.where for one in suspicions if one.counts),
+        parts=parts,
     )
     result = result.without(lambda _: False)
     told_of = {finding.where for finding in result}

@@ -15,6 +15,7 @@ from numerate.documents.source_map import name_in
 from numerate.errors import counted, printable
 from numerate.proofreading.baseline import fingerprint
 from numerate.proofreading.proofread import ProofreadDocument
+from numerate.proofreading.tested_numbers import NumberCoverage
 from numerate.proofreading.witnesses import Suspicion
 
 SHOWN = 5  # numerals that are named in a line
@@ -36,6 +37,7 @@ class Report:
     min_probability_of_models: float = 0.0  # of what only models say
     less_likely: int = 0  # findings below it
     unneeded: tuple[str, ...] = ()  # suppressions, one line each
+    unread: tuple[str, ...] = ()  # files that cannot be read, one line each
 
     def __iter__(self) -> Iterator[tuple[ProofreadDocument, Finding]]:
         """The most probable first, whatever file they are of."""
@@ -52,6 +54,10 @@ class Report:
             for statements, covered in proofread.coverage.items():
                 together[statements] = together.get(statements, Coverage()) + covered
         return together
+
+    @property
+    def tested(self) -> NumberCoverage:
+        return sum((proofread.tested for proofread in self.documents), NumberCoverage())
 
     @property
     def unusual(self) -> list[tuple[ProofreadDocument, Suspicion]]:
@@ -86,6 +92,8 @@ class Report:
             found += ", but no all-clear"
         if broken := self.failures:
             found += f", {counted(len(broken), 'rule')} failed"
+        if self.unread:
+            found += f", {counted(len(self.unread), 'file')} not read"
         if self.known:
             found += f", {self.known} known from the baseline"
         if self.less_likely:

@@ -47,6 +47,7 @@ def as_sarif(report: Report) -> str:
             "models": list(report.models),
             "alarms": report.alarms,
             "summary": report.summary,
+            "numbers": report.tested.record(),
             "coverage": coverage_record(report.coverage),
             "misfits": report.misfits,
         },
@@ -56,12 +57,13 @@ def as_sarif(report: Report) -> str:
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    """Whether it went well; rules that broke are notifications."""
+    """Whether it went well; rules that failed and files that cannot be read are notifications."""
     failed = [
         {"level": "error", "message": {"text": line}, "associatedRule": {"id": failure.code}}
         for proofread in report.documents
         for failure, line in zip(proofread.failures, failures_of(proofread), strict=True)
     ]
+    failed += [{"level": "error", "message": {"text": line}} for line in report.unread]
     return {"executionSuccessful": not failed, "toolExecutionNotifications": failed}
 
 

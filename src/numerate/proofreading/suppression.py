@@ -1,24 +1,25 @@
-"""What writers say of findings in the text itself: `numerate: ignore`, `numerate: ignore[NUM101]`.
+"""Comments that hide findings: `numerate: ignore`, `numerate: ignore[NUM101]`.
 
-At the end of a line it is about that line; on a line of its own, usually in a comment, about the
-paragraph it stands in, or about the next one if it stands alone.
+At the end of a line a comment is about that line; on a line of its own about the paragraph it
+stands in, or about the next one if it stands alone. Outside comments the words do nothing.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from numerate.checking.finding import Finding
 from numerate.checking.rule import RULES
+from numerate.documents.document import Document
 from numerate.documents.source_map import name_in
+from numerate.proofreading.comments import comments
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.proofread import ProofreadDocument, Said
 from numerate.proofreading.selection import all_rules, codes_like, split_codes
 
 _SAID = re.compile(r"numerate:[ \t]*ignore(?![\w-])(?:[ \t]*\[([^\]\n]{0,200})\])?", re.IGNORECASE)
-_MARKS = re.compile(r"[\s%#*{}()<>!.;:,/\\-]+")  # of comments
-LONG = 1000  # characters
+_WORD = re.compile(r"[^\s%#*{}()<>!.;:,/\\-]")  # or anything but marks
 _BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
 
 
@@ -28,6 +29,7 @@ class Suppression:
     end: int
     about: tuple[int, int]  # a line or a paragraph
     written: tuple[str, ...]  # codes or their beginnings; none: all
+    remark: str = ""  # where it is said, if outside the text
 
     @property
     def codes(self) -> set[str]:
@@ -54,40 +56,57 @@ class _Borders:
         return self._firsts[index], self._lasts[index]
 
 
-def suppressions(text: str) -> Iterator[Suppression]:
-    borders = _Borders(text)
-    for said in _SAID.finditer(text):
+def suppressions(document: Document) -> Iterator[Suppression]:
+    for remark in document.remarks:
+        for said in _SAID.finditer(remark.text):
+            yield Suppression(*said.span(), remark.about, _codes(said), remark.where)
+    text, stretches = document.source.text, comments(document)
+    directives = [said for start, end in stretches for said in _SAID.finditer(text, start, end)]
+    if not directives:
+        return
+    borders, shown = _Borders(text), _without(text, stretches)
+    for said in directives:
         about = line = borders.line(said.start())
-        if not _words(text, said, line):
+        if not _has_words(shown, line):
             paragraph = borders.paragraph(said.start())
-            alone = not _words(text, said, paragraph)
+            alone = not _has_words(shown, paragraph)
             about = borders.paragraph(said.start(), later=1) if alone else paragraph
-        codes = tuple(split_codes([said[1]])) if said[1] else ()
-        yield Suppression(said.start(), said.end(), about, codes)
+        yield Suppression(*said.span(), about, _codes(said))
 
 
-def _words(text: str, said: re.Match[str], within: tuple[int, int]) -> str:
-    """What else stands there, but for the marks of comments; a long text has words."""
-    if within[1] - within[0] > LONG:
-        return text[within[0] : within[0] + LONG]
-    return _MARKS.sub("", text[within[0] : said.start()] + text[said.end() : within[1]])
+def _codes(said: re.Match[str]) -> tuple[str, ...]:
+    return tuple(split_codes([said[1]])) if said[1] else ()
+
+
+def _without(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+    """The text with spaces for comments, all else in its place."""
+    pieces, done = list[str](), 0
+    for start, end in stretches:
+        pieces += [text[done:start], " " * (end - start)]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _has_words(shown: str, within: tuple[int, int]) -> bool:
+    return _WORD.search(shown, *within) is not None
 
 
 def suppress(
     proofread: ProofreadDocument, looked_for: frozenset[str]
 ) -> tuple[ProofreadDocument, list[str]]:
-    """Without what the writer has looked at, and a line for each suppression that is not needed.
+    """Leave out what the writer has looked at; with a line for each suppression that is not needed.
 
-    Only what has the code is left out: what else is said of the numeral is told. Of codes that
-    were not looked for, nobody can tell whether they are needed.
+    Only findings of these codes are left out, not what else is said of the numeral. Suppressions of
+    codes that were not looked for may be needed, and are not reported.
     """
-    found = list(suppressions(proofread.document.source.text))
+    found = list(suppressions(proofread.document))
     if not found:
         return proofread, []
     borders = _Borders(proofread.document.source.text)
     about: dict[tuple[int, int], set[str]] = {}
     for one in found:
         about.setdefault(one.about, set()).update(one.codes)
+    remarked = {one.about for one in found if one.remark}
     used: set[tuple[tuple[int, int], str]] = set()
 
     def is_unwanted(said: Said) -> bool:
@@ -95,6 +114,7 @@ def suppress(
         if span is None:
             return False
         around = {borders.line(span[0]), borders.paragraph(span[0])}
+        around |= {scope for scope in remarked if scope[0] <= span[0] < scope[1]}
         hits = {(scope, said.code) for scope in around if said.code in about.get(scope, ())}
         if isinstance(said, Finding) or said.flagged:
             used.update(hits)
@@ -110,9 +130,11 @@ def _unneeded(
     used: Collection[tuple[tuple[int, int], str]],
     looked_for: frozenset[str],
 ) -> Iterator[str]:
-    place = proofread.document.source.place(one.start, one.end)
-    at = f":{place.line}:{place.column}" if place.line else f", paragraph {place.paragraph}"
-    where = f"{name_in(proofread.document.name, place)}{at}"
+    if one.remark:
+        where = f"{proofread.document.name}, {one.remark}"
+    else:
+        place = proofread.document.source.place(one.start, one.end)
+        where = f"{name_in(proofread.document.name, place)}:{place.line}:{place.column}"
     if (
         not one.written
         and looked_for >= RULES.keys()

@@ -1,4 +1,5 @@
-"""Places on any file system that fsspec knows, used like those of this machine.
+"""Places on any file system that fsspec knows, used like those of this machine; and the walk over
+folders (`trees.py`, `remote_trees.py`).
 
 What is read is mirrored in the cache, what is written is filled here and published whole. For a
 path of this machine nothing of this is done, and fsspec is not even imported.

@@ -100,7 +100,7 @@ def _means(read: ReadDocument) -> Iterator[Outcome]:
         elif not _tells(one):
             yield Outcome(one.where, missing="decimals")
         elif any(_sums(one.mean.number, size) for size in one.sizes):
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=_wheres(one.mean, one.size))
         else:
             near = round(float(one.mean) * one.sizes[-1])
             size = one.sizes[-1]
@@ -121,7 +121,7 @@ def _deviations(read: ReadDocument) -> Iterator[Outcome]:
         elif not any(_sums(one.mean.number, size) for size in one.sizes) or any(
             _has_squares(one, one.deviation.number, size) for size in one.sizes if size > 1
         ):
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=_wheres(one.deviation, one.mean, one.size))
         else:
             said = f"no sum of squares of {one.sizes[-1]} whole numbers gives {one.deviation}"
             message = (
@@ -163,7 +163,7 @@ def _bounded(read: ReadDocument) -> Iterator[Outcome]:
         room = max(0.0, mean.high - low.low) * max(0.0, high.high - mean.low)
         greatest = math.sqrt(room * size / max(size - 1, 1))
         if one.deviation.interval.low <= greatest:
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=involved)
             continue
         said = f"at most √(({one.mean} − {least}) × ({most} − {one.mean})) ≈ {greatest:.3g}"
         message = (

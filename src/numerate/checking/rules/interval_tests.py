@@ -58,7 +58,7 @@ def _against_p(read: ReadDocument) -> Iterator[Outcome]:
         agree = stated.low < level if excludes else stated.high >= level
         factor = (_SMALL if excludes else _LARGE) if agree else _DECISIONS
         if stated.meets(Interval(implied.low / factor, implied.high * factor)):
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=involved_in(one.p_at, one.estimate, one.low, one.high))
             continue
         said = f"{one.written} gives p ≈ {math.sqrt(max(implied.low, 1e-300) * implied.high):.2g}"
         contains = "excludes" if excludes else "contains"
@@ -110,7 +110,7 @@ def _against_error(read: ReadDocument) -> Iterator[Outcome]:
         quantile = normal_quantile(1 - one.level)
         implied = Interval(half.low / t_quantile(1 - one.level, _FEWEST), half.high / quantile)
         if one.error.interval.meets(implied):
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=involved_in(one.error, one.estimate, one.low, one.high))
             continue
         expected = (half.low + half.high) / 2 / quantile
         said = f"({one.high} − {one.low}) / (2 × {quantile:.2f}) = {expected:.3g}"
@@ -133,7 +133,7 @@ def _error_of_deviation(read: ReadDocument) -> Iterator[Outcome]:
             deviation.low / math.sqrt(one.sizes[-1]), deviation.high / math.sqrt(one.sizes[0])
         )
         if error.meets(implied):
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=involved_in(one.error, one.deviation, one.size))
             continue
         expected = float(one.deviation) / math.sqrt(one.sizes[-1])
         said = f"{one.deviation} / √{one.size} = {expected:.3g}"

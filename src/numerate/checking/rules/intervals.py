@@ -45,7 +45,7 @@ def _outside(read: ReadDocument) -> Iterator[Outcome]:
         estimate = one.estimate.interval
         within = Interval(low.low, high.high)
         if within.meets(estimate) or any(map(within.meets, _on_other_scales(one, estimate))):
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=involved_in(one.estimate, one.low, one.high))
             continue
         side = "below" if estimate.high < low.low else "above"
         said = f"{one.estimate} lies {side} the interval from {one.low} to {one.high}"
@@ -73,7 +73,7 @@ def _on_other_scales(one: ReportedInterval, estimate: Interval) -> Iterator[Inte
 def _order(read: ReadDocument) -> Iterator[Outcome]:
     for one in read.by(intervals_of):
         if is_in_order(one) or _AGO.search(one.around):  # the older first
-            yield Outcome(one.where)
+            yield Outcome(one.where, used=involved_in(one.low, one.high))
             continue
         said = f"{one.low} > {one.high}"
         message = f"The bounds of the interval are in the wrong order: {one.written}."
@@ -129,7 +129,7 @@ def _symmetry(one: ReportedInterval) -> Outcome | None:
     estimate = one.estimate.interval
     allowed = _allowed(one, one.scale, centre)
     if allowed.meets(estimate) or not _contains(one):
-        return Outcome(one.where)
+        return Outcome(one.where, used=involved_in(one.estimate, one.low, one.high))
     middle = "geometric mean" if one.scale.is_log else "middle"
     value = f"{(centre.low + centre.high) / 2:.{max(one.estimate.number.precision, 0) + 1}f}"
     value = value.replace("-", "−")

@@ -133,8 +133,10 @@ def _in_sentence(
             if cell is None or not cell.numbers or count_digits(cell.numbers[0].written) < 2:
                 continue
             stands = cell.numbers[0]
-            if normalise(stands.written) in here:
-                yield Outcome(cell.of(stands))
+            written = normalise(stands.written)
+            if written in here:
+                same = [number for number in numbers if normalise(number.written) == written]
+                yield Outcome(cell.of(stands), used=tuple(map(piece.of, same)))
                 continue
             odd = [
                 number

@@ -141,10 +141,11 @@ def _in_piece(piece: Piece) -> Iterator[Outcome]:
             continue
         size = int(whole.number.value)
         percentage = share.percentage.number
+        used = (share.count.where, whole.where, share.percentage.where)
         if any(fits(count, other, percentage) for other in {size, *others}):
-            yield Outcome(where)
+            yield Outcome(where, used=used)
         elif _OVER_TIME.search(shape.sentence(share.at, share.end).lower()):
-            yield Outcome(where, missing="what it was estimated from")
+            yield Outcome(where, missing="what it was estimated from", used=used)
         else:
             found = contradiction("NUM101", share.count, whole, size, share.percentage, "")
             if share.whole is not None:

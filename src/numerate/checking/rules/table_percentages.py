@@ -62,7 +62,7 @@ class _Table(TableOfShares):
         assert share.whole is not None
         size = int(share.whole.number.value)
         if share.fits_own():
-            yield Outcome(where)
+            yield Outcome(where, used=(share.whole.where,))
         elif not (share.is_said or self.is_percentage(row, column)) or share.part > size:
             return
         elif self._are_of_wholes and not self._is_made_to_fit(share, size):

@@ -229,7 +229,7 @@ def _checked_alike(code: str, lines: Sequence[_Line]) -> Iterator[Outcome]:
         where = line.place.place
         if line.holds:
             if are_parts or good == len(lines):
-                yield Outcome(where)
+                yield Outcome(where, used=tuple(one.where for one in (line.total, *line.parts)))
         elif line.may_be_average:
             continue
         elif are_parts or (line.is_sum and may_be and is_near(line.stated, line.values)):
@@ -247,7 +247,7 @@ def _header(
         return
     whole, parts = sizes[total].value, [sizes[c].value for c in members]
     if whole == sum(parts):
-        yield Outcome(sizes[total].where)
+        yield Outcome(sizes[total].where, used=tuple(one.where for one in stated))
     elif is_near(whole, parts) and all(whole != sum(parts) - part for part in parts):
         yield Outcome(sizes[total].where, wrong_sum("NUM113", stated[1:], stated[0]))
 

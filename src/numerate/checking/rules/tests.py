@@ -164,11 +164,11 @@ def _may_be_corrected(
 
 def _judge(test: ReportedTest, methods: MethodsOfTests) -> _Judged:
     if any(candidate.p.is_corrected for candidate in test.candidates) or is_corrected(test.around):
-        return _Judged(test, Outcome(test.where, missing=_MANY_TESTS))
+        return _Judged(test, Outcome(test.where, missing=_MANY_TESTS, used=test.numbers))
     recomputed = recomputed_p(test)
     if recomputed is None:
         return _Judged(test, _by_least_p(test, methods))
-    holds = Outcome(test.where)
+    holds = Outcome(test.where, used=test.numbers)
     finding = _finding(test, recomputed_p(test, cut_off=False) or recomputed)
     fails = Outcome(test.where, finding)
     for candidate in test.candidates:
@@ -178,7 +178,7 @@ def _judge(test: ReportedTest, methods: MethodsOfTests) -> _Judged:
         if any(said.meets(other) for other in _other_readings(test)):
             return _Judged(test, holds)
         if _may_be_corrected(test, said, recomputed, methods):
-            missing = Outcome(test.where, missing=_MANY_TESTS)
+            missing = Outcome(test.where, missing=_MANY_TESTS, used=test.numbers)
             return _Judged(test, missing if _COMPARED.search(test.around) else fails, _MANY_TESTS)
         if test.kind == Z and methods.ranked:
             near, exact = (
@@ -186,7 +186,7 @@ def _judge(test: ReportedTest, methods: MethodsOfTests) -> _Judged:
                 for factor in (_NEAR, _EXACT)
             )
             if said.meets(exact):
-                missing = Outcome(test.where, missing=_EXACTLY)
+                missing = Outcome(test.where, missing=_EXACTLY, used=test.numbers)
                 return _Judged(test, missing if said.meets(near) else fails, _EXACTLY)
         is_repeated = test.kind == F and test.degrees[0].interval.low > 1 and methods.repeated
         if is_repeated and said.meets(_corrected_for_sphericity(test)):
@@ -198,10 +198,10 @@ def _by_least_p(test: ReportedTest, methods: MethodsOfTests) -> Outcome:
     """Without degrees of freedom: it can be told only if none would do."""
     least = least_p(test)
     if least is None or methods.one_sided:
-        return Outcome(test.where, missing=_missing(test))
+        return Outcome(test.where, missing=_missing(test), used=test.numbers)
     possible = Interval(least, 1.0)
     if any(candidate.p.interval.meets(possible) for candidate in test.candidates):
-        return Outcome(test.where, missing=_missing(test))
+        return Outcome(test.where, missing=_missing(test), used=test.numbers)
     return Outcome(test.where, _finding(test, possible, is_bound=True))
 
 
@@ -214,13 +214,13 @@ def _of_estimates(read: ReadDocument) -> Iterator[Outcome]:
             yield Outcome(test.where, missing="decimals")
             continue
         quotient = test.estimate.interval / error
+        places = (test.statistic_at, test.estimate.where, test.error.where)
         if _absolute(quotient).meets(magnitude(test)):
-            yield Outcome(test.where)
+            yield Outcome(test.where, used=places)
             continue
         expected = float(test.estimate) / float(test.error)
         said = f"{test.estimate} / {test.error} = {expected:.{max(test.statistic.precision, 0)}f}"
         said = said.replace("-", "−")
-        places = (test.statistic_at, test.estimate.where, test.error.where)
         message = f"{test.written} is not the estimate divided by its standard error: {said}."
         yield Outcome(
             test.where,

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 _FENCE = re.compile(r"^[ \t]*(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)$", re.MULTILINE)
@@ -19,11 +19,25 @@ def code_and_comments(text: str, name: str) -> tuple[Stretches, Stretches]:
     """Where they stand, in their order; code between backticks or tildes only in files of
     Markdown, and in what has no suffix, such as what somebody typed."""
     is_markdown = PurePath(name.lower().removesuffix(".gz")).suffix in _MARKDOWN
-    fences, comments = fences_and_comments(text, tildes=is_markdown)
-    if not is_markdown or "`" not in text:
-        return fences, comments
-    others = sorted([*fences, *comments])
-    return sorted([*fences, *_inline(text, others)]), comments
+    if not is_markdown:
+        return fences_and_comments(text, tildes=False)
+    return markdown_code_and_comments(text)
+
+
+def markdown_code_and_comments(text: str) -> tuple[Stretches, Stretches]:
+    """Fences and code between backticks, and comments: whichever begins first holds the others."""
+    if "`" not in text:
+        return fences_and_comments(text)
+    code, comments = Stretches(), Stretches()
+    inline, done = _Inline(text), 0
+    fence, comment = _fence(text, _FENCE, 0), _comment(text, 0)
+    while found := [one for one in (fence, inline.next(done, fence), comment) if one is not None]:
+        first = min(found, key=lambda one: one[0])
+        (comments if first is comment else code).append(first)
+        done = first[1]
+        fence = _fence(text, _FENCE, done) if fence and fence[0] < done else fence
+        comment = _comment(text, done) if comment and comment[0] < done else comment
+    return code, comments
 
 
 def fences_and_comments(text: str, *, tildes: bool = True) -> tuple[Stretches, Stretches]:
@@ -87,21 +101,34 @@ class Backticks:
         return same[later] + end - start if later < len(same) else None
 
 
-def _inline(text: str, others: Stretches) -> Iterator[tuple[int, int]]:
-    """Between as many backticks, within a paragraph."""
-    borders = [blank.start() for blank in _BLANK.finditer(text)]
-    runs = [
-        ticks.span() for ticks in _TICKS.finditer(text) if stretch_at(others, ticks.start()) is None
-    ]
-    backticks = Backticks(runs)
-    done = 0
-    for start, end in runs:
-        if start < done or text[start - 1 : start] == "\\":
-            continue
-        close = backticks.close(start, end)
-        if close is not None and bisect_right(borders, start) == bisect_right(borders, close - 1):
-            yield start, close
-            done = close
+class _Inline:
+    """Code between as many backticks, within a paragraph and before the next fence."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._borders = [blank.start() for blank in _BLANK.finditer(text)]
+        self._runs = [ticks.span() for ticks in _TICKS.finditer(text)]
+        self._backticks = Backticks(self._runs)
+        self._at = 0
+
+    def next(self, done: int, fence: tuple[int, int] | None) -> tuple[int, int] | None:
+        """The next from there on; it is asked for in the order of the text."""
+        while self._at < len(self._runs):
+            start, end = self._runs[self._at]
+            if fence is not None and start >= fence[0]:
+                return None  # it is looked for again behind the fence
+            close = None
+            if start >= done and self._text[start - 1 : start] != "\\":
+                close = self._backticks.close(start, end)
+            if close is not None and self._is_one(start, close, fence):
+                return start, close
+            self._at += 1
+        return None
+
+    def _is_one(self, start: int, close: int, fence: tuple[int, int] | None) -> bool:
+        is_before = fence is None or close <= fence[0]
+        within = bisect_right(self._borders, start) == bisect_right(self._borders, close - 1)
+        return is_before and within
 
 
 def stretch_at(stretches: Sequence[tuple[int, int]], offset: int) -> tuple[int, int] | None:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from numerate.documents import is_hidden
 from numerate.documents.document import BETWEEN
 from numerate.documents.reader import MAX_DOCUMENT, UTF_16, decode_marked, decode_text
 from numerate.documents.source_map import Part
 from numerate.errors import DocumentError
+from numerate.storage.trees import is_hidden
 
 MAX_INPUTS = 1000
 _DECLARED = re.compile(

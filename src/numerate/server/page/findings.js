@@ -13,8 +13,10 @@ export function marksOf(numerals, findings) {
     const { start, end, written, code } = finding;
     if (start === null) continue;
     const known = marks.get(start) ?? { start, end, written };
-    const level = code === UNLIKELY ? known.level : "wrong";
-    marks.set(start, { ...known, level, verdict: known.verdict ?? code, finding: index });
+    const isOdd = code === UNLIKELY;
+    const level = isOdd ? "implausible" : "wrong";
+    const label = isOdd ? known.verdict ?? code : `wrong, ${code}`;
+    marks.set(start, { ...known, level, label, verdict: known.verdict ?? code, finding: index });
   }
   return apart([...marks.values()]);
 }

@@ -100,7 +100,7 @@ async function checkText() {
     findings.show(found, answer.summary);
     busy(false);
     list();
-    find("count").textContent = hasModel ? countLine(numerals, misfit) : "";
+    find("count").textContent = hasModel ? countLine(editor.findings, found, misfit) : "";
     refresh();
   } catch (error) {
     failed(error, checkText);

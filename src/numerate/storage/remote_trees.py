@@ -9,9 +9,9 @@ from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
-from numerate.corpus.trees import File, Found
 from numerate.storage.filesystems import filesystem, told
 from numerate.storage.stored_files import Entry
+from numerate.storage.trees import File, Found
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

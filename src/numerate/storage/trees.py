@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 from socket import gethostname
 from typing import NamedTuple, Protocol
 
-from numerate.documents import is_hidden
 from numerate.errors import DocumentError, SourceError
+from numerate.storage.named_files import open_file
 
-LINK_OUT = "a link out of the source, followed only with --follow-links"
+LINK_OUT = "a link out of the folder"
 
 
 class File(NamedTuple):
@@ -57,7 +57,11 @@ class Tree(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalTree:
-    """Links that lead out of it are told, and followed only where asked."""
+    """A folder or a file of this machine.
+
+    Hidden files and folders are left out, and so is what is no regular file. Links that lead out
+    of the folder are errors, unless `follow_links`.
+    """
 
     root: Path
     follow_links: bool = False
@@ -73,7 +77,7 @@ class LocalTree:
         return self.root.is_dir()
 
     def open(self, name: str = "") -> BufferedReader:
-        return (self.root / name).open("rb")
+        return open_file(self.root / name)
 
     def opened(self, names: list[str]) -> Iterator[BufferedReader | OSError]:
         for name in names:
@@ -126,10 +130,9 @@ class LocalTree:
         """
         try:
             with os.scandir(self.root / folder) as entries:
-                names = [f"{folder}{e.name}{'/' if _is_folder(e) else ''}" for e in entries]
+                shown = [entry for entry in entries if not hidden(entry.name)]
+                names = [f"{folder}{e.name}{'/' if _is_folder(e) else ''}" for e in shown]
         except OSError as error:
-            if hidden(folder):
-                return []
             return [DocumentError(folder.rstrip("/") or ".", f"cannot be read: {error.strerror}")]
         names.sort()
         found: list[str | DocumentError] = []
@@ -137,7 +140,7 @@ class LocalTree:
             if name.endswith("/"):
                 is_link = os.path.islink(self.root / name.rstrip("/"))
                 if is_link and not self.follow_links:
-                    if self._is_link_out(name) and not hidden(name):
+                    if self._is_link_out(name):
                         found.append(DocumentError(name.rstrip("/"), LINK_OUT))
                     continue
                 if self.follow_links:
@@ -204,8 +207,14 @@ class Listing:
         return found.hexdigest()
 
 
+def is_hidden(name: str) -> bool:
+    """Whether a file or a folder of this name is not meant to be seen: `.git`, or `~$paper.docx`,
+    which Word keeps beside a document that is open."""
+    return name.startswith((".", "~$"))
+
+
 def hidden(name: str) -> bool:
-    """Whether it, or a folder that it is in, is not meant to be seen."""
+    """Whether a file, or a folder that it is in, is not meant to be seen."""
     return any(is_hidden(part) or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
