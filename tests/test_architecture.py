@@ -24,6 +24,7 @@ LAYERS: list[set[str]] = [
         "lazily",
         "atomic",
         "data_frames",
+        "folder_kind",
         "hashes",
         "records",
         "numeral",

@@ -36,6 +36,7 @@ from numerate.documents.reader import Unit
 from numerate.documents.text import TextReader
 from numerate.engines import engine
 from numerate.errors import NumerateError, SourceError
+from numerate.folder_kind import temporary_name
 from numerate.proofreading.wanted import Wanted
 from numerate.storage.trees import LocalTree
 
@@ -446,7 +447,7 @@ def test_another_way_of_looking_is_refused_unless_all_begins_anew(tmp_path: Path
     with pytest.raises(SourceError, match="no such"):
         audited(tmp_path / "gone", out, what=other, force=True)
     assert files(out) == before
-    (out / ".summary.json.k1ll3d").write_bytes(b"{")
+    (out / temporary_name("summary.json")).write_bytes(b"{")  # of an audit that was killed
     assert audited(tmp_path / "notes", out, what=other, force=True).sums["findings"] == 0
     assert findings(out) == []
     assert files(out).keys() == before.keys()
@@ -458,7 +459,7 @@ def test_the_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("five years")
     for force in (False, True):
-        with pytest.raises(NumerateError, match=r"mine: holds thesis.txt, expected a new folder"):
+        with pytest.raises(NumerateError, match=r"mine: holds thesis.txt, which numerate did"):
             audited(tmp_path / "notes", tmp_path / "mine", force=force)
     assert files(tmp_path / "mine") == {"thesis.txt": b"five years"}
     with pytest.raises(NumerateError, match="is a file, expected a folder"):

@@ -21,7 +21,7 @@ from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.corpus.describe import describe, description_rows
 from numerate.corpus.prepare import prepare
 from numerate.corpus.rules import OLDER, ReadingRules
-from numerate.errors import DocumentError, NumerateError, SourceError
+from numerate.errors import DatasetError, DocumentError, NumerateError, SourceError
 
 ARTICLE = """<article><front><article-meta><article-id pub-id-type="pmc">{id}</article-id>
 </article-meta></front><body><sec><title>Results</title>
@@ -330,6 +330,7 @@ def test_other_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"cut\.tar\.xz: broken archive"):
         prepare(tmp_path / "cut.tar.xz", tmp_path / "out")
     (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "notes.txt").touch()
     with pytest.raises(NumerateError, match="already exists"):
         prepare(SOURCES["folder"](tmp_path), tmp_path / "taken")
 
@@ -452,7 +453,7 @@ def interrupt(folder: Path, number: signal.Signals) -> subprocess.CompletedProce
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    while not any(path.stat().st_size > 100_000 for path in folder.glob(".out.partial-*/*")):
+    while not any(path.stat().st_size > 100_000 for path in folder.glob(".out.new-*/*")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(process.pid, number)
@@ -469,7 +470,7 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path, number: signal
 
 def test_a_killed_run_leaves_nothing_that_looks_complete(tmp_path: Path) -> None:
     assert interrupt(tmp_path, signal.SIGKILL).returncode == -signal.SIGKILL
-    (partial,) = tmp_path.glob(".out.partial-*")
+    (partial,) = tmp_path.glob(".out.new-*")
     assert not (partial / "manifest.json").exists()
     assert not (tmp_path / "out").exists()
     prepare("cardiac", tmp_path / "out", documents=5)  # and is swept up by the next one
@@ -480,7 +481,7 @@ def test_force_keeps_the_files_of_others(tmp_path: Path) -> None:
     out = tmp_path / "out"
     prepare("cardiac", out, documents=5)
     (out / "notes.txt").write_text("mine")
-    with pytest.raises(NumerateError, match=r"holds notes\.txt, which is not the dataset's"):
+    with pytest.raises(NumerateError, match=r"out: holds notes\.txt, which numerate did not write"):
         prepare("cardiac", out, documents=6, force=True)
     assert (out / "notes.txt").read_text() == "mine"
     assert len(all_rows(out)) == 5
@@ -488,7 +489,11 @@ def test_force_keeps_the_files_of_others(tmp_path: Path) -> None:
 
 def test_a_dataset_that_a_kill_left_hidden_is_put_back_when_it_is_opened(tmp_path: Path) -> None:
     prepare("cardiac", tmp_path / "out", documents=5)
-    (tmp_path / "out").rename(tmp_path / ".out.old-abcdefgh")
-    (tmp_path / ".out.partial-abcdefgh").mkdir()
+    (tmp_path / "out").rename(tmp_path / ".out.old-0123456789ab")
+    names = {"new": None, "old": ".out.old-0123456789ab", "kind": "a dataset", "holder": ""}
+    lock = {"format": "numerate lock", "version": 1, **names}
+    with pytest.raises(DatasetError, match="not a dataset"):
+        Dataset.open(tmp_path / "out")  # a folder that only has such a name
+    (tmp_path / ".out.lock").write_text(json.dumps(lock))
     assert len(all_rows(tmp_path / "out")) == 5
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -5,6 +5,7 @@ import json
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tests.disks import Disk
 
 from numerate.atomic import locked
 from numerate.corpus.prepare import prepare
-from numerate.corpus.resuming import discard
+from numerate.corpus.resuming import discard, resumable
 from numerate.corpus.sources import Source
 from numerate.documents.reader import Unit
 from numerate.errors import FailureError, NumerateError, SourceError
@@ -164,9 +165,10 @@ def test_files_that_workers_share_appear_whole_on_disks_elsewhere(
 
 
 def test_what_was_staged_is_left_to_who_has_begun_since(tmp_path: Path) -> None:
-    block = tmp_path / ".out.staged" / "job" / "block-00000000.arrow"
-    block.parent.mkdir(parents=True)
-    block.touch()
+    with suppress(KeyboardInterrupt), resumable(tmp_path / "out", 16 * "0") as (staging, _):
+        staging.folder.write("block-00000000.arrow", b"")
+        raise KeyboardInterrupt
+    block = tmp_path / ".out.staged" / (16 * "0") / "block-00000000.arrow"
     with locked(tmp_path / "out"):
         discard(tmp_path / "out")
         assert block.exists()

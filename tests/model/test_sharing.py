@@ -153,6 +153,7 @@ def test_what_cannot_be_saved_is_told_and_leaves_nothing(home: Path, tmp_path: P
     member = numerate.load(f"{home / 'scratch'}:d-rnn")
     bare = numerate.load(f"hf:{home / 'tiny'}", cache=home / "cache")
     (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "notes.txt").touch()
     for model, out, message in (
         (member, "new", "a member is saved with its combination"),
         (bare, "new", "a pretrained model as it comes"),

@@ -14,7 +14,7 @@ from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.model.numeral_lm import NumeralLM
 from numerate.plausibility.calibration import MOST_POINTS, Calibration
 from numerate.plausibility.load import load
-from numerate.runs.folder import CALIBRATION, REFERENCE, refusal
+from numerate.runs.folder import CALIBRATION, REFERENCE, RUN
 
 
 def test_plausibility_is_the_share_of_what_is_as_odd() -> None:
@@ -141,7 +141,7 @@ def test_a_member_is_calibrated_by_itself(runs: dict[str, Path], tmp_path: Path)
     for first, second in zip((whole, member), again, strict=True):
         np.testing.assert_array_equal(first.strangeness, second.strangeness)
     assert {CALIBRATION, "calibration-mog.json"} <= {path.name for path in run.iterdir()}
-    assert refusal(run) is None, "a run of ours may be replaced"
+    RUN.check_replaceable(run, run)
 
 
 def test_a_run_that_cannot_be_written_to_is_used_all_the_same(

@@ -22,13 +22,17 @@ from numerate.model.reference import Reference
 from numerate.plausibility import load as loading
 from numerate.plausibility.load import load
 from numerate.reproduce.choices import Plan
-from numerate.runs.folder import OURS, RunFolder
+from numerate.runs import folder as names
+from numerate.runs.folder import RunFolder
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
 MODEL = {"model": "mog", "vocabulary": 60, "hidden": 4}
 OPTIONS = {"epochs": 1, "batch_size": 20}
-RECORDS = [name for name in OURS if name.endswith((".json", ".jsonl"))]
+RECORDS = [
+    *(names.CONFIG, names.VOCABULARY, names.DOCUMENTS, names.ENVIRONMENT, names.LOG),
+    *(names.METRICS, names.REFERENCE, names.CALIBRATION),
+]
 MADE_ANEW = ("reference.json", "calibration.json")  # which takes time
 TEXT = "The ejection fraction is 55 %."
 # Values of every type; some of them are right in some places, and impossible in others.

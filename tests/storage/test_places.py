@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numerate.errors import NumerateError, printable
+from numerate.folder_kind import FolderKind
 from numerate.places import (
     as_place,
     copy_folder,
@@ -46,7 +47,8 @@ def test_an_address_of_this_machine_is_a_path(tmp_path: Path) -> None:
     assert as_place(f"file://{tmp_path}/x") == tmp_path / "x"
     write(f"file://{tmp_path}/x", b"data")
     assert (tmp_path / "x").read_bytes() == b"data"
-    with published(f"file://{tmp_path}/d", seal="s", refusal=lambda _: None) as folder:
+    kind = FolderKind("a folder", "s", lambda _: None, "s")
+    with published(f"file://{tmp_path}/d", kind) as folder:
         (folder / "s").touch()
     assert [path.name for path in (tmp_path / "d").iterdir()] == ["s"]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import s3fs
 
+from numerate.folder_kind import FolderKind
 from numerate.storage import filesystem, stored_files
 from numerate.storage.shared_cache import SharedCache, cache_here
 
@@ -20,7 +21,8 @@ def client(bucket: str, monkeypatch: pytest.MonkeyPatch) -> s3fs.S3FileSystem:
 
 def opened(bucket: str) -> SharedCache:
     folder = cache_here(f"s3://{bucket}/states") / "model"
-    return SharedCache(folder, SEAL, "done.npy")
+    kind = FolderKind("states", SEAL, lambda _: None, r".*\.npy|about\.json")
+    return SharedCache(folder, kind, "done.npy")
 
 
 def write(folder: Path, rows: str) -> None:

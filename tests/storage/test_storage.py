@@ -15,6 +15,7 @@ from tests.processes import copy_of_this_process
 
 from numerate.atomic import InUseError
 from numerate.errors import FailureError, NumerateError
+from numerate.folder_kind import FolderKind
 from numerate.places import copy_folder, place_of, work_of
 from numerate.storage import (
     exists,
@@ -31,6 +32,7 @@ from numerate.storage.shared_folder import SharedFolder
 from numerate.storage.stored_files import HOLD
 
 SEAL = "manifest.json"
+KIND = FolderKind("a test's folder", SEAL, lambda _: None, r"(?!thesis|notes).*")
 
 
 def fill(folder: Path, text: str = "one", *, more: tuple[str, ...] = ()) -> None:
@@ -41,7 +43,7 @@ def fill(folder: Path, text: str = "one", *, more: tuple[str, ...] = ()) -> None
 
 
 def put(place: str, text: str = "one", *, force: bool = False, more: tuple[str, ...] = ()) -> None:
-    with published(place, seal=SEAL, refusal=lambda _: None, force=force) as folder:
+    with published(place, KIND, force=force) as folder:
         fill(folder, text, more=more)
 
 
@@ -136,19 +138,12 @@ def test_an_existing_place_is_replaced_only_by_force(place: str) -> None:
 
 
 def test_what_is_not_ours_is_not_replaced(bucket: str, s3: s3fs.S3FileSystem) -> None:
-    def refusal(folder: Path) -> str | None:
-        names = {path.name for path in folder.iterdir()}
-        return "it holds thesis.txt" if "thesis.txt" in names else None
-
     place = f"s3://{bucket}/d"
     put(place)
     s3.pipe_file(f"{bucket}/d/thesis.txt", b"years of work")
-    message = f"^{place}: it holds thesis.txt, so it is not replaced"
-    with (
-        pytest.raises(NumerateError, match=message),
-        published(place, seal=SEAL, refusal=refusal, force=True) as folder,
-    ):
-        fill(folder)
+    message = f"^{place}: holds thesis.txt, which numerate did not write; move it away or choose"
+    with pytest.raises(NumerateError, match=message):
+        put(place, force=True)
     s3.rm_file(f"{bucket}/d/{SEAL}")
     with pytest.raises(NumerateError, match=f"{SEAL} is missing, so it is not replaced"):
         put(place, force=True)
@@ -170,7 +165,7 @@ def test_a_store_that_cannot_refuse_what_exists(
 
     monkeypatch.setattr(client, "pipe_file", simple)
     put(f"s3://{bucket}/d")
-    with published(f"s3://{bucket}/d", seal=SEAL, refusal=lambda _: None, force=True) as folder:
+    with published(f"s3://{bucket}/d", KIND, force=True) as folder:
         with pytest.raises(InUseError):
             put(f"s3://{bucket}/d", force=True)
         fill(folder, "two")
@@ -181,7 +176,7 @@ def test_a_failure_before_the_end_changes_nothing(place: str, machine: Path) -> 
     put(place)
 
     def interrupted() -> None:
-        with published(place, seal=SEAL, refusal=lambda _: None, force=True) as folder:
+        with published(place, KIND, force=True) as folder:
             (folder / "a.txt").write_text("half")
             raise KeyboardInterrupt
 
@@ -270,7 +265,7 @@ def _in_a_new_loop(call: object) -> None:
 
 def test_the_second_of_two_writers_is_told(bucket: str) -> None:
     place = f"s3://{bucket}/d"
-    with published(place, seal=SEAL, refusal=lambda _: None) as folder:
+    with published(place, KIND) as folder:
         with pytest.raises(InUseError, match=f"^{place}: in use by process {os.getpid()} on .*"):
             put(place, force=True)
         fill(folder)
@@ -369,7 +364,7 @@ def test_who_has_lost_its_hold_seals_nothing(bucket: str, s3: s3fs.S3FileSystem)
     place, note = f"s3://{bucket}/d", f"{bucket}/d/{HOLD}"
 
     def robbed() -> None:
-        with published(place, seal=SEAL, refusal=lambda _: None) as folder:
+        with published(place, KIND) as folder:
             fill(folder)
             others = json.loads(s3.cat_file(note)) | {"id": "other"}
             s3.pipe_file(note, json.dumps(others).encode())
@@ -385,7 +380,7 @@ def test_a_hold_is_renewed(
 ) -> None:
     monkeypatch.setattr(holds, "RENEWED", 0.02)
     note = f"{bucket}/d/{HOLD}"
-    with published(f"s3://{bucket}/d", seal=SEAL, refusal=lambda _: None) as folder:
+    with published(f"s3://{bucket}/d", KIND) as folder:
         first = json.loads(s3.cat_file(note))
         while json.loads(s3.cat_file(note))["renewed"] == first["renewed"]:
             time.sleep(0.01)

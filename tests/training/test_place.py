@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from numerate import atomic
-from numerate.atomic import InUseError, filling_beside, locked
+from numerate.atomic import InUseError, locked
 from numerate.corpus.prepare import prepare
-from numerate.errors import DatasetError, NumerateError, RunError
+from numerate.errors import DatasetError, NumerateError
+from numerate.folder_kind import FolderKind
 from numerate.model.opening import open_stored
-from numerate.runs.folder import RunFolder
+from numerate.runs.folder import RunFolder, writing_folder
 from numerate.training.options import TrainingOptions
 from numerate.training.run import RunResult, train
 
@@ -88,7 +88,8 @@ def test_an_interrupt_leaves_the_run_before_and_can_be_resumed(
 ) -> None:
     before = contents(run)
     result = quick(cardiac, run, seed=2, force=True, reporter=Stop(run))
-    assert (result.state, result.folder) == ("interrupted", filling_beside(run))
+    assert (result.state, result.folder) == ("interrupted", writing_folder(run))
+    assert result.folder != run
     assert contents(run) == before
     result = quick(cardiac, run, seed=2, resume=True)
     assert (result.folder, result.state, seed_of(run)) == (run, "finished", 2)
@@ -115,13 +116,15 @@ def test_a_kill_between_two_renamings_loses_nothing(
     class Killed(BaseException):
         pass
 
-    def kill(target: Path) -> None:
+    def kill(*_: object, **__: object) -> bool:
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(atomic, "finish_exchange", kill)
+        patched.setattr(FolderKind, "remove", kill)  # of the old run
         with pytest.raises(Killed):
             quick(cardiac, run, seed=2, force=True)
+    (old,) = run.parent.glob(".run.old-*")
+    run.rename(run.parent / old.name.replace("old", "new"))  # as before the second renaming
     assert not run.exists()
     assert RunFolder.open(run).config().training["seed"] == 2
     open_stored(run)
@@ -148,7 +151,7 @@ def test_a_folder_that_is_not_ours_is_left_alone(
     if config is not None:
         (folder / "config.json").write_text(config)
     before = contents(folder)
-    with pytest.raises(RunError, match="run"):
+    with pytest.raises(NumerateError, match="run"):
         quick(cardiac, folder, **{how: True})
     assert contents(folder) == before
     assert_tidy(folder)
@@ -157,7 +160,7 @@ def test_a_folder_that_is_not_ours_is_left_alone(
 def test_a_file_of_the_user_in_a_run_is_not_removed(cardiac: Path, run: Path) -> None:
     (run / "notes.txt").write_text("irreplaceable")
     before = contents(run)
-    with pytest.raises(RunError, match=r"holds notes\.txt"):
+    with pytest.raises(NumerateError, match=r"run: holds notes\.txt, which numerate did not write"):
         quick(cardiac, run, force=True)
     assert contents(run) == before
     quick(cardiac, run, resume=True)  # which removes nothing
@@ -173,7 +176,7 @@ def test_a_file_of_the_user_that_comes_meanwhile_is_not_removed(cardiac: Path, r
         quick(cardiac, run, seed=2, force=True, reporter=Meanwhile(run))
     assert seed_of(run) == 1
     assert (run / "notes.txt").exists()
-    assert seed_of(filling_beside(run)) == 2, "the new run is not lost either"
+    assert seed_of(writing_folder(run)) == 2, "the new run is not lost either"
     (run / "notes.txt").unlink()
     quick(cardiac, run, seed=2, resume=True)
     assert seed_of(run) == 2

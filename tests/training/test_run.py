@@ -315,7 +315,7 @@ def test_bad_input(cardiac: Path, tmp_path: Path) -> None:
     quick(cardiac, tmp_path / "run", force=True)
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.txt").write_text("irreplaceable")
-    with pytest.raises(RunError, match="not a run"):
+    with pytest.raises(NumerateError, match="not a run"):
         quick(cardiac, tmp_path / "precious", force=True)
     assert (tmp_path / "precious" / "thesis.txt").exists()
     with pytest.raises(NumerateError, match="vocabulary larger than the corpus"):

@@ -24,9 +24,11 @@ from numerate.documents import PLAIN, STANDARD_INPUT, documents, units
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError, SourceError, check_choice
+from numerate.folder_kind import FolderKind, strange
 from numerate.notices import say
 from numerate.numeral import is_numeral
 from numerate.places import is_remote, join
+from numerate.report.exhibit import KINDS
 from numerate.storage import exists, extended
 from numerate.tables import ResultTable, as_latex, as_markdown, print_tables
 
@@ -35,6 +37,13 @@ MAX_ERROR_LINES = 5
 
 _NUMBER = re.compile(r"[+\-−]?(?:\d+|\d{1,3}(?:,\d{3})+)?(?:\.\d*)?(?:[eE][+\-−]?\d+)?")
 """A line that is a number and nothing else, with sign and exponent where it has them."""
+
+_FIGURE = FolderKind(
+    "a figure",
+    "significant-digits.csv",
+    lambda _: None,  # it has no record
+    rf"significant-digits\.(?:{'|'.join(KINDS)})",
+)
 
 
 def print_benford(
@@ -51,6 +60,8 @@ def print_benford(
     exhibit = significant_digit_shares([counted])
     if out is not None:
         with extended(out) as folder:
+            if stranger := _FIGURE.stranger(folder):
+                raise strange(out, stranger)
             exhibit.save(folder)
     tables = [shares_table(counted), conformity_table([counted])]
     if format == "csv":

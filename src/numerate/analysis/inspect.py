@@ -5,6 +5,7 @@ to it, `numerate inspect` or `numerate reproduce`, makes it anew over all of the
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache, partial
@@ -47,6 +48,11 @@ from numerate.storage import here
 from numerate.tables import ResultTable
 
 REPORT, MEMORY, FIGURES = FILES = "report.html", "report.json", "figures"
+_FIGURE = (  # what `_exhibits` calls figures; of a run, with the slug of its label
+    "numeral-similarities|training-curves|errors-by-magnitude|calibration|significant-digits|"
+    r"(?:next-numeral|digit-similarities|strategy-use|gaussian-components|component-weights|"
+    r"number-sources|table-attention)-[\w+.-]+"
+)
 _FORMAT = {"format": "numerate report", "version": 1}
 _SHAPE: dict[str, Shape] = {
     "runs": [str],
@@ -149,7 +155,9 @@ def inspect_runs(
     write_record(out / MEMORY, record)
     for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
         for kind in KINDS:
-            (out / FIGURES / f"{name}.{kind}").unlink(missing_ok=True)
+            path = out / FIGURES / f"{name}.{kind}"
+            if not path.is_symlink():
+                path.unlink(missing_ok=True)
     for error in failures:
         if not isinstance(error, NumerateError):
             raise error
@@ -197,7 +205,13 @@ def _remembered(out: Path) -> dict[str, Any]:
     about = read_record(out / MEMORY, {}, NumerateError)
     if {name: about.get(name) for name in _FORMAT} != _FORMAT:
         raise NumerateError(f"{out / MEMORY}: not the memory of a report of this version")
-    return read_record(out / MEMORY, _SHAPE, NumerateError)
+    memory = read_record(out / MEMORY, _SHAPE, NumerateError)
+    for name in memory["figures"]:
+        if not re.fullmatch(_FIGURE, name):
+            raise NumerateError(f"{out / MEMORY}: figures: got {name!r:.60}, expected one of ours")
+    if (out / FIGURES).is_symlink():
+        raise NumerateError(f"{out / FIGURES}: is a link, expected a folder")
+    return memory
 
 
 def _results_record(told: ResultTable) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from numerate.model.reference import oov_sizes
 from numerate.model.stored import StoredModel
 from numerate.places import name_of
 from numerate.runs.contents import TrainedConfig
-from numerate.runs.folder import RunFolder
+from numerate.runs.folder import RUN, RunFolder
 from numerate.sight.columns import LEVELS
 from numerate.vocabulary import Vocabulary
 
@@ -111,7 +111,7 @@ class _About:
 
     @classmethod
     def read(cls, path: Path) -> "_About":
-        recover(path)
+        recover(path, RUN)
         if not os.path.isdir(path):
             raise RunError(f"{path}: cannot be found, expected the folder of a run")
         return cls(RunFolder(path).trained(), StoredModel.read(path).vocabulary)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited, Row
 from numerate.auditing.looked_for import differences
 from numerate.errors import NumerateError, one_line
+from numerate.folder_kind import FolderKind, written_as
 from numerate.records import Shape, parse_record
 from numerate.storage.shared_folder import SharedFolder
 
@@ -25,6 +26,12 @@ SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
 FORMAT, VERSION = "numerate audit", 1
 CALIBRATIONS = "calibrations"
 _BLOCK = re.compile(r"(documents|findings)-([0-9]{5,})\.parquet")
+AUDIT = FolderKind(
+    "an audit",
+    SETTINGS,
+    lambda _: None,  # the folder is gone on with, so its settings are read when it is opened
+    "|".join([*map(re.escape, (SETTINGS, SUMMARY, PAGE)), _BLOCK.pattern]),
+)
 _SHOWN = 4  # differences that are named
 
 
@@ -105,17 +112,21 @@ class FindingsFolder:
         have made its calibration only then.
         """
         self._calibrations = calibrations
-        names = {name for name in self.place.names() if not _is_left_over(name)}
-        strangers = [name for name in names if not _is_own(name)]
-        if names and (SETTINGS not in names or strangers):
-            which = f"holds {min(strangers)}" if strangers else f"has no {SETTINGS}"
-            raise NumerateError(f"{self.name}: {which}, expected a new folder or one of an audit")
-        if names and not force:
-            self._compare(settings)
-        else:
+        self.place.check_own(AUDIT)
+        names = [name for name in self.place.names() if not written_as(name)]
+        if names and SETTINGS not in names:
+            raise NumerateError(
+                f"{self.name}: has no {SETTINGS}, expected a new folder or one of an audit"
+            )
+        record = self._read_settings() if names else None
+        if record is None or force:
             self._new = settings
+            return
+        self._refuse(differences(record["settings"], settings))
+        self._record = record
+        self._known_calibrations()
 
-    def _compare(self, settings: dict[str, Any]) -> None:
+    def _read_settings(self) -> dict[str, Any]:
         shape: dict[str, Shape] = {
             "format": str,
             "version": int,
@@ -128,9 +139,7 @@ class FindingsFolder:
         if (record["format"], record["version"]) != (FORMAT, VERSION):
             got = f"{record['format']} {record['version']}"
             raise NumerateError(f"{where}: got {got!r}, expected '{FORMAT} {VERSION}'")
-        self._refuse(differences(record["settings"], settings))
-        self._record = record
-        self._known_calibrations()
+        return record
 
     def _known_calibrations(self) -> dict[str, str]:
         """Those of before and of now; of a model that has both, they must be the same."""
@@ -153,9 +162,9 @@ class FindingsFolder:
         known as one of an audit."""
         calibrations = self._known_calibrations()
         self.place.make()
-        others = set(self.place.names()) - {SETTINGS}
+        others = set(self.place.own(AUDIT)) - {SETTINGS}
         for name in sorted(others, key=lambda name: name != SUMMARY):
-            if self._new or name in (SUMMARY, PAGE) or _is_left_over(name):
+            if self._new or name in (SUMMARY, PAGE) or written_as(name):
                 self.place.remove(name)
         record = self._record
         if self._new:
@@ -173,12 +182,3 @@ def as_json(record: dict[str, Any]) -> bytes:
 
 def _name(kind: str, number: int) -> str:
     return f"{kind}-{number:05}.parquet"
-
-
-def _is_own(name: str) -> bool:
-    return name in (SETTINGS, SUMMARY, PAGE) or bool(_BLOCK.fullmatch(name))
-
-
-def _is_left_over(name: str) -> bool:
-    """Of a process that was killed while it wrote: a point, the name, a point and a mark."""
-    return name.startswith(".") and _is_own(name[1:].rpartition(".")[0])

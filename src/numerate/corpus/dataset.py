@@ -1,5 +1,6 @@
 """A prepared dataset: open it and read its splits as columns."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from numerate.atomic import recover
-from numerate.corpus.integrity import check_files, read_batches, verify
+from numerate.corpus.integrity import DRAFTS, NAMES, check_files, read_batches, verify
 from numerate.corpus.keep import Keep
 from numerate.corpus.rules import ReadingRules
 from numerate.corpus.schema import (
@@ -24,6 +25,7 @@ from numerate.corpus.schema import SPLITS as SPLITS
 from numerate.corpus.sight_file import read_sight
 from numerate.documents.document import Table
 from numerate.errors import DatasetError, NumerateError, printable
+from numerate.folder_kind import FolderKind
 from numerate.records import misfit, read_record
 from numerate.sight.columns import SightColumns, check_level
 from numerate.storage import here
@@ -130,23 +132,15 @@ def is_dataset(folder: Path) -> bool:
     return _manifest_or_none(folder) is not None
 
 
-def why_not_replaceable(folder: Path) -> str | None:
-    """Only a dataset may be replaced by another, and only if nothing else is in its folder."""
-    manifest = _manifest_or_none(folder)
-    if manifest is None:
+def _fault(folder: Path) -> str | None:
+    try:
+        _read_manifest(folder)
+    except (OSError, DatasetError):
         return "not a dataset"
-    strangers = {path.name for path in folder.iterdir()} - {MANIFEST, *_files(manifest)}
-    return f"holds {min(strangers)}, which is not the dataset's" if strangers else None
+    return None
 
 
-def _files(manifest: dict[str, Any]) -> list[str]:
-    """The files that a manifest names; none where it is spoilt."""
-    if misfit(manifest, MANIFEST_SHAPE):
-        return []
-    splits = [manifest["splits"][name] for name in SPLITS]
-    shards = [shard for split in splits for shard in split["shards"]]
-    sights = [split["sight"]["file"] for split in splits if "sight" in split]
-    return [*shards, *manifest["tables"], *sights]
+DATASET = FolderKind("a dataset", MANIFEST, _fault, f"{re.escape(MANIFEST)}|{NAMES}", drafts=DRAFTS)
 
 
 def _manifest_or_none(folder: Path) -> dict[str, Any] | None:
@@ -191,7 +185,7 @@ class Dataset:
         One that lies elsewhere, as at `s3://bucket/data`, is fetched first, unless it was before.
         """
         folder = here(folder)
-        recover(folder)
+        recover(folder, DATASET)
         manifest = _read_manifest(folder)
         check_files(folder, manifest)
         if verified:

@@ -12,8 +12,11 @@ import pyarrow.parquet as pq
 from numerate.corpus.schema import EARLIER_TABLES, SPLITS, TABLES, paragraph_schema
 from numerate.errors import DatasetError, one_line
 
-# Of a file in the folder itself:
-_NAME = re.compile(r"[a-z]+(?:-[a-z]+)?-[0-9]{5,9}\.parquet|sight-[a-z]+\.arrow")
+_SPLIT = f"(?:{'|'.join(SPLITS)})"
+NAMES = rf"(?:tables-)?{_SPLIT}-[0-9]{{5,9}}\.parquet|sight-{_SPLIT}\.arrow"
+"""A regular expression for the files that a manifest names, all in the folder itself."""
+DRAFTS = rf"block-[0-9]{{8,}}\.arrow|staged-{_SPLIT}-[a-z_]+\.bin"
+"""The same for files that are there only while a dataset is prepared."""
 
 
 def seal(folder: Path, names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -38,6 +41,8 @@ def content_hash(splits: Iterable[str]) -> str:
 
 def check_files(folder: Path, manifest: dict[str, Any]) -> None:
     """Names, sizes, columns and numbers of rows: no more than the ends of the files are read."""
+    for name in manifest.get("files", {}):
+        _check_name(folder, name)
     paragraphs = paragraph_schema(manifest["oracle"], manifest["options"].get("tables", False))
     splits = manifest["splits"]
     for split in SPLITS:
@@ -94,11 +99,8 @@ def _refuse_gaps(batch: pa.RecordBatch) -> None:
 
 def _sized(folder: Path, name: str, manifest: dict[str, Any]) -> Path:
     """A file that is there, and as long as it was."""
+    _check_name(folder, name)
     path = folder / name
-    if not _NAME.fullmatch(name):
-        raise DatasetError(
-            f"{folder}: got {name!r:.60} in the manifest, expected the name of a file"
-        )
     if not path.is_file():
         raise DatasetError(f"{folder}: incomplete dataset: {name} is missing")
     sealed = manifest.get("files", {}).get(name)
@@ -107,6 +109,13 @@ def _sized(folder: Path, name: str, manifest: dict[str, Any]) -> Path:
     if sealed is not None and (size := path.stat().st_size) != sealed["bytes"]:
         raise DatasetError(f"{path}: got {size:,} bytes, expected {sealed['bytes']:,}: damaged")
     return path
+
+
+def _check_name(folder: Path, name: str) -> None:
+    if not re.fullmatch(NAMES, name):
+        raise DatasetError(
+            f"{folder}: got {name!r:.60} in the manifest, expected the name of a file"
+        )
 
 
 def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) -> int:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numerate
 from numerate import engines
-from numerate.corpus.dataset import MANIFEST, is_dataset, why_not_replaceable
+from numerate.corpus.dataset import DATASET, MANIFEST, is_dataset
 from numerate.corpus.extract import CARDIAC, Rules
 from numerate.corpus.keep import Keep
 from numerate.corpus.ledger import Ledger
@@ -148,7 +148,7 @@ def prepare(
         options["tables"] = True
     job = _job(options, rules, blocks, field)
     with (
-        published(out, seal=MANIFEST, refusal=why_not_replaceable, force=force) as folder,
+        published(out, DATASET, force=force) as folder,
         _staging(folder, out, job, engine) as (staging, token),
     ):
         ledger = Ledger(seed, strict, on_error)

@@ -2,19 +2,33 @@
 
 The folder has a hidden name, `.NAME.staged` for a dataset NAME, and no manifest, so that it is
 taken for no dataset. In it every job has a folder of its own: the same source with the same
-options, read by the same version of this package.
+options, read by the same version of this package. By the record in it, a job's folder is known to
+be ours.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from numerate.corpus.staging import Staging
+from numerate.corpus.staging import BLOCK, Staging
 from numerate.errors import NumerateError
+from numerate.folder_kind import FolderKind, written_as
 from numerate.notices import say
 from numerate.places import is_remote, join, local_path
 from numerate.storage.shared_folder import SharedFolder
+
+RECORD = "staged.json"
+STAGED = FolderKind(
+    "staged blocks",
+    RECORD,
+    lambda _: None,  # the folder is gone on with, so `_is_ours` reads its record
+    rf"{re.escape(RECORD)}|{BLOCK}|token-[0-9a-f]{{32}}",
+)
+_JOB = re.compile(r"[0-9a-f]{16}")  # how `prepare` calls a job
+_ABOUT = {"format": "numerate staged blocks", "version": 1}
 
 
 @contextmanager
@@ -24,11 +38,15 @@ def resumable(out: str | Path, job: str) -> Iterator[tuple[Staging, str]]:
     Only under the lock of the target: nobody else is at work there.
     """
     jobs = SharedFolder(_beside(out))
-    if set(jobs.names()) - {job}:
+    if set(filter(_JOB.fullmatch, jobs.names())) - {job}:
         other = "holds blocks of another source, other options or another version"
         say(f"{jobs.place}: {other}, which stay until there is a dataset")
     folder = SharedFolder(join(jobs.place, job), lasting=True)
+    folder.check_own(STAGED)
+    if not all(map(written_as, folder.names())) and not _is_ours(folder):
+        raise NumerateError(f"{folder.place}: has no {RECORD}; remove it or choose another folder")
     folder.make()
+    folder.write(RECORD, json.dumps(_ABOUT).encode())
     token = f"token-{uuid4().hex}"
     folder.write(token, b"")
     staging = Staging(folder)
@@ -46,19 +64,41 @@ def _leave(staging: Staging, token: str, jobs: SharedFolder) -> None:
         kept = f"keeps {finished:,} finished blocks"
         say(f"{jobs.place}: {kept}; the same command goes on from there")
         return
-    staging.folder.clear()
-    if not jobs.names():
-        jobs.clear()
+    _remove(staging.folder)
+    jobs.remove_if_empty()
 
 
 def discard(out: str | Path) -> None:
-    """What was kept is of no use once there is a dataset; nor is it a reason to fail. Where another
-    process has begun to write there, it is for that one."""
+    """Remove what was kept, now that there is a dataset; it is no reason to fail.
+
+    Where another process has begun to write, what was kept is for that one. Only folders with our
+    record are touched, and in them only files with our names.
+    """
     jobs = SharedFolder(_beside(out))
     with suppress(NumerateError):
         if jobs.names():
             with SharedFolder.at(out).held():
-                jobs.clear()
+                for name in filter(_JOB.fullmatch, jobs.names()):
+                    folder = SharedFolder(join(jobs.place, name))
+                    if _is_ours(folder):
+                        _remove(folder)
+                jobs.remove_if_empty()
+
+
+def _is_ours(folder: SharedFolder) -> bool:
+    if RECORD not in folder.own(STAGED):
+        return False
+    try:
+        return bool(json.loads(folder.read(RECORD) or b"") == _ABOUT)
+    except ValueError:
+        return False
+
+
+def _remove(folder: SharedFolder) -> None:
+    """The record goes last: until then the folder is known to be ours."""
+    for name in sorted(folder.own(STAGED), key=lambda name: name == RECORD):
+        folder.remove(name)
+    folder.remove_if_empty()
 
 
 def _beside(out: str | Path) -> str | Path:

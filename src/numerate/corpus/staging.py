@@ -6,6 +6,7 @@ same batches whoever has extracted them, and wherever.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -32,7 +33,8 @@ DOCUMENTS = pa.schema(
         ("files", pa.list_(pa.string())),  # that it takes in
     ]
 )
-_PREFIX, _SUFFIX = "block-", ".arrow"
+BLOCK = r"block-([0-9]{8,})\.arrow"
+"""A regular expression for the names of blocks."""
 Rows = tuple[pa.RecordBatch, pa.RecordBatch, pa.RecordBatch, pa.RecordBatch]
 
 
@@ -105,12 +107,12 @@ class Staging:
 
     def finished(self) -> set[int]:
         """Numbers of the blocks that are there."""
-        names = [name for name in self.folder.names() if name.startswith(_PREFIX)]
-        return {int(name.removeprefix(_PREFIX).removesuffix(_SUFFIX)) for name in names}
+        found = [re.fullmatch(BLOCK, name) for name in self.folder.names()]
+        return {int(one[1]) for one in found if one}
 
 
 def _name(number: int) -> str:
-    return f"{_PREFIX}{number:08d}{_SUFFIX}"
+    return f"block-{number:08d}.arrow"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,18 +26,18 @@ from numerate.detector.log_odds import LogOdds
 from numerate.detector.pretrained import PretrainedClassifier
 from numerate.detector.small import SmallClassifier, SmallOptions
 from numerate.detector.trained import (
+    DETECTOR,
     FORMAT,
     VERSION,
     Calibrations,
     DetectorConfig,
     save_detector,
-    why_not_replaceable,
 )
 from numerate.errors import DatasetError, NumerateError
 from numerate.model.device import usable_device
 from numerate.places import as_place, is_remote
 from numerate.pretrained.backbone import open_backbone, parse_reference
-from numerate.runs.folder import CONFIG, LOG, RunFolder
+from numerate.runs.folder import LOG, RunFolder
 from numerate.storage import published
 from numerate.training.environment import record_end, record_environment
 from numerate.vocabulary import Vocabulary
@@ -94,7 +94,7 @@ def train_detector(
     options, make = options or FittingOptions(), make or small_classifier(SmallOptions())
     opened = Dataset.open(dataset, verified=True)
     chosen = usable_device(device)
-    with published(out, seal=CONFIG, refusal=why_not_replaceable, force=force) as folder:
+    with published(out, DETECTOR, force=force) as folder:
         record_environment(folder, chosen)
         train, dev = (articles_of(opened.split(name), opened.reading) for name in ("train", "dev"))
         for name, articles in (("train", train), ("dev", dev)):

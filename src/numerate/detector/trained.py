@@ -21,10 +21,11 @@ from numerate.detector.scored import Scored, Told
 from numerate.detector.small import SmallClassifier, stored_options
 from numerate.documents.document import Document, Table
 from numerate.errors import RunError
+from numerate.folder_kind import FolderKind
 from numerate.model.device import usable_device
 from numerate.records import read_record, typed, write_record
 from numerate.runs.contents import DatasetPlace
-from numerate.runs.folder import CALIBRATION, CONFIG, OURS, WEIGHTS, RunFolder
+from numerate.runs.folder import CALIBRATION, CONFIG, NAMES, WEIGHTS, RunFolder
 from numerate.tensor_file import load_tensors, save_tensors
 
 FORMAT, VERSION = "numerate detector", 1
@@ -281,8 +282,12 @@ def is_detector(folder: Path) -> bool:
         return False
 
 
-def why_not_replaceable(folder: Path) -> str | None:
-    if not is_detector(folder):
-        return f"it is not a detector of ours, by its {CONFIG}"
-    strangers = {path.name for path in folder.iterdir()} - set(OURS)
-    return f"it holds {min(strangers)}, which is not of a detector" if strangers else None
+def _fault(folder: Path) -> str | None:
+    try:
+        read_config(folder)
+    except RunError:
+        return f"not a detector of ours, by its {CONFIG}"
+    return None
+
+
+DETECTOR = FolderKind("a detector", CONFIG, _fault, NAMES)

@@ -3,8 +3,10 @@ they are. All that the card says is read from the files of the run.
 """
 
 import hashlib
+import re
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,9 @@ from numerate.runs.folder import (
     ENVIRONMENT,
     LOG,
     METRICS,
+    NAMES,
     REFERENCE,
+    RUN,
     VOCABULARY,
     WEIGHTS,
     RunFolder,
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from numerate.model.numeral_lm import NumeralLM
 
 CARD = "README.md"
+_SHARED = replace(RUN, title="a shared model", names=rf"{NAMES}|{re.escape(CARD)}")
 _OF_A_RUN = ("training", "backbone", "mixture_weights", "state", "best_epoch")
 _FIGURES = {"pp": "perplexity", "app": "adjusted perplexity"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "mdae": "MdAE", "mape": "MAPE, %", "mdape": "MdAPE, %"}
@@ -57,7 +62,7 @@ def share(model: "NumeralLM", folder: str | Path, licence: str | None) -> None:
     if as_trained:
         with suppress(NumerateError):  # without its dataset, it has been calibrated or never is
             _ = model.checker.calibration
-    with published(folder, seal=CONFIG, refusal=lambda _: None) as place:
+    with published(folder, _SHARED) as place:
         model.save(place, {**about, "dataset": dataset})
         for name in (DOCUMENTS, ENVIRONMENT, LOG, *([METRICS] if as_trained else [])):
             if (run.path / name).is_file():

@@ -21,10 +21,12 @@ _CANNOT_RESERVE = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}  # of some file
 
 def open_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
     """The array of a file, which is made where there is none; of another kind, it is refused."""
-    if not path.exists():
+    if not os.path.lexists(path):
         with first_file(path) as part:
             np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=shape).flush()
     expected = f"{np.dtype(dtype)} {shape}"
+    if path.is_symlink():
+        raise BackboneError(f"{path}: is a link, expected {expected}; remove it")
     try:
         with path.open("rb") as stream:
             np.lib.format.read_magic(stream)

@@ -7,6 +7,7 @@ a mark says which paragraphs are done, so that an interrupted pass goes on where
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from functools import cached_property
@@ -17,8 +18,9 @@ import numpy as np
 from torch import nn
 
 from numerate.atomic import write_file
-from numerate.corpus.dataset import Dataset
+from numerate.corpus.dataset import SPLITS, Dataset
 from numerate.errors import BackboneError, NumerateError
+from numerate.folder_kind import FolderKind
 from numerate.heads.base import NumeralHead
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.notices import say
@@ -48,6 +50,12 @@ PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
 ABOUT = "about.json"
 MARKS = "done.npy"  # how names of arrays end that say which paragraphs are done
+STATES = FolderKind(
+    "states",
+    ABOUT,
+    lambda _: None,
+    rf"{re.escape(ABOUT)}|(?:{'|'.join(SPLITS)})-[a-z0-9-]+\.npy",
+)
 
 R = TypeVar("R")
 Progress = Callable[[str, int, int], None]  # what, done, of how many
@@ -97,7 +105,7 @@ class Store:
         tables = digest_of_tables(dataset) if sight in WRITTEN else ""
         seeing += f"-{tables[:16]}" if tables else ""
         self.folder = pair / f"start-{model.start}{seeing}"
-        self.shared = SharedCache(self.folder, ABOUT, MARKS)
+        self.shared = SharedCache(self.folder, STATES, MARKS)
         self.shared.fetch()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._splits: dict[str, SplitStore] = {}

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numerate.atomic import filling_beside, recover
+from numerate.atomic import recover, unfinished
 from numerate.corpus.dataset import Dataset
 from numerate.errors import DatasetError, RunError, one_line
+from numerate.folder_kind import FolderKind
 from numerate.notices import say
 from numerate.places import from_there, place_of
 from numerate.records import parse_record, read_record, typed, write_record
@@ -34,11 +35,10 @@ METRICS, REFERENCE, CALIBRATION = "metrics.json", "reference.json", "calibration
 OBSERVED = "observed.safetensors"  # what the figures of METRICS are made of, by document
 # What nobody reads who opens the model.
 BESIDE_THE_MODEL = {LOG, METRICS, OBSERVED, CHECKPOINT, ENVIRONMENT, TENSORBOARD}
-OURS = (
-    *(CONFIG, VOCABULARY, WEIGHTS, DOCUMENTS, ENVIRONMENT, LOG, CHECKPOINT, TENSORBOARD),
-    *(METRICS, OBSERVED, REFERENCE, CALIBRATION),
-)
-_OF_MEMBER = re.compile(r"calibration-[^.]+\.json")  # what CALIBRATION is of a run
+_OF_MEMBER = r"calibration-[^./]+\.json"  # what CALIBRATION is of a run
+_OF_A_MODEL = (CONFIG, VOCABULARY, WEIGHTS, DOCUMENTS, ENVIRONMENT, LOG, METRICS, OBSERVED)
+NAMES = "|".join([*map(re.escape, (*_OF_A_MODEL, REFERENCE, CALIBRATION)), _OF_MEMBER])
+"""A regular expression for the files of a run that is complete, and of a detector."""
 
 FORMAT, VERSION, OLDER = "numerate model", 2, 1
 STATES = ("training", "finished", "interrupted", "failed", None)  # None: of a model that is no run
@@ -55,7 +55,7 @@ class RunFolder:
         """Of a run that is to be used; one that a kill left under a hidden name is put back, and
         one that lies elsewhere is fetched."""
         path = here(path)
-        recover(path)
+        recover(path, RUN)
         if not os.path.isdir(path):  # unlike Path's, never raises
             gone = "" if os.path.exists(path) else ", there is no such folder or installed model"
             raise RunError(f"{path}: not a run: {CONFIG} is missing{gone}")
@@ -146,7 +146,7 @@ class RunFolder:
         return sorted(
             path
             for path in self.path.iterdir()
-            if path.name in named or _OF_MEMBER.fullmatch(path.name)
+            if path.name in named or re.fullmatch(_OF_MEMBER, path.name)
         )
 
     def place_of(self, dataset: Dataset, sight: str) -> DatasetPlace:
@@ -231,27 +231,24 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def writing_folder(out: Path) -> Path:
     """Where a run is written: beside the one that it will replace, until it is complete."""
-    beside = filling_beside(out)
-    return beside if beside.is_dir() else out
+    return unfinished(out, RUN) or out
 
 
-def refusal(folder: Path) -> str | None:
-    """Why a folder is not a run of ours that may be replaced; None where it is one."""
+def _fault(folder: Path) -> str | None:
     try:
         RunFolder(folder).config()
     except RunError:
-        return f"it is not a run of ours, by its {CONFIG}"
-    for entry in sorted(folder.iterdir()):
-        if not is_of_a_run(entry.name):
-            return f"it holds {entry.name}, which is not of a run"
+        return f"not a run of ours, by its {CONFIG}"
     return None
 
 
-def is_of_a_run(name: str) -> bool:
-    """Whether a file of that name is one of ours; while it is written, it is hidden."""
-    is_hidden = any(name.startswith(f".{ours}.") for ours in OURS)
-    written = re.match(rf"\.{_OF_MEMBER.pattern}\.", name) or _OF_MEMBER.fullmatch(name)
-    return name in OURS or is_hidden or written is not None
+RUN = FolderKind(
+    "a run",
+    CONFIG,
+    _fault,
+    rf"{NAMES}|{re.escape(CHECKPOINT)}|{TENSORBOARD}/events\.out\.tfevents\.[^/]+",
+    frozenset([TENSORBOARD]),
+)
 
 
 def calibration_file(member: str | None) -> str:

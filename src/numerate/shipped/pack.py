@@ -1,5 +1,6 @@
 """From trained runs to a model that comes with a package: what its use needs, at half size."""
 
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +12,8 @@ from torch import Tensor
 
 import numerate
 from numerate.corpus.integrity import file_digest
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, RunError
+from numerate.folder_kind import FolderKind
 from numerate.plausibility.load import load
 from numerate.pretrained.packaged import package_of, portable
 from numerate.records import write_record
@@ -19,12 +21,13 @@ from numerate.runs.folder import (
     CALIBRATION,
     CONFIG,
     DOCUMENTS,
+    NAMES,
     REFERENCE,
     VOCABULARY,
     WEIGHTS,
     read_json,
 )
-from numerate.shipped.card import CARD, Corpus, Figure, write_card
+from numerate.shipped.card import CARD, Corpus, Figure, ShippedModel, write_card
 from numerate.storage import file_here, here, published
 from numerate.tensor_file import rewrite_tensors
 
@@ -64,7 +67,7 @@ def pack(
     if language_model is None and detector is None:
         raise NumerateError("pack: got nothing to pack, expected a language model or a detector")
     parts: dict[str, str] = {}
-    with published(folder, seal=CARD, refusal=_why_not_replaceable, force=force) as place:
+    with published(folder, _PACKED, force=force) as place:
         if language_model is not None:
             parts["language_model"] = LANGUAGE_MODEL
             run = here(language_model)
@@ -85,8 +88,21 @@ def pack(
         write_card(place, {**asdict(about), **parts, **made})
 
 
-def _why_not_replaceable(folder: Path) -> str | None:
-    return None if (folder / CARD).is_file() else f"it has no {CARD}"
+def _fault(folder: Path) -> str | None:
+    try:
+        _ = ShippedModel(folder.name, folder).card
+    except RunError:
+        return f"not a model of ours to be shipped, by its {CARD}"
+    return None
+
+
+_PACKED = FolderKind(
+    "a packed model",
+    CARD,
+    _fault,
+    rf"{re.escape(CARD)}|{re.escape(JOINING)}|(?:{LANGUAGE_MODEL}|{DETECTOR})/(?:{NAMES})",
+    frozenset([LANGUAGE_MODEL, DETECTOR]),
+)
 
 
 def _copy(run: Path, place: Path, names: Sequence[str]) -> None:

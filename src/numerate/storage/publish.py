@@ -1,7 +1,7 @@
-"""Folders that are filled on this machine and then published, their sealing file last.
+"""Folders that are filled on this machine and then published, the file with their record last.
 
-An object store renames nothing, so a place elsewhere is not replaced in one step: its seal goes
-first, then come the files, then the new seal. What has no seal is refused by `here`.
+An object store renames nothing, so a place elsewhere is not replaced in one step: its record goes
+first, then come the files, then the new record. What has no record is refused by `here`.
 """
 
 import shutil
@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from numerate.atomic import Refusal, check_replaceable, new_folder, write_file
+from numerate.atomic import new_folder, write_file
 from numerate.errors import FailureError, NumerateError
+from numerate.folder_kind import FolderKind, strange, written_as
 from numerate.notices import warn
 from numerate.places import (
     default_cache,
@@ -43,28 +44,26 @@ UNFINISHED = ".numerate-unfinished"  # lies where an upload has begun, and has n
 
 
 @contextmanager
-def published(
-    place: str | Path, *, seal: str, refusal: Refusal, force: bool = False
-) -> Iterator[Path]:
+def published(place: str | Path, kind: FolderKind, *, force: bool = False) -> Iterator[Path]:
     """A folder to fill; when the block ends without error, it is what lies at the place.
 
     On this machine that is `atomic.new_folder`. Elsewhere the files are uploaded when the block
-    ends, the `seal` last. An existing place is refused without `force`, and with it unless all
-    that is there may be replaced; it is touched only when all that replaces it has been made.
+    ends, the record last. An existing place is refused without `force`, and with it unless all
+    that is there is of this kind; it is touched only when all that replaces it has been made.
     """
     if not is_remote(place):
         check_address(place)
-        with new_folder(local_path(place), refusal=refusal, force=force) as folder:
+        with new_folder(local_path(place), kind=kind, force=force) as folder:
             yield folder
         return
     place = str(place).rstrip("/")
     system, root = filesystem(place)
     with held(system, root, place) as hold:
-        check_free(system, root, place, seal, refusal, force=force)
+        check_free(system, root, place, kind, force=force)
         with work_folder(place) as folder:
             yield folder
             with kept_unless_sent(folder, place):
-                Upload(system, root, place, hold).replace(folder, seal)
+                Upload(system, root, place, hold).replace(folder, kind)
 
 
 @contextmanager
@@ -131,18 +130,11 @@ def work_folder(place: str, launch: int = 0) -> Iterator[Path]:
 
 
 def check_free(
-    system: "AbstractFileSystem",
-    root: str,
-    place: str,
-    seal: str,
-    refusal: Refusal,
-    *,
-    force: bool,
+    system: "AbstractFileSystem", root: str, place: str, kind: FolderKind, *, force: bool
 ) -> None:
     """Refuse a place where something lies that may not be replaced.
 
-    The reason is asked of a folder with the same names, in which only the seal has its content.
-    What has no seal is what an upload left that was cut off.
+    A place without the record of its kind is free only if an upload there was cut off.
     """
     with told(place):
         found = listing(system, root)
@@ -150,6 +142,7 @@ def check_free(
             raise NumerateError(f"{place}: is a file, expected a folder")
     if not found:
         return
+    seal = kind.record
     if not force:
         what = "already exists" if seal in found else "holds what was not written whole"
         raise NumerateError(f"{place}: {what}; choose another place or add --force")
@@ -160,15 +153,16 @@ def check_free(
             raise NumerateError(
                 f"{place}: {seal} is missing, so it is not replaced; choose another place"
             )
-        return
-    with TemporaryDirectory(prefix="numerate-") as temporary:
-        names = Path(temporary)
-        for name in found:
-            (names / name).parent.mkdir(parents=True, exist_ok=True)
-            (names / name).touch()
-        with told(place):
-            (names / seal).write_bytes(system.cat_file(f"{root}/{seal}"))
-        check_replaceable(names, place, refusal)
+    else:
+        with TemporaryDirectory(prefix="numerate-") as temporary:
+            with told(place):
+                (Path(temporary) / seal).write_bytes(system.cat_file(f"{root}/{seal}"))
+            if fault := kind.fault(Path(temporary)):
+                raise NumerateError(
+                    f"{place}: {fault}, so it is not replaced; choose another folder"
+                )
+    if stranger := kind.stranger_among(found):
+        raise strange(place, stranger)
 
 
 class Upload:
@@ -177,14 +171,17 @@ class Upload:
     def __init__(self, system: "AbstractFileSystem", root: str, place: str, hold: Hold) -> None:
         self.store, self.root, self.place, self.hold = system, root, place, hold
 
-    def replace(self, folder: Path, seal: str, *, first: str | None = None) -> None:
-        """All files of a folder become all that lies there, those whose names end so `first`."""
-        names = files_of(folder)
+    def replace(self, folder: Path, kind: FolderKind, *, first: str | None = None) -> None:
+        """All files of a folder become what lies there, those whose names end so `first`.
+
+        Files of the kind that are not in the folder are removed, and no others.
+        """
+        seal, names = kind.record, files_of(folder)
         early = [name for name in names if first and name.endswith(first)]
         mark = f"{self.root}/{UNFINISHED}"
         self.hold.check()
         with told(self.place):
-            old = listing(self.store, self.root)
+            old = {name for name in listing(self.store, self.root) if kind.holds(name)}
             self.store.pipe_file(mark, b"")
             if seal in old:
                 self.store.rm_file(f"{self.root}/{seal}")
@@ -192,7 +189,7 @@ class Upload:
             late = [name for name in names if name != seal and name not in early]
             self.put(folder, early, in_place=True)
             self.put(folder, late, in_place=True)
-            self.remove(old.keys() - set(names))
+            self.remove(old - set(names))
             self._check_sizes(folder, names, seal)
             self.hold.check()
             with told(self.place):
@@ -200,8 +197,7 @@ class Upload:
         except BaseException:
             with suppress(NumerateError), told(self.place):  # what stays has no seal, but the mark
                 self.hold.check()
-                ours = old.keys() | set(names)
-                self.remove(listing(self.store, self.root).keys() & ours)
+                self.remove(listing(self.store, self.root).keys() & (old | set(names)))
                 self.store.rm_file(mark)
             raise
         with suppress(NumerateError), told(self.place):  # beside a seal it says nothing
@@ -225,12 +221,24 @@ class Upload:
             for name in names:
                 self.store.rm_file(f"{self.root}/{name}")
 
-    def clear(self) -> None:
-        """Nothing is left there, not even what is hidden."""
+    def check_own(self, kind: FolderKind) -> None:
+        """Refuse a place with files that are not of this kind."""
+        with told(self.place):
+            found = listing(self.store, self.root)
+        if stranger := kind.stranger_among(found):
+            raise strange(self.place, stranger)
+
+    def clear(self, kind: FolderKind) -> None:
+        """Remove the files of this kind, also those that were cut off while they were written."""
         with told(self.place):
             self.store.invalidate_cache()
-            if self.store.exists(self.root):
-                self.store.rm(self.root, recursive=True)
+            if not self.store.exists(self.root):
+                return
+            hidden = [path.rpartition("/")[2] for path in self.store.ls(self.root, detail=False)]
+            names = [*listing(self.store, self.root), *filter(written_as, hidden)]
+            self.remove(filter(kind.holds, names))
+            with suppress(OSError, NotImplementedError):  # a folder that is not empty, or none
+                self.store.rmdir(self.root)
 
     def _check_sizes(self, folder: Path, names: list[str], seal: str) -> None:
         with told(self.place):

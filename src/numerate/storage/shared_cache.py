@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from numerate.atomic import write_file
 from numerate.errors import NumerateError
+from numerate.folder_kind import FolderKind
 from numerate.notices import say
 from numerate.places import copy_folder, is_remote, local_path, place_of
 from numerate.storage.filesystems import filesystem, told
@@ -31,7 +32,7 @@ def cache_here(cache: str | Path) -> Path:
 
 
 class SharedCache:
-    """A folder of a cache, which has a `seal`; of one that is nowhere else, nothing is done.
+    """A folder of a cache, of some kind; of one that is nowhere else, nothing is done.
 
     It is fetched where nothing is here, and where another machine has published since and there
     is nothing of ours that it does not have. Files whose names end with `marks` say what is done
@@ -39,8 +40,8 @@ class SharedCache:
     another process goes on here.
     """
 
-    def __init__(self, folder: Path, seal: str, marks: str) -> None:
-        self.folder, self.seal, self.marks = folder, seal, marks
+    def __init__(self, folder: Path, kind: FolderKind, marks: str) -> None:
+        self.folder, self.kind, self.marks = folder, kind, marks
         self.place = place_of(folder)
         self._note = folder.with_name(f".{folder.name}.shared")  # the version it was last alike
 
@@ -55,7 +56,7 @@ class SharedCache:
             found = listing(system, root)
         if not found:
             check_bucket(system, root, place)
-        if self.seal not in found or not self._is_new(version_of(found)):
+        if self.kind.record not in found or not self._is_new(version_of(found)):
             return
         filling = Path(tempfile.mkdtemp(prefix=".partial-", dir=self.folder.parent))
         try:
@@ -79,7 +80,7 @@ class SharedCache:
             system, root = filesystem(self.place)
             with held(system, root, self.place) as hold:
                 Upload(system, root, self.place, hold).replace(
-                    self.folder, self.seal, first=self.marks
+                    self.folder, self.kind, first=self.marks
                 )
                 with told(self.place):
                     self._remember(version_of(listing(system, root)))
@@ -88,7 +89,7 @@ class SharedCache:
 
     def _is_new(self, version: str) -> bool:
         """Whether what lies there is not what is here, and has all of it."""
-        if not (self.folder / self.seal).exists():
+        if not (self.folder / self.kind.record).exists():
             return True
         noted, _, state = (self._note.read_text() if self._note.exists() else "").partition(" ")
         return state == self._state() and noted != version

@@ -1,14 +1,15 @@
 """A folder of files that appear whole, here or elsewhere, as workers on any machine see it."""
 
-import shutil
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from numerate.atomic import locked, write_file
 from numerate.errors import FailureError, NumerateError, one_line
+from numerate.folder_kind import FolderKind, strange
 from numerate.places import is_remote, local_path
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
@@ -110,6 +111,24 @@ class SharedFolder:
                 return []
         return [name for name in found if HOLD not in name]  # nor the note that is to replace it
 
+    def own(self, kind: FolderKind) -> list[str]:
+        """The names of the files of a kind, and of those that were cut off while written."""
+        if not isinstance(self.place, Path):
+            return [name for name in self.names() if kind.holds(name)]
+        if not self.place.is_dir():
+            return []
+        files = [one for one in os.scandir(self.place) if one.is_file(follow_symlinks=False)]
+        return [one.name for one in files if kind.holds(one.name)]
+
+    def check_own(self, kind: FolderKind) -> None:
+        """Refuse a folder that holds anything but files of a kind."""
+        if isinstance(self.place, Path):
+            stranger = kind.stranger(self.place)
+        else:
+            stranger = kind.stranger_among(self.names())
+        if stranger:
+            raise strange(self.place, stranger)
+
     def remove(self, name: str) -> None:
         if isinstance(self.place, Path):
             (self.place / name).unlink(missing_ok=True)
@@ -118,12 +137,13 @@ class SharedFolder:
         with told(self.place):
             system.rm_file(f"{root}/{name}")
 
-    def clear(self) -> None:
-        """All that is in it, and the folder; but what a worker that was given up still writes."""
+    def remove_if_empty(self) -> None:
+        """Remove the folder itself; an object store has none."""
         if isinstance(self.place, Path):
-            shutil.rmtree(self.place, ignore_errors=True)
+            with suppress(OSError):
+                self.place.rmdir()
             return
         system, root = filesystem(self.place)
-        with told(self.place):
-            if system.exists(root):
-                system.rm(root, recursive=True)
+        with suppress(OSError, NotImplementedError):
+            if system.exists(root) and not self.names():
+                system.rmdir(root)

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import uuid4
 
 from numerate.errors import NumerateError
+from numerate.folder_kind import temporary_name
 from numerate.storage.filesystems import told
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def appearing_whole(system: "AbstractFileSystem", path: str) -> Iterator[str]:
         yield path
         return
     folder, _, name = path.rpartition("/")
-    part = f"{folder}/.{name}.{uuid4().hex}"
+    part = f"{folder}/{temporary_name(name)}"
     try:
         yield part
         _rename_over(system, part, path)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from numerate.errors import NumerateError
 from numerate.notices import warn
 from numerate.places import is_remote, local_path, work_of
-from numerate.runs.folder import CHECKPOINT, CONFIG, refusal
+from numerate.runs.folder import CHECKPOINT, CONFIG, RUN
 from numerate.storage import filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files
@@ -139,8 +139,8 @@ class RunElsewhere:
         if self._is_whole:  # it was complete before
             return
         with kept_unless_sent(self.folder, self.place, "the finished run"):
-            self._whole.replace(self.folder, CONFIG)
-        self._part.clear()
+            self._whole.replace(self.folder, RUN)
+        self._part.clear(RUN)
 
 
 @contextmanager
@@ -155,8 +155,10 @@ def _lead(place: str, *, resume: bool, force: bool) -> Iterator[RunElsewhere]:
             what = "already exists" if whole else "a training was interrupted there"
             raise NumerateError(f"{place}: {what}; add --resume to go on, or --force")
         if not resume:
-            check_free(system, root, place, CONFIG, refusal, force=force)
-            Upload(system, part, beside(place), hold).clear()
+            check_free(system, root, place, RUN, force=force)
+            given_up = Upload(system, part, beside(place), hold)
+            given_up.check_own(RUN)
+            given_up.clear(RUN)
         with work_folder(place) as folder:
             if resume:
                 _fetch(system, root, place, folder)

@@ -154,9 +154,9 @@ def train(
         cache = backbone.cache.absolute()
         record |= {"cache": place_of(cache) or str(cache)}  # for all who use the run
     with ExitStack() as stack:
-        if accelerator.is_main_process:
-            stack.enter_context(locked(folder))
-            open_place(folder, resume=resume, force=force)
+        lock = stack.enter_context(locked(folder)) if accelerator.is_main_process else None
+        if lock is not None:
+            open_place(lock, resume=resume, force=force)
         accelerator.wait_for_everyone()
         place = writing_folder(folder)
         if resume and _state(place) == "finished":
@@ -164,9 +164,9 @@ def train(
         else:
             trainer = Trainer(network, corpora, options, accelerator, place, identity, reporter)
             result = _train(trainer, network, record, opened, resume, coverage)
-        if accelerator.is_main_process:
+        if lock is not None:
             if result.state == "finished":
-                close_place(folder)
+                close_place(lock)
                 result = replace(result, folder=folder)
             fitted = RunFolder(writing_folder(folder)).config().mixture_weights
             result = replace(result, mixture_weights=fitted)
