@@ -12,7 +12,6 @@ from numerate.errors import RunError, counted
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.result_tables import result_tables
-from numerate.model.opening import Settings
 from numerate.records import read_record
 from numerate.reproduce.choices import Plan, Task
 from numerate.tables import as_latex, as_markdown
@@ -61,7 +60,7 @@ def write_report(
         plan.out,
         dataset=plan.dataset,
         device=plan.device,
-        settings=Settings(plan.cache, trust_remote_code=plan.trust_remote_code),
+        settings=plan.settings_of_models(),
         among_others=True,
         results=result_tables(evaluations) if plan.compares else [],
         say=say,
