@@ -138,7 +138,9 @@ def test_no_kind_of_address_is_opened(
 ) -> None:
     for name, part in (("run", "dataset"), ("over", "backbone")):
         run = spoilt(name, part, path=address, **({"relative": None} if part == "dataset" else {}))
-        with pytest.raises(NumerateError, match=r"names .* an address that is not opened"):
+        with pytest.raises(
+            NumerateError, match=r"names .* an address that is opened only if you name it"
+        ):
             numerate.load(run)
     assert asked == []
 
@@ -298,5 +300,5 @@ def test_one_rule_decides(folder: str, place: str, is_opened: bool) -> None:
     if is_opened:
         assert recorded(place, folder, "…") == place
     else:
-        with pytest.raises(NumerateError, match="is not opened because a file names it"):
+        with pytest.raises(NumerateError, match="is opened only if you name it"):
             recorded(place, folder, "…")

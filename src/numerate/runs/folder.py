@@ -196,9 +196,7 @@ class RunFolder:
         found, errors = [], []
         for place in places:
             try:
-                found.append(
-                    Dataset.open(recorded(place, self.path, f"--dataset {place} opens it"))
-                )
+                found.append(Dataset.open(recorded(place, self.path, f"--dataset {place}")))
             except (DatasetError, RunError, OSError, ValueError) as error:
                 errors.append(one_line(error))
         same = [one for one in found if _is_meant(one, known)]

@@ -18,5 +18,5 @@ def recorded(place: str, folder: str | Path, instead: str) -> str:
     if named is None or named == origin(place_of(folder) or folder):
         return place
     raise RunError(
-        f"{folder}: names {place}, an address that is not opened because a file names it: {instead}"
+        f"{folder}: names {place}, an address that is opened only if you name it: {instead}"
     )
