@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import NumerateError, check_choice, one_line
-from numerate.places import is_remote
+from numerate.places import origin
 from numerate.plugins import MODELS, names
 from numerate.records import Shape, misfit
+from numerate.storage import recorded
 
 OWN_FILE, SHARED_FILE = "numerate.toml", "pyproject.toml"
 PRETRAINED = "hf:"
@@ -42,7 +43,7 @@ class Configuration:
     """Values as they stand in the file; a folder it names is relative to the file."""
 
     path: Path | None = None  # None: there is no file, and nothing is chosen
-    models: tuple[str, ...] = ()  # that check; the first is also asked to predict and to rank
+    named_models: tuple[str, ...] = ()
     asks_nobody: bool = False  # not even the model that comes with the package
     alarms: float | None = None
     min_probability: float | None = None  # of findings that check tells
@@ -54,6 +55,15 @@ class Configuration:
     numerals: frozenset[str] = frozenset()  # never reported
     patterns: tuple[re.Pattern[str], ...] = ()  # numerals within a match are never reported
     files: tuple[str, ...] = ()  # never checked
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that check; the first also predicts and ranks. An address is refused when a
+        model is needed, so that you may name another on the command line."""
+        for model in self.named_models:
+            place = model.removeprefix(PRETRAINED)
+            recorded(place, self.path or Path(), "name it on the command line")
+        return self.named_models
 
     @property
     def run(self) -> str | None:
@@ -89,7 +99,7 @@ def find_configuration(folder: Path) -> Configuration:
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise NumerateError(f"{path}: not TOML: {one_line(error)}") from None
 
 
@@ -135,15 +145,15 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
 
 def _file(path: Path, key: str, name: str | None) -> Path | None:
     """Relative to the file that names it, and beside it: it is looked at for every document."""
-    if name is not None and is_remote(name):
+    if name is not None and origin(name) is not None:
         raise NumerateError(f"{path}: {key}: got {name}, expected a file of this machine")
     return None if name is None else path.parent / name
 
 
 def _from(path: Path, model: str) -> str:
-    """A folder that is relative to the file that names it, the name of an installed model, or an
-    address."""
-    if is_remote(model.removeprefix(PRETRAINED)):
+    """Return a folder, relative to the file that names it, or the name of an installed model; an
+    address stays as it is."""
+    if origin(model.removeprefix(PRETRAINED)) is not None:
         return model
     if model in names(MODELS) and not (path.parent / model).exists():
         return model

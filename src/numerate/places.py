@@ -36,6 +36,15 @@ def protocol_of(place: str | Path) -> str | None:
     return found.group(1).lower() if found else None
 
 
+def origin(place: str | Path) -> tuple[tuple[str, str], ...] | None:
+    """The file system and the host or bucket of an address, of each link of a chain
+    (`zip://a::s3://b/c.zip`); None of a plain path."""
+    if protocol_of(place) is None:
+        return None
+    links = [link.partition("://") for link in str(place).split("::")]
+    return tuple((protocol.lower(), rest.partition("/")[0]) for protocol, _, rest in links)
+
+
 def local_path(place: str | Path) -> Path:
     """The path of a place on this machine."""
     if isinstance(place, str) and protocol_of(place) in LOCAL:

@@ -10,6 +10,7 @@ fits it can be had as one of its instances.
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
@@ -19,7 +20,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from numerate.errors import NumerateError, RunError, one_line
 from numerate.storage import write
-from numerate.storage.named_files import read_bytes
+from numerate.storage.regular_files import read_text
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -41,26 +42,38 @@ _NAMES = {
 def read_record(
     path: Path, shape: dict[str, Shape] | type, error: type[NumerateError]
 ) -> dict[str, Any]:
-    """The object in a JSON file. A missing file is the caller's to explain: FileNotFoundError."""
+    """Read the object in a JSON file. The caller explains a missing file: FileNotFoundError."""
     try:
-        text = read_bytes(path).decode("utf-8")
+        text = read_text(path)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except (OSError, ValueError) as reason:
-        raise error(f"{path}: cannot be read: {one_line(reason)}") from None
+        why = reason.strerror if isinstance(reason, OSError) else reason
+        raise error(f"{path}: cannot be read: {one_line(why)}") from None
     return parse_record(text, shape, error, path)
 
 
 def parse_record(
     text: str, shape: dict[str, Shape] | type, error: type[NumerateError], where: object
 ) -> dict[str, Any]:
+    """Read a JSON object by its shape. A key that comes twice would mean one thing to us, and
+    another to the next reader, so it is refused."""
     try:
-        record = json.loads(text)
+        record = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as reason:
         raise error(f"{where}: cannot be read: {one_line(reason)}") from None
     if wrong := misfit(record, shape):
         raise error(f"{where}: {wrong}")
     return record  # type: ignore[no-any-return]
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
+        raise ValueError(f"the key {twice!r:.80} comes twice")
+    return record
 
 
 def write_record(path: Path, record: Mapping[str, Any], indent: int | None = 2) -> None:

@@ -282,7 +282,7 @@ def test_an_adapter_that_is_not_whole(make_tiny: Make) -> None:
     (folder / "adapter_model.safetensors").unlink()
     assert "without adapter_model.safetensors" in refused(folder)
     (folder / "adapter_config.json").write_text("{")
-    assert "adapter_config.json: broken" in refused(folder)
+    assert "adapter_config.json: cannot be read" in refused(folder)
 
 
 @pytest.mark.parametrize("file", ["config.9.9.9.json", "code/inner.py"])

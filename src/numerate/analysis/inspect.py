@@ -44,7 +44,7 @@ from numerate.records import Shape, read_record, write_record
 from numerate.report.exhibit import KINDS, Cell, Exhibit, NothingToShowError
 from numerate.report.look import INK
 from numerate.report.page import Section, escape, figure, page, table
-from numerate.storage import here
+from numerate.storage import here, recorded
 from numerate.tables import ResultTable
 
 REPORT, MEMORY, FIGURES = FILES = "report.html", "report.json", "figures"
@@ -108,9 +108,13 @@ def inspect_runs(
         left_out.append(reason)
         say(f"left out: {reason}")
 
-    remembered = [
-        here(folder) if is_remote(folder) else out / folder for folder in memory.get("runs", [])
-    ]
+    remembered = []
+    for folder in memory.get("runs", []):
+        try:
+            place = recorded(folder, out, f"numerate inspect {folder} opens it")
+            remembered.append(here(place) if is_remote(place) else out / place)
+        except NumerateError as error:
+            leave_out(str(error))
     remembered = [path for path in remembered if path.resolve() not in known]
     limit = memory.get("limit") if limit is None else limit
     texts = list(dict.fromkeys([*memory.get("contexts", []), *contexts]))
@@ -158,9 +162,9 @@ def inspect_runs(
             path = out / FIGURES / f"{name}.{kind}"
             if not path.is_symlink():
                 path.unlink(missing_ok=True)
-    for error in failures:
-        if not isinstance(error, NumerateError):
-            raise error
+    for failure in failures:
+        if not isinstance(failure, NumerateError):
+            raise failure
     if failures:
         whys = "; ".join(map(str, failures))
         raise FailureError(f"{out / REPORT}: without {counted(len(failures), 'figure')}: {whys}")

@@ -16,6 +16,7 @@ from numerate.proofreading.wanted import Wanted
 from numerate.runs.folder import BESIDE_THE_MODEL, CONFIG, calibration_file
 from numerate.runs.run_reference import split_reference
 from numerate.shipped.installed import is_shipped, shipped, usable
+from numerate.storage.regular_files import open_regular, read_regular
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
 _LARGE = 1 << 28  # bytes; of files beyond it, a sample must do
@@ -63,7 +64,7 @@ class LookedFor:
             "numerate": numerate.__version__,
             "codes": sorted(self.codes),
             "models": self._named() if self.asks_models and wanted.models else self.installed(),
-            "joining": None if joining is None else _hashed(joining.read_bytes()),
+            "joining": None if joining is None else _hashed(read_regular(joining)),
             "alarms": wanted.alarms,
             "min_probability": wanted.least,
             "min_probability_of_models": wanted.least_of_models,
@@ -136,11 +137,11 @@ def _place_of(reference: str) -> tuple[Path, str | None]:
 
 
 def _content(file: Path) -> str:
-    size = file.stat().st_size
-    if size <= _LARGE:
-        return _hashed(file.read_bytes())
     parts = []
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
+        size = file.stat().st_size
+        if size <= _LARGE:
+            return _hashed(stream.read())
         for start in range(0, size, size // _SAMPLES):
             stream.seek(start)
             parts.append(stream.read(_SAMPLE))

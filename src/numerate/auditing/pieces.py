@@ -10,7 +10,7 @@ from numerate.corpus.sources import Source
 from numerate.documents import PLAIN, reader_of
 from numerate.documents.reader import Reader, Unit
 from numerate.errors import DocumentError
-from numerate.storage.named_files import read_bytes
+from numerate.storage.regular_files import read_named
 
 LINES = "jsonl"  # a line is a document, and can be told from others before it is read
 TAKES_IN, TEX = "latex", ".tex"  # its documents are more than one file
@@ -67,7 +67,7 @@ def _files_of(folder: Path) -> bytes:
     digest = hashlib.sha256()
     for file in sorted(folder.rglob(f"*{TEX}")):
         try:
-            content = hashlib.sha256(read_bytes(file)).digest()
+            content = hashlib.sha256(read_named(file)).digest()
         except OSError:  # it is told when it is read
             content = b""
         digest.update(file.relative_to(folder).as_posix().encode("utf-8", "replace") + b"\0")

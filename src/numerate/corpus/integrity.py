@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from numerate.corpus.schema import EARLIER_TABLES, SPLITS, TABLES, paragraph_schema
 from numerate.errors import DatasetError, one_line
+from numerate.storage.regular_files import check_regular, file_digest
 
 _SPLIT = f"(?:{'|'.join(SPLITS)})"
 NAMES = rf"(?:tables-)?{_SPLIT}-[0-9]{{5,9}}\.parquet|sight-{_SPLIT}\.arrow"
@@ -63,8 +64,9 @@ def check_files(folder: Path, manifest: dict[str, Any]) -> None:
 def verify(folder: Path, manifest: dict[str, Any]) -> None:
     """Read every byte: the files have the hashes, and the texts the content, of the manifest."""
     for name, sealed in manifest.get("files", {}).items():
-        if file_digest(folder / name) != sealed["sha256"]:
-            raise DatasetError(f"{folder / name}: changed since it was prepared: another hash")
+        path = _sized(folder, name, manifest)
+        if file_digest(path) != sealed["sha256"]:
+            raise DatasetError(f"{path}: changed since it was prepared: another hash")
     for split in SPLITS:
         about = manifest["splits"][split]
         digest = hashlib.sha256()
@@ -80,6 +82,7 @@ def read_batches(
     """The rows of some files. Pages carry a sum, so a flipped bit is no other text."""
     for shard in shards:
         try:
+            check_regular(folder / shard)
             with pq.ParquetFile(folder / shard, page_checksum_verification=True) as file:
                 for batch in file.iter_batches(columns=columns):
                     batch.validate(full=True)
@@ -132,8 +135,3 @@ def _rows(folder: Path, name: str, manifest: dict[str, Any], schema: pa.Schema) 
         if (got := found[column.name]) != column.type:
             raise DatasetError(f"{path}: column {column.name}: got {got}, expected {column.type}")
     return int(rows)
-
-
-def file_digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

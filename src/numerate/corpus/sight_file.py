@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from numerate.corpus.document_sight import DocumentSight
-from numerate.corpus.integrity import file_digest
 from numerate.errors import DatasetError, one_line
 from numerate.hashes import Hashes, hash_of
 from numerate.sight.columns import HEADER_WORDS, SightColumns
+from numerate.storage.regular_files import file_digest
 
 # Of each table its numbers and bags, of each paragraph its views: counts, then where they begin.
 _OFFSETS = {

@@ -26,6 +26,7 @@ from numerate.detector.locations import LOCATION, SCALE
 from numerate.detector.numeral_figures import CELL_FIGURES, TEXT_FIGURES
 from numerate.detector.relations import RELATIONS, SAME, SLIPS_APART, NumeralColumns
 from numerate.errors import NumerateError, RunError, check_choice
+from numerate.records import misfit, typed
 from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
 
@@ -62,8 +63,12 @@ class SmallOptions:
 
 
 def stored_options(record: dict[str, Any]) -> SmallOptions:
-    """What a folder says; the first ones did not say which evidence they had learnt from."""
-    return SmallOptions(**{"evidence": 1, **record})
+    """Read the options of a folder; the first ones did not say which evidence they had learnt
+    from."""
+    record = {"evidence": 1, **record}
+    if wrong := misfit(record, SmallOptions):
+        raise RunError(f"options: {wrong}")
+    return typed(SmallOptions, record)
 
 
 def numeral_features(numerals: NumeralColumns) -> np.ndarray:

@@ -20,13 +20,15 @@ from numerate.detector.pretrained import PretrainedClassifier, open_classifier
 from numerate.detector.scored import Scored, Told
 from numerate.detector.small import SmallClassifier, stored_options
 from numerate.documents.document import Document, Table
-from numerate.errors import RunError
+from numerate.errors import NumerateError, RunError
 from numerate.folder_kind import FolderKind
 from numerate.model.device import usable_device
+from numerate.model.stored import NothingDrawn, explained, sizes_of
 from numerate.records import read_record, typed, write_record
 from numerate.runs.contents import DatasetPlace
 from numerate.runs.folder import CALIBRATION, CONFIG, NAMES, WEIGHTS, RunFolder
-from numerate.tensor_file import load_tensors, save_tensors
+from numerate.storage import recorded
+from numerate.tensor_file import Sizes, load_tensors, read_header, refuse_misfits, save_tensors
 
 FORMAT, VERSION = "numerate detector", 1
 PAIRS_AT_ONCE = 500_000  # of numerals and numbers they are compared with, that are read together
@@ -66,6 +68,8 @@ def _small(config: DetectorConfig, folder: Path) -> NumeralClassifier:
 
 
 def _pretrained(config: DetectorConfig, folder: Path) -> NumeralClassifier:
+    if isinstance(path := config.options.get("path"), str):
+        recorded(path, folder, "copy it to this machine, and write its path there in config.json")
     return open_classifier(config.options, RunFolder(folder).vocabulary())
 
 
@@ -243,18 +247,29 @@ def open_detector(reference: str | Path, device: str | None = None) -> Detector:
         record = read_record(run.path / CALIBRATION, Calibrations, RunError)
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(f"{run.path}: incomplete run: {CALIBRATION} is missing") from None
-    classifier = MAKERS[config.kind](config, run.path)
+    sizes = read_header(run.path / WEIGHTS, FORMAT).sizes
+    with explained(run.path):
+        if config.kind == SmallClassifier.kind:  # the other kind opens its language model
+            _refuse_sizes(config, run.path, sizes)
+        classifier = MAKERS[config.kind](config, run.path)
+        expected = {name: tuple(tensor.shape) for name, tensor in classifier.weights().items()}
+        refuse_misfits(sizes, expected)
     tensors, _ = load_tensors(run.path / WEIGHTS, FORMAT)
-    missing, unexpected = classifier.load_state_dict(tensors, strict=False)
-    lacking = set(missing) & classifier.weights().keys()
-    if lacking or unexpected:
-        got = f"{min(lacking)} is missing" if lacking else f"got {min(unexpected)}"
-        raise RunError(f"{run.path / WEIGHTS}: of another network: {got}")
+    with explained(run.path):
+        classifier.load_state_dict(tensors, strict=False)
     classifier.trained()
     classifier.to(usable_device(device)).eval()
     rules = config.dataset.reading
     assert rules is not None
     return Detector(str(reference), classifier, rules, typed(Calibrations, record))
+
+
+def _refuse_sizes(config: DetectorConfig, folder: Path, sizes: Sizes) -> None:
+    """Make the network without memory: sizes that do not fit those of the weights could be any."""
+    if (layers := stored_options(config.options).layers) > len(sizes):  # each takes time
+        raise NumerateError(f"layers: got {layers:,}, expected at most {len(sizes)}")
+    with torch.device("meta"), NothingDrawn():
+        refuse_misfits(sizes, sizes_of(MAKERS[config.kind](config, folder)))
 
 
 def read_config(folder: Path) -> DetectorConfig:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from numerate.errors import DocumentError, SourceError, one_line
-from numerate.storage.named_files import open_file
+from numerate.storage.regular_files import open_named
 
 _GZIP = b"\x1f\x8b"
 _NO_TEXT = {
@@ -40,7 +40,7 @@ def opened_file(
     if data is None and Path(path).is_dir():
         raise SourceError(f"{path}: a folder, expected a file")
     try:
-        with open_file(path) if data is None else _held(data) as stream:
+        with open_named(path) if data is None else _held(data) as stream:
             beginning = stream.peek(8)  # a pipe cannot be read twice
             for sign, kind in _NO_TEXT.items():
                 if beginning.startswith(sign) and not binary:

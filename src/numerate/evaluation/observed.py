@@ -11,6 +11,7 @@ import numpy as np
 
 from numerate.errors import RunError
 from numerate.perplexity import perplexity
+from numerate.records import Shape, parse_record
 from numerate.runs.folder import OBSERVED
 from numerate.tables import HIGH, LOW
 
@@ -27,6 +28,8 @@ _FORMAT = "numerate observed 1"
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     function.__name__: function for function in (perplexity, math.sqrt, float)
 }
+_PARTS_OF_FIGURE = ("values", "sizes", "documents")
+_FIGURE: Shape = [str, str, str, bool]  # function, bounds, whether it is a median
 _GOALS = {"accuracy": HIGH, "order_accuracy": HIGH, "coverage_50": 0.5, "coverage_90": 0.9}
 
 
@@ -81,7 +84,7 @@ def save_observed(run: Path, observed: dict[FigurePath, Observed], basis: dict[s
     for path, one in observed.items():
         name = ".".join(path)
         about[name] = [one.function.__name__, *map(str, one.bounds), one.is_median]
-        for part in ("values", "sizes", "documents"):
+        for part in _PARTS_OF_FIGURE:
             # Copied: figures may share arrays, which the file does not have.
             tensors[f"{name}/{part}"] = torch.from_numpy(np.array(getattr(one, part)))
     record = {"figures": json.dumps(about), "basis": json.dumps(basis, sort_keys=True)}
@@ -89,14 +92,20 @@ def save_observed(run: Path, observed: dict[FigurePath, Observed], basis: dict[s
 
 
 def load_observed(run: Path, basis: dict[str, Any]) -> dict[FigurePath, Observed]:
-    """What the file says, if it is there, whole, and rests on the same; else nothing."""
+    """Read the file, if it is there, whole, and rests on the same; else nothing."""
     from numerate.tensor_file import load_tensors
 
+    path = run / OBSERVED
     try:
-        tensors, record = load_tensors(run / OBSERVED, _FORMAT)
+        tensors, record = load_tensors(path, _FORMAT)
+        figures = parse_record(record.get("figures", ""), {"*": _FIGURE}, RunError, path)
     except RunError:
         return {}
-    if record["basis"] != json.dumps(basis, sort_keys=True):
+    parts = {f"{name}/{part}" for name in figures for part in _PARTS_OF_FIGURE}
+    functions = {function for function, *_ in figures.values()}
+    if record.get("basis") != json.dumps(basis, sort_keys=True) or parts != tensors.keys():
+        return {}
+    if not functions <= _FUNCTIONS.keys():
         return {}
     return {
         tuple(name.split(".")): Observed(
@@ -107,5 +116,5 @@ def load_observed(run: Path, basis: dict[str, Any]) -> dict[FigurePath, Observed
             bounds=(float(low), float(high)),
             is_median=is_median,
         )
-        for name, (function, low, high, is_median) in json.loads(record["figures"]).items()
+        for name, (function, low, high, is_median) in figures.items()
     }

@@ -4,7 +4,6 @@ Each is kept with what it is of, its identity. Who uses a model makes anew what 
 (`plausibility/load.py`); who measures one looks whether it is there.
 """
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -59,5 +58,4 @@ def _of_run(opened: Opened, given: Given, name: str, file: str) -> dict[str, Any
     content = opened.record.dataset.content_hash
     if given is not None:
         content = Dataset.open(given).manifest["content_hash"]
-    digest = hashlib.sha256((opened.run.path / file).read_bytes()).hexdigest()
-    return {"dataset": content, name: digest}
+    return {"dataset": content, name: opened.run.digest(file)}

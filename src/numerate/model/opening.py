@@ -30,7 +30,8 @@ from numerate.pretrained.store import Progress, remembered_cache
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
 from numerate.runs.run_reference import split_reference
-from numerate.storage import here
+from numerate.storage import here, recorded
+from numerate.storage.regular_files import read_regular
 from numerate.vocabulary import Vocabulary
 
 VOCABULARY = 1000  # of a pretrained model, which has none: it only makes the candidates
@@ -46,6 +47,7 @@ class Settings:
     progress: Progress | None = None
     sight: str | None = None  # how far one as it comes sees; runs were trained to see as they do
     readers: Readers | None = None  # who reads a dataset; None: this process
+    backbone: str | None = None  # an address that you named, which a run may then name, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,10 @@ def _over_pretrained(
     settings: Settings,
     beside: Sequence[Opened],
 ) -> NumeralLM:
-    folder, path, tuned = stored.folder, located(about.path), about.finetune != "none"
+    folder, tuned = stored.folder, about.finetune != "none"
+    instead = "copy it to this machine, and write its path there in config.json"
+    is_named = about.path == settings.backbone
+    path = located(about.path if is_named else recorded(about.path, folder, instead))
     if not os.path.exists(path):  # unlike Path's, never raises
         raise RunError(
             f"{folder}: its pretrained model is not at {path} any more; move it back, or change "
@@ -228,19 +233,20 @@ def _over_pretrained(
 
     model = stored.build(make).to(device)
     assert isinstance(model.backbone, CausalBackbone)
-    model.backbone.remembered = remembered_cache(stored.record.cache)
+    model.backbone.remembered = remembered_cache(stored.record.cache, folder)
     if tuned:
         lm.scorer.adapted.merge_for_good()
-        weights = (folder / WEIGHTS).read_bytes()
+        weights = read_regular(folder / WEIGHTS)
         lm.digest = hashlib.sha256(about.digest.encode() + weights).hexdigest()
         place = place_of(folder) or str(folder.absolute())
-        lm.open_again = partial(_open_tuned, place, settings.trust_remote_code)
+        again = Settings(trust_remote_code=settings.trust_remote_code, backbone=about.path)
+        lm.open_again = partial(_open_tuned, place, again)
     return model
 
 
-def _open_tuned(place: str, trusted: bool, device: torch.device) -> PretrainedLM:
-    """What a run has made of its pretrained model, for who reads in other processes."""
-    model = open_stored(here(place), device, Settings(trust_remote_code=trusted))
+def _open_tuned(place: str, settings: Settings, device: torch.device) -> PretrainedLM:
+    """Open what a run has made of its pretrained model, in a process that reads for another."""
+    model = open_stored(here(place), device, settings)
     assert isinstance(model.backbone, CausalBackbone)
     return model.backbone.lm
 

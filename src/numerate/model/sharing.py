@@ -2,7 +2,6 @@
 they are. All that the card says is read from the files of the run.
 """
 
-import hashlib
 import re
 import shutil
 from contextlib import suppress
@@ -32,6 +31,7 @@ from numerate.runs.folder import (
     read_json,
 )
 from numerate.storage import published
+from numerate.storage.regular_files import file_digest
 from numerate.tables import ResultTable, as_markdown, format_figure
 
 if TYPE_CHECKING:
@@ -90,14 +90,10 @@ def _take(path: Path, place: Path) -> None:
         return
     for name, file in (("weights", WEIGHTS), ("vocabulary", VOCABULARY)):
         if name in cached["identity"]:
-            if cached["identity"][name] != _digest(path.parent / file):
+            if cached["identity"][name] != file_digest(path.parent / file):
                 return
-            cached["identity"][name] = _digest(place / file)
+            cached["identity"][name] = file_digest(place / file)
     write_record(place / path.name, cached, indent=None)
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def card(model: "NumeralLM", run: RunFolder, record: TrainedConfig, licence: str | None) -> str:

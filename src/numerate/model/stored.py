@@ -1,7 +1,8 @@
 """Models as folders: configuration, vocabulary and weights, written whole and read with care."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from numerate.model.config import ModelConfig, NetworkConfig
 from numerate.records import write_record
 from numerate.runs.contents import NetworkRecord, RunConfig
 from numerate.runs.folder import CONFIG, FORMAT, OLDER, VERSION, VOCABULARY, WEIGHTS, RunFolder
-from numerate.tensor_file import load_tensors, save_tensors
+from numerate.tensor_file import Sizes, load_tensors, read_header, refuse_misfits, save_tensors
 from numerate.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -85,43 +86,48 @@ class StoredModel:
         return cls(folder, record, config, run.vocabulary())
 
     def build(self, make: "Callable[[NumeralHead], NumeralLM]") -> "NumeralLM":
-        """The model that `make` makes of a head, with the weights of the folder.
+        """Build the model that `make` makes of a head, with the weights of the folder.
 
-        It is made without memory first: sizes that do not fit the weights could be any.
+        It is made without memory first: sizes that do not fit those of the weights could be any.
         """
-        tensors = self.weights()
+        sizes = self.sizes()
         head = self.record.head
         if self.record.version == OLDER:
-            head = _older_head(self, tensors)
+            head = _older_head(self, sizes)
         kind = head_class(self.config.model)
-        try:
-            config = dict(head or {})
-            with torch.device("meta"), _NothingDrawn():
+        if (layers := self.config.network.layers) > len(sizes):  # each takes time to be made
+            expected = f"expected at most {len(sizes)}, as many as tensors"
+            raise RunError(f"{self.folder / CONFIG}: layers: got {layers:,}, {expected}")
+        config = dict(head or {})
+        with explained(self.folder):
+            with torch.device("meta"), NothingDrawn():
                 shell = make(kind.from_config(self.config.hidden, config))
-            _refuse_misfits(shell, tensors)
+            refuse_misfits(sizes, sizes_of(shell))
+        tensors = self.weights()
+        with explained(self.folder):
             model = make(kind.from_config(self.config.hidden, config))
             model.load_state_dict(tensors)
-        except NumerateError as error:
-            raise RunError(f"{self.folder / CONFIG}: {error}") from None
-        except Exception as error:  # a head of anyone's may fail in any way
-            reason = one_line(error)
-            raise RunError(f"{self.folder / WEIGHTS}: weights do not fit: {reason}") from None
         return model.eval()
 
-    def weights(self) -> dict[str, Tensor]:
-        """By the names that they have today, whatever the version of the folder."""
-        tensors, metadata = load_tensors(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
-        if metadata.get("vocabulary") != _fingerprint(self.vocabulary):
+    def sizes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the weights, of which nothing is read but the header of their file."""
+        header = read_header(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
+        if header.about.get("vocabulary") != _fingerprint(self.vocabulary):
             raise RunError(f"{self.folder / VOCABULARY}: not the vocabulary of these weights")
+        return {self._newer_name(name): size for name, size in header.sizes.items()}
+
+    def weights(self) -> dict[str, Tensor]:
+        """Read the weights, by the names that they have today, whatever the folder's version."""
+        tensors, _ = load_tensors(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
         for name, tensor in tensors.items():
             if not tensor.isfinite().all():
                 raise RunError(f"{self.folder / WEIGHTS}: weights are not finite: {name}")
-        if self.record.version != OLDER:
-            return tensors
         return {self._newer_name(name): tensor for name, tensor in tensors.items()}
 
     def _newer_name(self, name: str) -> str:
-        """Of a tensor of version 1, which had no common place for a head."""
+        """What a tensor is called today; version 1 had no common place for a head."""
+        if self.record.version != OLDER:
+            return name
         for older, newer in _OLDER_NAMES.items():
             if name.startswith(older):
                 return newer + name.removeprefix(older)
@@ -130,12 +136,23 @@ class StoredModel:
         return name
 
 
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Say in one line why a network of this folder cannot be made, or filled with its weights."""
+    try:
+        yield
+    except NumerateError as error:
+        raise RunError(f"{folder / CONFIG}: {error}") from None
+    except Exception as error:  # a head of anyone's may fail in any way
+        raise RunError(f"{folder / WEIGHTS}: weights do not fit: {one_line(error)}") from None
+
+
 def _older_options(record: RunConfig) -> HeadOptions:
     networks = None if record.backbone is None else record.backbone.networks
     return HeadOptions(bool(record.truncate), ensemble_size=1 if networks is None else networks)
 
 
-def _older_head(stored: StoredModel, tensors: dict[str, Tensor]) -> Config:
+def _older_head(stored: StoredModel, sizes: Sizes) -> Config:
     """Of a run of version 1, which says only which of the paper's models it is."""
     record, vocabulary = stored.record, list(stored.vocabulary.numerals[1:])
     gaussians = {"components": record.components, "truncate": bool(record.truncate)}
@@ -152,13 +169,13 @@ def _older_head(stored: StoredModel, tensors: dict[str, Tensor]) -> Config:
         ensemble = record.backbone.networks if record.backbone.finetune == "none" else 0
         if ensemble is None:
             raise RunError(f"{stored.folder}: made by an earlier version; train it again")
-        size = len(tensors.get("backbone.project.0.weight", ())) if ensemble else 0
+        size = sizes.get("backbone.project.0.weight", (0,))[0] if ensemble else 0
         members["lm"] = {"ensemble_size": ensemble, "state_size": size}
     return {"members": members}
 
 
-class _NothingDrawn(TorchFunctionMode):
-    """Weights without values are not drawn: torch would load its compiler for that, for seconds."""
+class NothingDrawn(TorchFunctionMode):
+    """Draw no weights that have no values: torch would load its compiler for that, for seconds."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -169,13 +186,8 @@ class _NothingDrawn(TorchFunctionMode):
         return (torch.empty if func is torch.randn else func)(*args, **given)
 
 
-def _refuse_misfits(model: "NumeralLM", tensors: dict[str, Tensor]) -> None:
-    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    for name in sorted(expected.keys() | found.keys()):
-        got, needed = found.get(name, "none"), expected.get(name, "none")
-        if got != needed:
-            raise ValueError(f"{name}: got {got}, expected {needed}")
+def sizes_of(network: nn.Module) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
 
 
 def _fingerprint(vocabulary: Vocabulary) -> str:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from numerate.errors import NumerateError
-from numerate.storage.named_files import open_file
+from numerate.storage.regular_files import open_named
 from numerate.vocabulary import UNKNOWN_WORD
 
 Floats = NDArray[np.float64]
@@ -173,7 +173,7 @@ def _lines(path: str) -> Iterator[tuple[int, bytes]]:
     no-break space; only the ASCII space separates columns.
     """
     try:
-        with open_file(path) as raw:
+        with open_named(path) as raw:
             file = gzip.GzipFile(fileobj=raw) if path.endswith(".gz") else raw
             for number, line in enumerate(file, start=1):
                 if line := line.rstrip():

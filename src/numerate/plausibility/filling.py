@@ -19,7 +19,7 @@ from numerate.plausibility.source import ModelSource
 from numerate.sight.columns import sees_tables
 from numerate.sight.table_numbers import CellTexts
 from numerate.storage import exists, write
-from numerate.storage.named_files import read_bytes
+from numerate.storage.regular_files import read_named
 from numerate.tables import csv_text
 
 LEVEL = 0.9
@@ -152,7 +152,7 @@ def fill_table(
 
 def _read(path: Path) -> str:
     try:
-        return decode_text(read_bytes(path), str(path))
+        return decode_text(read_named(path), str(path))
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {one_line(error)}") from None
 

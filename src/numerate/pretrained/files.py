@@ -5,7 +5,6 @@ at once, in words of our own.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import BackboneError, one_line
+from numerate.records import read_record
+from numerate.storage.regular_files import file_digest, open_regular
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -27,7 +28,7 @@ BUILT_IN = ("eager", "sdpa", "flex_attention", "grouped_mm", "batched_mm")
 
 def is_gguf(path: Path) -> bool:
     """A file is taken for GGUF by what it holds: some tools name such files by their hash."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return stream.read(4) == b"GGUF"
 
 
@@ -47,6 +48,9 @@ def check_folder(folder: Path, *, trusted: bool = False) -> None:
         raise BackboneError(
             f"{folder}: no config.json, expected the folder of a Hugging Face model or a GGUF file"
         )
+    for path in sorted(folder.iterdir()):  # of which transformers opens others than these
+        if not path.is_file() and not path.is_dir():
+            raise BackboneError(f"{path}: not a regular file, nor a folder")
     for path in _find(folder, ("config.json", "config.*.json")):
         config = _read_object(path)
         if "transformers_weights" in config:
@@ -60,7 +64,8 @@ def check_folder(folder: Path, *, trusted: bool = False) -> None:
     for path in weight_files(folder):
         _check_weights(path)
     if has_adapter(folder):
-        _read_object(folder / ADAPTER)
+        if _read_object(folder / ADAPTER).get("megatron_config") is not None:
+            raise BackboneError(f"{folder / ADAPTER}: megatron_config: names code to be imported")
         if not (folder / ADAPTER_WEIGHTS).is_file():
             raise BackboneError(f"{folder}: an adapter without {ADAPTER_WEIGHTS}")
         _check_weights(folder / ADAPTER_WEIGHTS)
@@ -131,8 +136,7 @@ def _file_digest(path: Path) -> str:
 @lru_cache(maxsize=1024)
 def _content_digest(path: Path, size: int, modified: int) -> str:
     """Weights are large: they are read again only when size or time of the file changed."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return file_digest(path)
 
 
 def _check_weights(path: Path) -> None:
@@ -147,13 +151,7 @@ def _check_weights(path: Path) -> None:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BackboneError(f"{path}: broken: {one_line(error)}") from None
-    if not isinstance(content, dict):
-        raise BackboneError(f"{path}: expected a JSON object, got {type(content).__name__}")
-    return content
+    return read_record(path, {}, BackboneError)
 
 
 def _find(folder: Path, patterns: tuple[str, ...] | list[str]) -> list[Path]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from numerate.atomic import first_file
 from numerate.errors import BackboneError, FailureError, one_line
+from numerate.storage.regular_files import open_regular
 
 _CANNOT_RESERVE = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}  # of some file systems
 
@@ -28,11 +29,11 @@ def open_mapped(path: Path, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
     if path.is_symlink():
         raise BackboneError(f"{path}: is a link, expected {expected}; remove it")
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             np.lib.format.read_magic(stream)
             found, _, kind = np.lib.format.read_array_header_1_0(stream)
             missing = stream.tell() + kind.itemsize * math.prod(found) - path.stat().st_size
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         reason = one_line(error)
         raise BackboneError(f"{path}: {reason}, expected {expected}; remove it") from None
     if (found, kind) != (shape, dtype) or missing:

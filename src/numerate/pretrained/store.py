@@ -25,6 +25,7 @@ from numerate.heads.base import NumeralHead
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.notices import say
 from numerate.numeral_table import NumeralTable
+from numerate.places import origin
 from numerate.pretrained.block_reader import Block, Readers, Scoring, Searching, Tabling, Work
 from numerate.pretrained.language_model import (
     TABLES,
@@ -42,7 +43,7 @@ from numerate.pretrained.written_tables import WRITING
 from numerate.ragged import ranges
 from numerate.runs.folder import digest_of_tables, read_json
 from numerate.spelling.best_first import Beside
-from numerate.storage import exists, is_remote
+from numerate.storage import exists, recorded
 from numerate.storage.shared_cache import SharedCache, cache_here
 
 FORMAT = "numerate states 3"
@@ -62,18 +63,18 @@ Progress = Callable[[str, int, int], None]  # what, done, of how many
 OfNumerals = Callable[[np.ndarray], Beside]  # that have these places in the split
 
 
-def remembered_cache(told: str | None) -> Path | None:
-    """Where a run's training was told to keep states, if whoever uses the run may do so too."""
-    if told is not None and is_remote(told):
-        return cache_here(told) if _answers(told) else None
+def remembered_cache(told: str | None, run: Path) -> Path | None:
+    """Where the training of a run kept states, if whoever uses the run may do so too."""
+    if told is not None and origin(told) is not None:
+        return cache_here(told) if _answers(told, run) else None
     if told is None or not os.path.isdir(told):  # unlike Path's, never raises
         return None
     return Path(told) if os.access(told, os.W_OK | os.X_OK) else None
 
 
-def _answers(place: str) -> bool:
+def _answers(place: str, run: Path) -> bool:
     try:
-        return exists(place)
+        return exists(recorded(place, run, f"--cache {place} uses it"))
     except NumerateError as error:
         say(f"{error}; what the model says is kept on this machine")
         return False

@@ -37,9 +37,10 @@ class Wanted:
     field: str = "text"
 
     def configured(self, project: Configuration, **said: object) -> "Wanted":
-        """With what was said, or else what the project has chosen; `none` is neither."""
+        """Take what the command line says, or else what the project says; `none` is neither."""
+        given = {name: value for name, value in said.items() if value not in (None, ())}
         chosen = {
-            "models": project.models,
+            "models": () if "models" in given else project.models,
             "select": project.select,
             "ignore": project.codes,
             "alarms": project.alarms,
@@ -48,7 +49,6 @@ class Wanted:
             "baseline": project.baseline,
             "joining": project.joining,
         }
-        given = {name: value for name, value in said.items() if value not in (None, ())}
         off = [name for name, value in given.items() if value in (Path(NONE), (NONE,))]
         given |= dict.fromkeys(off)
         if "models" in off:

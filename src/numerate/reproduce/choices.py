@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numerate.configuration import PRETRAINED
 from numerate.errors import NumerateError, RunError, check_choice
 from numerate.evaluation.observed import PARTS
 from numerate.places import place_of
@@ -15,6 +16,7 @@ from numerate.training.options import TrainingOptions, usual_of
 if TYPE_CHECKING:
     from numerate.corpus.dataset import Dataset
     from numerate.model.config import NetworkConfig
+    from numerate.model.opening import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,16 @@ class Plan:
             for row in self.rows
             if row.is_trained or seed == self.options.seed
         )
+
+    def settings_of_models(self, **more: Any) -> "Settings":
+        """How the runs are opened; they may name the pretrained model that the plan names."""
+        from numerate.model.opening import Settings
+
+        named = (
+            None if self.backbone is None else self.backbone.removeprefix(PRETRAINED).rstrip("/")
+        )
+        trusted = self.trust_remote_code
+        return Settings(self.cache, trust_remote_code=trusted, backbone=named, **more)
 
     @cached_property
     def opened(self) -> "Dataset":

@@ -1,6 +1,5 @@
 """Trained runs to figures, evaluated once and remembered in each run's `metrics.json`."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from numerate.errors import RunError
 from numerate.evaluation.evaluate import ORACLES, Evaluation, evaluate
 from numerate.evaluation.observed import PARTS, load_observed, save_observed
 from numerate.evaluation.remembered import evaluation_of
-from numerate.model.opening import Settings
 from numerate.pretrained.files import digest
 from numerate.records import write_record
 from numerate.reproduce.choices import Plan, Task, backbone_path
@@ -53,7 +51,7 @@ def evaluate_task(plan: Plan, task: Task) -> None:
         metrics=plan.metrics,
         confidence=plan.confidence,
         device=plan.device,
-        settings=Settings(plan.cache, plan.vocabulary, plan.trust_remote_code, sight=sight),
+        settings=plan.settings_of_models(vocabulary=plan.vocabulary, sight=sight),
     )
     basis = _basis(plan, task)
     folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +62,7 @@ def evaluate_task(plan: Plan, task: Task) -> None:
 def _basis(plan: Plan, task: Task) -> dict[str, Any]:
     """What the figures of a run depend on."""
     if task.row.is_trained:
-        weights = hashlib.sha256((plan.run(task) / WEIGHTS).read_bytes()).hexdigest()
+        weights = RunFolder(plan.run(task)).digest(WEIGHTS)
     else:
         weights = digest(backbone_path(task.row))
     return {

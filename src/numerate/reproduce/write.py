@@ -13,7 +13,6 @@ from numerate.errors import RunError
 from numerate.evaluation.evaluate import Evaluation
 from numerate.evaluation.figures_as_data import as_csv, as_json
 from numerate.evaluation.result_tables import result_tables
-from numerate.model.opening import Settings
 from numerate.reproduce.choices import Plan, Task
 from numerate.runs.folder import RunFolder
 from numerate.tables import as_latex, as_markdown
@@ -64,7 +63,7 @@ def write_report(
         plan.out,
         dataset=plan.dataset,
         device=plan.device,
-        settings=Settings(plan.cache, trust_remote_code=plan.trust_remote_code),
+        settings=plan.settings_of_models(),
         among_others=True,
         results=result_tables(results) if results else [],
         say=say,

@@ -25,7 +25,8 @@ from numerate.runs.contents import (
     VocabularyLists,
 )
 from numerate.sight.columns import sees_tables
-from numerate.storage import here
+from numerate.storage import here, recorded
+from numerate.storage.regular_files import file_digest, read_text
 from numerate.vocabulary import Vocabulary
 
 CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "model.safetensors"
@@ -117,11 +118,12 @@ class RunFolder:
         """One record per epoch of its training."""
         path = self.path / LOG
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_text(path).splitlines()
         except FileNotFoundError:
             raise RunError(f"{self.path}: incomplete run: {LOG} is missing") from None
         except (OSError, ValueError) as error:
-            raise RunError(f"{path}: cannot be read: {one_line(error)}") from None
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise RunError(f"{path}: cannot be read: {one_line(reason)}") from None
         return [
             parse_record(line, Epoch, RunError, f"{path}, line {number}")
             for number, line in enumerate(lines, 1)
@@ -139,6 +141,14 @@ class RunFolder:
             return record
         except RunError as error:
             raise RunError(f"{error}; evaluate the run again") from None
+
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a file."""
+        try:
+            return file_digest(self.path / name)
+        except OSError as error:
+            reason = one_line(error.strerror)
+            raise RunError(f"{self.path / name}: cannot be read: {reason}") from None
 
     def found_out(self) -> list[Path]:
         """What is known of it since it was used, each with the identity of what it is of."""
@@ -172,20 +182,22 @@ class RunFolder:
         return opened
 
     def _known_dataset(self, known: DatasetPlace) -> Dataset:
-        """It is looked for where it lies as seen from the run, since both may have moved together,
-        and where it was. Of two that are there, the one with the same content is meant; another
-        is told of. A model that is shared says only what its dataset is called, and means no
-        other of that name.
+        """Look where the dataset lies as seen from the run, since both may have moved together,
+        then where it was.
+
+        Of two that are there, the one with the same content is opened; another one is named in a
+        message. A shared model says only what its dataset is called, and means no other dataset of
+        that name.
         """
-        places: list[str | Path] = [known.path]
+        places = [known.path]
         if known.relative is not None:
             run = place_of(self.path) or str(self.path.resolve())
             places.insert(0, from_there(run, known.relative))
         found, errors = [], []
         for place in places:
             try:
-                found.append(Dataset.open(place))
-            except (DatasetError, OSError, ValueError) as error:
+                found.append(Dataset.open(recorded(place, self.path, f"--dataset {place}")))
+            except (DatasetError, RunError, OSError, ValueError) as error:
                 errors.append(one_line(error))
         same = [one for one in found if _is_meant(one, known)]
         if not found:

@@ -1,6 +1,5 @@
 """What a model that comes with a package says of itself, and what its files must be."""
 
-import hashlib
 import importlib.util
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any
 
 from numerate.errors import NumerateError, RunError
 from numerate.records import read_record, typed, write_record
+from numerate.storage.regular_files import file_digest
 
 CARD = "model.json"
 FORMAT, VERSION = "numerate shipped model", 1
@@ -83,7 +83,11 @@ class ShippedModel:
     def lacking(self) -> str | None:
         """What must be installed before it can be used."""
         needed = self.card.needs
-        if needed is None or importlib.util.find_spec(needed) is not None:
+        if needed is None:
+            return None
+        if not needed.isidentifier():  # to find `a.b`, Python would run `a`
+            raise RunError(f"{self.folder / CARD}: needs: got {needed!r}, expected a package")
+        if importlib.util.find_spec(needed) is not None:
             return None
         return self.card.needs_install or needed
 
@@ -108,7 +112,7 @@ class ShippedModel:
             raise NumerateError(f"model {self.name!r}: needs pip install {self.lacking!r}")
         for name, digest in self.card.files.items():
             try:
-                found = hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+                found = file_digest(self.folder / name)
             except OSError as error:
                 reason = f"{name} cannot be read ({error.strerror}); install its package again"
                 raise RunError(f"model {self.name!r}: {reason}") from None
@@ -122,7 +126,7 @@ class ShippedModel:
 def write_card(folder: Path, about: dict[str, Any]) -> None:
     """Of all files in a folder, which must not change after that."""
     files = {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        path.relative_to(folder).as_posix(): file_digest(path)
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != CARD
     }

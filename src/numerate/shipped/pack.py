@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 import numerate
-from numerate.corpus.integrity import file_digest
 from numerate.errors import NumerateError, RunError
 from numerate.folder_kind import FolderKind
 from numerate.plausibility.load import load
@@ -25,10 +24,12 @@ from numerate.runs.folder import (
     REFERENCE,
     VOCABULARY,
     WEIGHTS,
+    RunFolder,
     read_json,
 )
 from numerate.shipped.card import CARD, Corpus, Figure, ShippedModel, write_card
-from numerate.storage import file_here, here, published
+from numerate.storage import file_here, here, published, recorded
+from numerate.storage.regular_files import check_regular, file_digest
 from numerate.tensor_file import rewrite_tensors
 
 LANGUAGE_MODEL, DETECTOR, JOINING = "language-model", "detector", "joining.json"
@@ -71,7 +72,8 @@ def pack(
         if language_model is not None:
             parts["language_model"] = LANGUAGE_MODEL
             run = here(language_model)
-            where = dataset or read_json(run / CONFIG)["dataset"]["path"]
+            named = RunFolder.open(run).trained().dataset.path
+            where = dataset or recorded(named, run, f"pack(dataset={named!r}) opens it")
             _copy(run, place / LANGUAGE_MODEL, (VOCABULARY, DOCUMENTS))
             if _needed(place / LANGUAGE_MODEL):
                 _keep_calibration(run, place / LANGUAGE_MODEL)
@@ -109,6 +111,7 @@ def _copy(run: Path, place: Path, names: Sequence[str]) -> None:
     """What the use of a run needs; paths of this machine stay here."""
     place.mkdir()
     for name in names:
+        check_regular(run / name)
         shutil.copyfile(run / name, place / name)
     rewrite_tensors(run / WEIGHTS, place / WEIGHTS, _halved)
     record: dict[str, Any] = read_json(run / CONFIG)

@@ -9,6 +9,7 @@ from numerate.places import is_remote
 from numerate.storage.filesystems import filesystem, told
 from numerate.storage.mirror import exists, file_here, files_in, here, read
 from numerate.storage.publish import extended, published, write
+from numerate.storage.recorded import recorded
 
 __all__ = [
     "exists",
@@ -20,6 +21,7 @@ __all__ = [
     "is_remote",
     "published",
     "read",
+    "recorded",
     "told",
     "write",
 ]

@@ -13,6 +13,7 @@ from numerate.folder_kind import FolderKind, strange
 from numerate.places import is_remote, local_path
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.hold import Hold, held
+from numerate.storage.regular_files import open_regular, read_regular
 from numerate.storage.stored_files import HOLD, make_parent, put_whole
 
 _PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
@@ -59,7 +60,7 @@ class SharedFolder:
         """None where there is no such file."""
         try:
             if isinstance(self.place, Path):
-                return (self.place / name).read_bytes()
+                return read_regular(self.place / name)
             system, root = filesystem(self.place)
             with told(self.place):
                 try:
@@ -75,8 +76,8 @@ class SharedFolder:
     def opened(self, name: str) -> Iterator[BinaryIO]:
         """A file of which not all may be wanted."""
         if isinstance(self.place, Path):
-            with (self.place / name).open("rb") as stream:
-                yield cast(BinaryIO, stream)
+            with open_regular(self.place / name) as stream:
+                yield stream
             return
         system, root = filesystem(self.place)
         with told(self.place), system.open(f"{root}/{name}", "rb", block_size=_PART) as stream:

@@ -16,7 +16,7 @@ from socket import gethostname
 from typing import NamedTuple, Protocol
 
 from numerate.errors import DocumentError, SourceError
-from numerate.storage.named_files import open_file
+from numerate.storage.regular_files import open_named
 
 LINK_OUT = "a link out of the folder"
 
@@ -77,7 +77,7 @@ class LocalTree:
         return self.root.is_dir()
 
     def open(self, name: str = "") -> BufferedReader:
-        return open_file(self.root / name)
+        return open_named(self.root / name)
 
     def opened(self, names: list[str]) -> Iterator[BufferedReader | OSError]:
         for name in names:

@@ -122,9 +122,10 @@ def train(
     else:
         if vectors is not None:
             raise NumerateError("vectors: a pretrained backbone has its own embeddings")
-        if resume and backbone.cache is None and (writing_folder(folder) / CONFIG).exists():
-            told = RunFolder(writing_folder(folder)).config().cache
-            backbone = replace(backbone, cache=remembered_cache(told))
+        written = writing_folder(folder)
+        if resume and backbone.cache is None and (written / CONFIG).exists():
+            told = RunFolder(written).config().cache
+            backbone = replace(backbone, cache=remembered_cache(told, written))
         # The first process reads the dataset; the others find it read where they see its cache.
         with accelerator.main_process_first() if reads_first else nullcontext():
             network, corpora, about = over_backbone(
