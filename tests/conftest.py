@@ -26,7 +26,7 @@ from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import Loudness, set_loudness
 from numerate.numeral import is_numeral
 from numerate.shipped.card import ShippedModel
-from numerate.shipped.installed import usable
+from numerate.shipped.installed import installed
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -68,10 +68,9 @@ def no_model_unless_named(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     named = "installed" in request.keywords
 
     def asked() -> list[ShippedModel]:
-        """Those that need nothing more, whatever else is installed."""
-        return [model for model in usable() if named and model.card.needs is None]
+        return installed() if named else []
 
-    monkeypatch.setattr("numerate.proofreading.asked_models.usable", asked)
+    monkeypatch.setattr("numerate.proofreading.asked_models.installed", asked)
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from numerate.proofreading.opened_models import joining_for
 from numerate.records import write_record
 from numerate.runs.folder import WEIGHTS
 from numerate.shipped.card import CARD, Corpus, Figure
-from numerate.shipped.installed import installed, is_shipped, shipped, usable
+from numerate.shipped.installed import installed, is_shipped, shipped
 from numerate.shipped.pack import About, pack
 from numerate.tensor_file import load_tensors
 
@@ -74,7 +74,7 @@ def test_weights_are_halved_and_say_nothing_of_this_machine(packed: Path) -> Non
 
 def test_it_says_what_it_is(site: Path) -> None:
     (model,) = [one for one in installed() if one.name == "trials-of-tests"]
-    assert (model.folder, model.lacking) == (site, None)
+    assert model.folder == site
     assert model.card.figures == ABOUT.figures
     assert model.size == sum(
         path.stat().st_size for path in site.rglob("*") if path.is_file() and path.name != CARD
@@ -223,18 +223,22 @@ def test_a_broken_card_costs_only_its_model(site: Path, capsys: pytest.CaptureFi
     assert "trials-of-tests" not in [one.name for one in installed()]
 
 
-def test_what_it_needs_is_told(site: Path) -> None:
-    card = json.loads((site / CARD).read_text(encoding="utf-8"))
-    card |= {"needs": "no_such_package_at_all", "needs_install": "numerate[something]"}
-    (site / CARD).write_text(json.dumps(card), encoding="utf-8")
-    assert "trials-of-tests" not in [one.name for one in usable()]
-    with pytest.raises(NumerateError, match=r"needs pip install 'numerate\[something\]'"):
-        numerate.load("trials-of-tests")
-
-
 def test_there_must_be_something_to_pack(tmp_path: Path) -> None:
     with pytest.raises(NumerateError, match="nothing to pack"):
         pack(tmp_path / "none", ABOUT)
+
+
+def test_a_model_over_a_pretrained_one_is_not_packed(
+    grounded_runs: dict[str, Path], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(grounded_runs["tables"], run)
+    config = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    config["backbone"] = {"path": "/models/some", "digest": "0"}
+    (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(NumerateError, match=r"stands on a pretrained model, expected a model"):
+        pack(tmp_path / "packed", ABOUT, language_model=run)
+    assert not (tmp_path / "packed").exists()
 
 
 def test_evidence_is_joined_as_was_fitted_for_it(site: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
 from numerate.runs.folder import BESIDE_THE_MODEL, CONFIG, calibration_file
 from numerate.runs.run_reference import split_reference
-from numerate.shipped.installed import is_shipped, shipped, usable
+from numerate.shipped.installed import installed, is_shipped, shipped
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
 _LARGE = 1 << 28  # bytes; of files beyond it, a sample must do
@@ -49,7 +49,7 @@ class LookedFor:
         """The models that are asked where none is named, the best first, each with a digest."""
         if self.wanted.models or not self.asks_models:
             return {}
-        return {model.name: _hashed(*sorted(model.card.files.values())) for model in usable()}
+        return {model.name: _hashed(*sorted(model.card.files.values())) for model in installed()}
 
     def gpus(self, each: float) -> float:
         """Of a worker, where it needs any."""

@@ -25,7 +25,6 @@ from numerate.places import place_of
 from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
 from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.packaged import located
 from numerate.pretrained.store import Progress, remembered_cache
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
@@ -186,7 +185,11 @@ def _over_pretrained(
     settings: Settings,
     beside: Sequence[Opened],
 ) -> NumeralLM:
-    folder, path, tuned = stored.folder, located(about.path), about.finetune != "none"
+    folder, path, tuned = (
+        stored.folder,
+        here(about.path, seals=("config.json",)),
+        about.finetune != "none",
+    )
     if not os.path.exists(path):  # unlike Path's, never raises
         raise RunError(
             f"{folder}: its pretrained model is not at {path} any more; move it back, or change "

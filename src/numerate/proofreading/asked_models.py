@@ -12,7 +12,7 @@ from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.opened_models import joining_for
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Model, check_alarms
-from numerate.shipped.installed import is_shipped, usable
+from numerate.shipped.installed import installed, is_shipped
 
 Open = Callable[[str], Sequence[Model]]
 """What a reference names, opened."""
@@ -69,7 +69,7 @@ def installed_models(
     """The best first; each joins evidence as was fitted for it, unless told otherwise."""
     told = None if joining is None else read_joining(joining)
     found = []
-    for model in usable():
+    for model in installed():
         try:
             how = told or (UNFITTED if model.joining is None else read_joining(model.joining))
         except NumerateError as error:  # nobody asked for it

@@ -22,11 +22,6 @@ def installed() -> list[ShippedModel]:
     return [model for _, model in sorted(found, key=lambda pair: -pair[0])]
 
 
-def usable() -> list[ShippedModel]:
-    """Those for which all is installed, the best first."""
-    return [model for model in installed() if model.lacking is None]
-
-
 def is_shipped(reference: object) -> bool:
     """Whether a model is named that is installed; a run of that name goes before."""
     return str(reference) in names(MODELS) and not (Path(str(reference)) / RUN).is_file()

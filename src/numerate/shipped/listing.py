@@ -96,8 +96,6 @@ def _data(model: ShippedModel) -> str:
 
 
 def _state(model: ShippedModel) -> str:
-    if model.lacking is not None:
-        return f"needs pip install {model.lacking!r}"
     try:
         model.verify()
     except NumerateError:
@@ -106,4 +104,4 @@ def _state(model: ShippedModel) -> str:
 
 
 def _record(model: ShippedModel) -> dict[str, Any]:
-    return {"name": model.name, "size": model.size, "needed": model.lacking, **asdict(model.card)}
+    return {"name": model.name, "size": model.size, **asdict(model.card)}
