@@ -99,7 +99,7 @@ def build(dataset: Path, work: Path, arguments: argparse.Namespace) -> None:
             sys.exit(f"{' '.join(map(str, line))}: failed; see {work / line[0]}.log")
     joining, figures = measured(runs, dataset, work, arguments, device)
     licence = "Apache-2.0, trained on texts under CC BY"
-    about = About(SUMMARY, ["English"], licence, corpora(dataset), figures, rank=1)
+    about = About(SUMMARY, ["English"], licence, corpora(dataset), figures)
     folder = arguments.out / NAME
     pack(
         folder,

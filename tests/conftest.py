@@ -25,8 +25,6 @@ from numerate.heads.registry import paper_heads
 from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import Loudness, set_loudness
 from numerate.numeral import is_numeral
-from numerate.shipped.card import ShippedModel
-from numerate.shipped.installed import installed
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -65,12 +63,8 @@ def few_documents_suffice() -> Iterator[None]:
 def no_model_unless_named(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """`check` asks the model that comes with the package where none is named; what tests say of
     the rules must not depend on it. Those that are about it are marked `installed`."""
-    named = "installed" in request.keywords
-
-    def asked() -> list[ShippedModel]:
-        return installed() if named else []
-
-    monkeypatch.setattr("numerate.proofreading.asked_models.installed", asked)
+    if "installed" not in request.keywords:
+        monkeypatch.setattr("numerate.proofreading.asked_models.USUAL", ())
 
 
 @pytest.fixture(autouse=True)

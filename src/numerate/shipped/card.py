@@ -46,7 +46,6 @@ class Card:
     trained_on: list[Corpus]
     figures: list[Figure]
     numerate: str  # version that made it
-    rank: int = 0  # of those that are installed, the highest is asked first
     language_model: str | None = None  # folders and files within its own
     detector: str | None = None
     joining: str | None = None

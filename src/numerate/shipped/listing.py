@@ -47,7 +47,9 @@ def _overview(models: list[ShippedModel]) -> ResultTable:
         for model in models
     ]
     columns = ["model", "is", "size", "trained on", "languages", "licence", "state"]
-    notes = ("check asks the first that is ready and fits; numerate models NAME has its figures.",)
+    notes = (
+        "check asks articles where --model names no other; numerate models NAME has its figures.",
+    )
     return ResultTable("Models that are installed", columns, rows, notes)
 
 

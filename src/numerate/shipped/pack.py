@@ -37,7 +37,6 @@ class About:
     licence: str
     trained_on: Sequence[Corpus]
     figures: Sequence[Figure] = ()
-    rank: int = 0
 
 
 def pack(
