@@ -19,7 +19,7 @@ import numerate
 from numerate.corpus.prepare import prepare
 from numerate.detector.fitting import FittingOptions
 from numerate.detector.small import SmallOptions
-from numerate.detector.train_detector import small_classifier, train_detector
+from numerate.detector.train_detector import train_detector
 from numerate.heads.base import NextNumeral
 from numerate.heads.registry import paper_heads
 from numerate.model.numeral_lm import NumeralLM
@@ -149,7 +149,8 @@ def detector_run(trials: Path) -> Path:
     train_detector(
         trials / "data",
         trials / "detector",
-        make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
+        network=SmallOptions(hidden=16, dropout=0.0),
+        vocabulary=200,
         options=FittingOptions(epochs=25, batch_size=6, learning_rate=0.01),
         device="cpu",
     )

@@ -1,6 +1,6 @@
 """A trained detector: its folder, how it is opened, and what it says of a document."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,12 @@ from numerate.checking.finding import Suggestion
 from numerate.checking.where import Where
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, Selection, article_of
-from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
+from numerate.detector.evidence import evidence_of
 from numerate.detector.habits import Habits
-from numerate.detector.known import GROUP
+from numerate.detector.known import GROUP, KnownArticles
 from numerate.detector.log_odds import LogOdds
-from numerate.detector.pretrained import PretrainedClassifier, open_classifier
 from numerate.detector.scored import Scored, Told
-from numerate.detector.small import SmallClassifier, stored_options
+from numerate.detector.small import Logits, SmallClassifier, stored_options
 from numerate.documents.document import Document, Table
 from numerate.errors import RunError
 from numerate.model.device import usable_device
@@ -28,6 +27,8 @@ from numerate.runs.folder import CALIBRATION, CONFIG, OURS, WEIGHTS, RunFolder
 from numerate.tensor_file import load_tensors, save_tensors
 
 FORMAT, VERSION = "numerate detector", 1
+KIND = "small"
+TOKENS_AT_ONCE = 16_000  # of texts that are read together
 PAIRS_AT_ONCE = 500_000  # of numerals and numbers they are compared with, that are read together
 PAIRS_OF_CELL = 2 * GROUP
 TEXTS_OF_TABLE = 64  # that a table's numbers are compared with, the first ones
@@ -39,7 +40,7 @@ class DetectorConfig:
 
     format: str
     version: int
-    kind: str  # of classifier
+    kind: str  # `KIND`
     options: dict[str, Any]
     dataset: DatasetPlace
     training: dict[str, Any]
@@ -56,26 +57,11 @@ class Calibrations:
     cells: LogOdds | None = None
 
 
-Maker = Callable[[DetectorConfig, Path], NumeralClassifier]
-"""Makes a classifier, whose weights are then read from its folder."""
-
-
-def _small(config: DetectorConfig, folder: Path) -> NumeralClassifier:
-    return SmallClassifier(RunFolder(folder).vocabulary(), stored_options(config.options))
-
-
-def _pretrained(config: DetectorConfig, folder: Path) -> NumeralClassifier:
-    return open_classifier(config.options, RunFolder(folder).vocabulary())
-
-
-MAKERS: dict[str, Maker] = {SmallClassifier.kind: _small, PretrainedClassifier.kind: _pretrained}
-
-
 class Detector:
     def __init__(
         self,
         name: str,
-        classifier: NumeralClassifier,
+        classifier: SmallClassifier,
         rules: ReadingRules,
         calibrations: Calibrations,
     ) -> None:
@@ -104,7 +90,7 @@ class Detector:
                 texts += self._of_texts(article, selection.texts or (), found)
                 if told is not None and selection.texts:
                     told(article.origins[selection.texts[-1]][0] + 1)
-            if selection.tables and found.cells is not None:
+            if selection.tables:
                 cells |= self._of_cells(article, selection.tables, found.cells)
         if told is not None:
             told(len(document.paragraphs))
@@ -113,7 +99,7 @@ class Detector:
     def _groups(self, article: Article) -> list[Selection]:
         """So that memory does not grow with the document: texts, with the tables that only they
         view; then tables that others view as well, or none does."""
-        groups = list(_grouped_texts(article, self.classifier.tokens_at_once))
+        groups = list(_grouped_texts(article))
         if self.calibrations.cells is None:
             return [Selection(texts, ()) for texts in groups]
         viewing: list[list[int]] = [[] for _ in article.tables]
@@ -139,11 +125,12 @@ class Detector:
             *(Selection((), some, scores_texts=False) for some in unseen),
         ]
 
-    def _read(self, prepared: Prepared, selection: Selection) -> Logits:
+    def _read(self, prepared: KnownArticles, selection: Selection) -> Logits:
         self.classifier.eval()
         with torch.inference_mode():
-            gathered = self.classifier.gather(prepared, [0], selections=[selection])
-            return self.classifier.logits(gathered, suggest=selection.scores_texts)
+            evidence = evidence_of(prepared, [0], None, [selection])
+            found: Logits = self.classifier(evidence, suggest=selection.scores_texts)
+            return found
 
     def _of_texts(self, article: Article, chosen: Sequence[int], found: Logits) -> Iterator[Scored]:
         logits = found.texts.double().cpu().numpy()
@@ -184,13 +171,14 @@ class Detector:
         return found
 
 
-def _grouped_texts(article: Article, tokens: int) -> Iterator[list[int]]:
-    """Texts that are read together, with so many tokens and pairs at most, unless one has more."""
+def _grouped_texts(article: Article) -> Iterator[list[int]]:
+    """Group texts that are read together, with a bounded number of tokens and pairs, unless one has
+    more."""
     sizes = []
     for places, words, views in zip(article.places, article.tokens, article.views, strict=True):
         seen = sum(len(article.numbers[view]) for view in views)
         pairs = len(places) * (len(places) + seen)
-        sizes.append(max(pairs / PAIRS_AT_ONCE, len(words) / tokens))
+        sizes.append(max(pairs / PAIRS_AT_ONCE, len(words) / TOKENS_AT_ONCE))
     return _filled(sizes, 1.0)
 
 
@@ -210,11 +198,11 @@ def _filled(sizes: Sequence[float], room: float) -> Iterator[list[int]]:
 
 def save_detector(
     folder: Path,
-    classifier: NumeralClassifier,
+    classifier: SmallClassifier,
     config: DetectorConfig,
     calibrations: Calibrations,
 ) -> None:
-    """All but what a kind of classifier keeps beside it, such as a vocabulary."""
+    """Write all but the vocabulary."""
     record = {name: getattr(config, name) for name in DetectorConfig.__dataclass_fields__}
     place = config.dataset
     record["dataset"] = {name: getattr(place, name) for name in DatasetPlace.__dataclass_fields__}
@@ -229,9 +217,9 @@ def save_detector(
         indent=None,
     )
     weights = {
-        name: value.detach().cpu().contiguous() for name, value in classifier.weights().items()
+        name: value.detach().cpu().contiguous() for name, value in classifier.state_dict().items()
     }
-    save_tensors(folder / WEIGHTS, FORMAT, weights, {"kind": classifier.kind})
+    save_tensors(folder / WEIGHTS, FORMAT, weights, {"kind": KIND})
 
 
 def open_detector(reference: str | Path, device: str | None = None) -> Detector:
@@ -242,14 +230,13 @@ def open_detector(reference: str | Path, device: str | None = None) -> Detector:
         record = read_record(run.path / CALIBRATION, Calibrations, RunError)
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(f"{run.path}: incomplete run: {CALIBRATION} is missing") from None
-    classifier = MAKERS[config.kind](config, run.path)
+    chosen = stored_options(config.options, run.path / CONFIG)
+    classifier = SmallClassifier(run.vocabulary(), chosen)
     tensors, _ = load_tensors(run.path / WEIGHTS, FORMAT)
     missing, unexpected = classifier.load_state_dict(tensors, strict=False)
-    lacking = set(missing) & classifier.weights().keys()
-    if lacking or unexpected:
-        got = f"{min(lacking)} is missing" if lacking else f"got {min(unexpected)}"
+    if missing or unexpected:
+        got = f"{min(missing)} is missing" if missing else f"got {min(unexpected)}"
         raise RunError(f"{run.path / WEIGHTS}: of another network: {got}")
-    classifier.trained()
     classifier.to(usable_device(device)).eval()
     rules = config.dataset.reading
     assert rules is not None
@@ -266,8 +253,8 @@ def read_config(folder: Path) -> DetectorConfig:
         got = f"{about.get('format', 'none')} {about.get('version', '')}".strip()
         raise RunError(f"{path}: not a detector: got format {got!r}, expected '{FORMAT} {VERSION}'")
     config = typed(DetectorConfig, read_record(path, DetectorConfig, RunError))
-    if config.kind not in MAKERS:
-        raise RunError(f"{path}: kind: got {config.kind!r}, expected one of {', '.join(MAKERS)}")
+    if config.kind != KIND:
+        raise RunError(f"{path}: kind: got {config.kind!r}, expected {KIND!r}; train it anew")
     if config.dataset.reading is None:
         raise RunError(f"{path}: dataset: reading is missing")
     return config
