@@ -108,13 +108,6 @@ def train(
         str,
         typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
     ] = "none",
-    number_token_loss: Annotated[
-        float,
-        typer.Option(
-            help="Weight of a loss beside the likelihood: how far digits are from the true ones; "
-            "for a backbone that is tuned, as lm."
-        ),
-    ] = 0.0,
     ensemble_size: Annotated[
         int,
         typer.Option(
@@ -173,7 +166,6 @@ def train(
         heads=of_it.heads if heads is None else heads,
         inputs=inputs,
         finetune=finetune,
-        number_token_loss=number_token_loss,
         ensemble_size=ensemble_size,
         members=_listed(members),
         sight=sight,

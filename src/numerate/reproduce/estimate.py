@@ -60,7 +60,7 @@ def time_task(plan: Plan, task: Task) -> float:
 
     watch, begin = Stopwatch(), time.monotonic()
     settings = plan.settings(task)
-    del settings["finetune"], settings["number_token_loss"]  # of pretrained models, not timed
+    del settings["finetune"]  # of pretrained models, not timed
     options = {name: settings.pop(name) for name in TrainingOptions.__dataclass_fields__}
     with tempfile.TemporaryDirectory() as folder:
         train(

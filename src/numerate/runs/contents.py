@@ -42,7 +42,6 @@ class BackboneRecord:
     finetune: str
     layers: list[int] | None = None
     networks: int | None = None
-    number_token_loss: float = 0.0  # its weight, where the model was tuned with it
 
 
 @dataclass(frozen=True, slots=True)
