@@ -53,7 +53,7 @@ LAYERS: list[set[str]] = [
     {"backbones"},
     {"model"},
     {"training", "evaluation"},
-    {"detector", "harness"},
+    {"detector"},
     {"analysis", "plausibility"},
     {"proofreading", "shipped.pack"},
     {"auditing", "comparing"},
