@@ -108,13 +108,6 @@ def train(
         str,
         typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
     ] = "none",
-    ensemble_size: Annotated[
-        int,
-        typer.Option(
-            help="So many networks adapt a frozen backbone's digits for lm; several are better "
-            "and slower."
-        ),
-    ] = 1,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     seed: Seed = USUAL.seed,
@@ -166,7 +159,6 @@ def train(
         heads=of_it.heads if heads is None else heads,
         inputs=inputs,
         finetune=finetune,
-        ensemble_size=ensemble_size,
         members=_listed(members),
         sight=sight,
         cache=cache,

@@ -198,7 +198,7 @@ class Plan:
             about = config.backbone
             found |= {"finetune": about.finetune}
             found |= {"backbone": about.path, "backbone_hash": about.digest}
-        asked = {**self.settings(task), "ensemble_size": 1}
+        asked = self.settings(task)
         if task.row.is_pretrained:
             path = backbone_path(task.row)
             asked |= {"backbone": place_of(path) or str(path), "backbone_hash": digest(path)}

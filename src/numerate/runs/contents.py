@@ -60,7 +60,6 @@ class ChosenOptions:
 
     truncate: bool = False
     members: tuple[str, ...] = ()
-    ensemble_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)

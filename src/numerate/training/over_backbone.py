@@ -69,11 +69,6 @@ def over_backbone(
     data = replace(data, state_size=lm.scorer.state_size, frozen=frozen)
     head = kind.fit(data, config.hidden, config.options)
     adapts = head.digit_adapter() is not None
-    if config.options.ensemble_size > 1 and not adapts:
-        raise NumerateError(
-            f"ensemble size: got {config.options.ensemble_size} for {config.model} with finetune "
-            f"{choice.finetune}; an ensemble adapts the digits of a frozen backbone, for lm"
-        )
     found: dict[str, Corpus] = {}
     if frozen:
         folder = choice.cache or default_cache()

@@ -32,7 +32,6 @@ def train_with_progress(
     finetune: str = "none",
     cache: Path | None = None,
     trust_remote_code: bool = False,
-    ensemble_size: int = 1,
     readers: Readers | None = None,
     **choices: Any,
 ) -> RunResult:
@@ -43,8 +42,6 @@ def train_with_progress(
         wrong = f"got backbone {backbone}, expected a pretrained one, hf:PATH"
         if finetune != "none":
             raise NumerateError(f"finetune {finetune}: {wrong}")
-        if ensemble_size != 1:
-            raise NumerateError(f"ensemble size {ensemble_size}: {wrong}")
         if readers is not None:
             raise NumerateError(f"workers that read (--processes, --engine): {wrong}")
         choices["backbone"] = NetworkConfig(backbone, **chosen)
@@ -56,7 +53,6 @@ def train_with_progress(
             choices["backbone"] = BackboneChoice(
                 path, finetune, cache, trust_remote_code, progress, readers
             )
-            choices["ensemble_size"] = ensemble_size
         reporters: list[Reporter] = []
         if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
             reporters.append(terminal)
