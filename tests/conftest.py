@@ -19,14 +19,12 @@ import numerate
 from numerate.corpus.prepare import prepare
 from numerate.detector.fitting import FittingOptions
 from numerate.detector.small import SmallOptions
-from numerate.detector.train_detector import small_classifier, train_detector
+from numerate.detector.train_detector import train_detector
 from numerate.heads.base import NextNumeral
 from numerate.heads.registry import paper_heads
 from numerate.model.numeral_lm import NumeralLM
 from numerate.notices import Loudness, set_loudness
 from numerate.numeral import is_numeral
-from numerate.shipped.card import ShippedModel
-from numerate.shipped.installed import usable
 from numerate.training.options import TrainingOptions
 from numerate.training.run import train
 
@@ -65,13 +63,8 @@ def few_documents_suffice() -> Iterator[None]:
 def no_model_unless_named(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """`check` asks the model that comes with the package where none is named; what tests say of
     the rules must not depend on it. Those that are about it are marked `installed`."""
-    named = "installed" in request.keywords
-
-    def asked() -> list[ShippedModel]:
-        """Those that need nothing more, whatever else is installed."""
-        return [model for model in usable() if named and model.card.needs is None]
-
-    monkeypatch.setattr("numerate.proofreading.asked_models.usable", asked)
+    if "installed" not in request.keywords:
+        monkeypatch.setattr("numerate.proofreading.asked_models.USUAL", ())
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +149,8 @@ def detector_run(trials: Path) -> Path:
     train_detector(
         trials / "data",
         trials / "detector",
-        make=small_classifier(SmallOptions(hidden=16, dropout=0.0), 200),
+        network=SmallOptions(hidden=16, dropout=0.0),
+        vocabulary=200,
         options=FittingOptions(epochs=25, batch_size=6, learning_rate=0.01),
         device="cpu",
     )

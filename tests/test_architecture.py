@@ -54,7 +54,7 @@ LAYERS: list[set[str]] = [
     {"backbones"},
     {"model"},
     {"training", "evaluation"},
-    {"detector", "harness"},
+    {"detector"},
     {"analysis", "plausibility"},
     {"proofreading", "shipped.pack"},
     {"auditing", "comparing"},

@@ -41,7 +41,7 @@ def test_an_audit_while_a_node_dies_is_that_of_one_machine(
 def test_workers_with_other_models_than_the_driver_are_refused(
     cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("numerate.auditing.looked_for.usable", list)
+    monkeypatch.setattr("numerate.auditing.looked_for.USUAL", ())
     write_notes(tmp_path / "notes", 1)
     with pytest.raises(NumerateError, match=r"has the models .*articles.*, expected none as here"):
         audited(tmp_path / "notes", tmp_path / "out", engine("ray", processes=1), LookedFor())

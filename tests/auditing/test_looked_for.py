@@ -47,17 +47,10 @@ def test_a_run_that_was_evaluated_is_the_same_model(run: Path) -> None:
     assert digest(run) == before
 
 
-def test_a_file_is_a_pretrained_model_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "brings_a_model"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    file = package / "model.gguf"
+def test_a_file_is_a_pretrained_model_and_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "model.gguf"
     file.write_bytes(b"GGUF")
-    monkeypatch.syspath_prepend(tmp_path)
     before = digest(f"hf:{file}")
-    assert digest("hf:package:brings_a_model/model.gguf") == before
     file.write_bytes(b"GGUF, another")
     assert digest(f"hf:{file}") != before
     for nothing in (file, f"hf:{tmp_path}/gone.gguf", f"{tmp_path}/gone:mog"):

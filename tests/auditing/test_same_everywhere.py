@@ -15,19 +15,19 @@ from numerate.proofreading.wanted import Wanted
 
 def test_other_models_where_none_is_named() -> None:
     what = LookedFor()
-    assert "articles" in what.installed()
+    assert "articles" in what.usual()
     told = r"worker on \S+: has the models .*articles \(\w{8}\).*, expected none as here"
     with pytest.raises(NumerateError, match=told):
         auditor(what, 0, {})
-    others = what.installed() | {"articles": "of another version"}
+    others = what.usual() | {"articles": "of another version"}
     with pytest.raises(NumerateError, match=r"expected .*articles \(of anoth\).* as here"):
         auditor(what, 0, others)
 
 
 def test_models_that_are_named_or_not_asked_are_not_compared() -> None:
-    assert RULES_ALONE.installed() == {}
-    assert LookedFor(Wanted(models=("articles",))).installed() == {}
-    assert LookedFor(Wanted(select=("NUM1",))).installed() == {}
+    assert RULES_ALONE.usual() == {}
+    assert LookedFor(Wanted(models=("articles",))).usual() == {}
+    assert LookedFor(Wanted(select=("NUM1",))).usual() == {}
 
 
 def test_a_folder_from_which_a_document_takes_files_in(tmp_path: Path) -> None:

@@ -155,7 +155,6 @@ def test_checkpoints_from_before_there_was_a_choice_are_resumed(
         (["--heads", "2"], "heads: got 2 for an LSTM, which has no attention"),
         (["--backbone", "hf:nowhere", "--layers", "2"], "layers: got 2, but a pretrained backbone"),
         (["--backbone", "transformer", "--finetune", "lora"], "finetune lora: got backbone trans"),
-        (["--ensemble-size", "2"], "ensemble size 2: got backbone lstm, expected a pretrained"),
     ],
 )
 def test_bad_options_are_told_in_one_line(

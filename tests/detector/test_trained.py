@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,10 +32,11 @@ from numerate.detector.kinds_of_error import KINDS, TRAINED
 from numerate.detector.log_odds import LogOdds, fit_line
 from numerate.detector.scored import PRIOR
 from numerate.detector.small import SmallClassifier, SmallOptions
-from numerate.detector.train_detector import small_classifier, train_detector
+from numerate.detector.train_detector import train_detector
 from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import NumerateError, RunError
+from numerate.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +89,6 @@ def test_scores_are_those_of_the_text_with_the_errors_written_in(
     written = [article.with_errors(wrong) for article, wrong in zip(some, errors, strict=True)]
     read = score(classifier, classifier.prepare(written), batch_size=8)
     np.testing.assert_allclose(edited.texts, read.texts, atol=1e-4)
-    assert edited.cells is not None
-    assert read.cells is not None
     np.testing.assert_allclose(edited.cells, read.cells, atol=1e-4)
 
 
@@ -164,7 +164,7 @@ def test_a_long_document_is_read_in_groups(
     if cut == "pairs":
         monkeypatch.setattr(trained, "PAIRS_AT_ONCE", 1)
     else:
-        monkeypatch.setattr(SmallClassifier, "tokens_at_once", 1)
+        monkeypatch.setattr(trained, "TOKENS_AT_ONCE", 1)
     parts = detector.log_odds(both, told=told.append)
     assert told == [1, 2, 3, 3]
     assert [(one.where, one.written) for one in parts] == [
@@ -188,8 +188,6 @@ def test_of_what_is_selected_the_same_is_said(articles: list[Article], detector:
         Selection(),
     ]  # fmt: skip
     parts = score(classifier, prepared, errors, selections=selections, batch_size=2)
-    assert whole.cells is not None
-    assert parts.cells is not None
     counts = [article.count for article in some]
     of_texts = np.split(parts.texts, np.cumsum(counts)[:-1])
     of_cells = np.split(parts.cells, len(some))  # tables are alike
@@ -209,20 +207,19 @@ def test_a_table_that_no_text_refers_to(detector: Detector) -> None:
     assert all(np.isfinite(one.log_odds) for one in found)
 
 
-@pytest.mark.parametrize("network", ["lstm", "transformer"])
 def test_padding_changes_nothing_and_the_numeral_is_not_in_its_context(
-    articles: list[Article], network: str
+    articles: list[Article],
 ) -> None:
     torch.manual_seed(1)
-    make = small_classifier(SmallOptions(hidden=8, network=network), 100)
-    classifier = make(_dataset_of(articles))
+    types = sorted({token.text for one in articles for some in one.tokens for token in some})
+    vocabulary = Vocabulary.build(types, np.ones(len(types), dtype=np.int64), len(types))
+    classifier = SmallClassifier(vocabulary, SmallOptions(hidden=8))
     one = score(classifier, classifier.prepare(articles[:1]))
     second = articles[1]
     tokens = [second.tokens[0] * 5, second.tokens[1]] * 2
     long = replace(second, texts=second.texts * 2, tokens=tokens, views=second.views * 2)
     both = score(classifier, classifier.prepare([articles[0], long]), batch_size=2)
     np.testing.assert_allclose(one.texts, both.texts[: len(one.texts)], atol=1e-5)
-    assert isinstance(classifier, SmallClassifier)
     embedded = torch.randn(5, 1, 8)
     changed = embedded.clone()
     changed[2] += 1
@@ -234,26 +231,6 @@ def test_padding_changes_nothing_and_the_numeral_is_not_in_its_context(
     assert torch.equal(states[0][2], states[1][2])
     assert not torch.allclose(states[0][1], states[1][1])
     assert not torch.allclose(states[0][3], states[1][3])
-
-
-def _dataset_of(articles: list[Article]) -> Dataset:
-    types = sorted({token.text for article in articles for tokens in article.tokens
-                    for token in tokens})  # fmt: skip
-
-    class Encoded:
-        counts = np.ones(len(types), dtype=np.int64)
-
-    class Split:
-        def encode(self) -> Encoded:
-            encoded = Encoded()
-            encoded.types = types  # type: ignore[attr-defined]
-            return encoded
-
-    class Fake:
-        def split(self, name: str) -> Split:
-            return Split()
-
-    return Fake()  # type: ignore[return-value]
 
 
 def test_odds_are_calibrated_like_a_logistic_regression() -> None:
@@ -279,7 +256,8 @@ def test_batches_are_the_same_whoever_makes_them(trials: Path, tmp_path: Path) -
         train_detector(
             trials / "data",
             tmp_path / str(processes),
-            make=small_classifier(SmallOptions(hidden=8), 50),
+            network=SmallOptions(hidden=8),
+            vocabulary=50,
             options=FittingOptions(epochs=2, batch_size=6, processes=processes),
             device="cpu",
         )
@@ -306,6 +284,26 @@ def test_a_network_that_learnt_from_other_evidence_is_refused(
     with pytest.raises(
         RunError, match=f"learnt from evidence 1, expected {EVIDENCE}; train it anew"
     ):
+        open_detector(folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"kind": "pretrained"}, "kind: got 'pretrained', expected 'small'; train it anew"),
+        ({"options": {"network": "transformer"}}, "got 'transformer', expected 'lstm'; train"),
+        ({"options": {"hidden": "many"}}, 'options.hidden: got "many", expected a whole number'),
+    ],
+)
+def test_a_network_of_another_kind_is_refused(
+    detector_run: Path, tmp_path: Path, changed: dict[str, Any], said: str
+) -> None:
+    folder = tmp_path / "detector"
+    shutil.copytree(detector_run, folder)
+    config = json.loads((folder / "config.json").read_text())
+    changed = {**changed, "options": {**config["options"], **changed.get("options", {})}}
+    (folder / "config.json").write_text(json.dumps({**config, **changed}))
+    with pytest.raises(RunError, match=said):
         open_detector(folder)
 
 

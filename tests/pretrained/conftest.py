@@ -202,7 +202,7 @@ def paragraph(text: str) -> Paragraph:
 def shaken(lm: PretrainedLM) -> DigitAdapter:
     """An adapter that moves every digit."""
     torch.manual_seed(1)
-    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0, ensemble_size=3).eval()
+    adapter = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
     with torch.no_grad():
         for weight in adapter.parameters():
             weight.normal_(0, 0.5)

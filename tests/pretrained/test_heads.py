@@ -76,7 +76,6 @@ def short(
         model=model,
         vocabulary=100,
         hidden=8,
-        ensemble_size=2 if model in ADAPTING else 1,
         backbone=BackboneChoice(tiny_models["single"], cache=cache),
         options=OPTIONS,
         device="cpu",
@@ -137,7 +136,7 @@ def test_untrained_offsets_leave_the_digits_as_they_are(
         assert None in trees, "the list 1,23 has no tree of its own"
         batch = DigitBatch.of(Trees.of(trees), scores.details)
         assert batch is not None
-        fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0, ensemble_size=3).eval()
+        fresh = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
         same = fresh.log_prob(scores.numerals, batch, lm.scorer.classes)
         moved = shaken(lm).log_prob(scores.numerals, batch, lm.scorer.classes)
     torch.testing.assert_close(same, scores.numerals, rtol=1e-5, atol=1e-5)
@@ -169,38 +168,6 @@ def test_adapted_digits_are_a_distribution(tiny_models: dict[str, Path], kind: s
         assert batch is not None
         found = adapter.log_prob(scores.numerals, batch, lm.scorer.classes)
     assert table[7] == pytest.approx(float(found[0]), abs=1e-4)
-
-
-def test_networks_say_together_the_mean_of_what_each_says(tiny_models: dict[str, Path]) -> None:
-    """At every step, and by itself each is the network it would be without the others."""
-    lm = opened(tiny_models["single"])
-    adapter, classes = shaken(lm), lm.scorer.classes
-    alone = []
-    for index in range(adapter.ensemble_size):
-        one = DigitAdapter(lm.scorer.state_size, 8, 0.0).eval()
-        mine = slice(8 * index, 8 * index + 8)
-        weights = adapter.state_dict()
-        for name in ("first.weight", "first.bias"):
-            weights[name] = weights[name][mine]
-        for name in ("second", "second_bias", "last", "last_bias"):
-            weights[name] = weights[name][index : index + 1]
-        one.load_state_dict(weights)
-        alone.append(one)
-    (plan,) = lm.lay_out([paragraph(TEXT)])[0].windows
-    with torch.no_grad():
-        scores = lm.scorer.score([plan], detailed=True)
-        assert scores.details is not None
-        batch = DigitBatch.of(Trees.of(pair and pair[0] for pair in plan.trees), scores.details)
-        assert batch is not None
-        _, each = adapter.log_probs(scores.numerals, batch, classes)
-        expected = [one.log_prob(scores.numerals, batch, classes) for one in alone]
-        torch.testing.assert_close(each, torch.stack(expected, dim=1), rtol=1e-5, atol=1e-5)
-        states = scores.details.states
-        logits = lm.scorer.logits(states)
-        parts = torch.stack([one.adapt(states, logits, classes).softmax(1) for one in alone])
-        together = adapter.adapt(states, logits, classes).exp()
-    torch.testing.assert_close(together, parts.mean(0), rtol=1e-4, atol=1e-7)
-    assert (parts[0] - parts[1]).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("model", HEADS)
@@ -263,7 +230,7 @@ def test_members_learn_where_they_have_no_share(
     batch = states_of(model, cardiac, cache, "train").collate(np.arange(4))
     assert batch.digits.spelled is not None
     assert isinstance(head, CombinationHead)
-    assert adapter.ensemble_size > 1
+    assert adapter is not None
     with torch.no_grad():
         loss = float(model(batch))
         assert loss == pytest.approx(-float(model.log_prob(batch).sum()), rel=1e-9)
@@ -282,9 +249,9 @@ def test_members_learn_where_they_have_no_share(
     known = known[known.isfinite()]
     assert 0 < len(known) < batch.numeral_count, "it does not know some of them"
     own, spelled = batch.digits.log_probs, batch.digits.spelled
-    _, networks = adapter.log_probs(own, spelled, lm_of(model).scorer.classes)
+    digits = adapter.log_prob(own, spelled, lm_of(model).scorer.classes)
     mixture = head.members_by_name()["mog"].log_prob(context, batch.numerals)
-    (-known.sum() - mixture.sum() - networks.sum()).backward()
+    (-known.sum() - mixture.sum() - digits.sum()).backward()
     for ours, weight in zip(found, learning, strict=True):
         torch.testing.assert_close(ours, weight.grad, rtol=1e-3, atol=1e-5)
     assert min(float(gradient.abs().max()) for gradient in found) > 1e-6
@@ -493,15 +460,6 @@ def test_bad_input_is_one_line(
         attempt(model="mog", backbone=frozen, vectors="glove")
     with pytest.raises(NumerateError, match="finetune"):
         BackboneChoice(tiny_models["single"], "some")
-    with pytest.raises(NumerateError, match="ensemble size: got 0, expected 1 or more"):
-        attempt(model="combination", backbone=frozen, ensemble_size=0)
-    with pytest.raises(NumerateError, match="got 2 for mog with finetune none"):
-        attempt(model="mog", backbone=frozen, ensemble_size=2)
-    with pytest.raises(NumerateError, match="got 2 for combination with finetune lora"):
-        attempt(model="combination", backbone=replace(frozen, finetune="lora"), ensemble_size=2)
-    again: Any = {"resume": True, "vocabulary": 100, "hidden": 8, "options": OPTIONS}
-    with pytest.raises(RunError, match=r"other options: options\.ensemble_size was 2, got 1$"):
-        train(cardiac, runs["combination"], backbone=frozen, device="cpu", **again)
     with pytest.raises(NumerateError, match="--dataset"):
         evaluate(f"hf:{tiny_models['single']}", device="cpu")
     config = json.loads((runs["mog"] / "config.json").read_text())
@@ -517,6 +475,22 @@ def test_bad_input_is_one_line(
     (moved / "config.json").write_text(json.dumps(config))
     with pytest.raises(RunError, match="not the pretrained model this run was made with"):
         open_stored(moved)
+
+
+def test_a_run_of_0_5_is_opened_unless_several_networks_adapt_its_digits(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(runs["lm"], folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["options"]["ensemble_size"] = config["head"]["ensemble_size"] = 1
+    config["backbone"]["number_token_loss"] = 0.3
+    (folder / "config.json").write_text(json.dumps(config))
+    assert open_stored(folder).head.digit_adapter() is not None
+    config["head"]["ensemble_size"] = 16
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match="got 16 networks that adapt digits, expected one; train"):
+        open_stored(folder)
 
 
 def test_some_paragraphs_of_a_corpus(cardiac: Path) -> None:
@@ -543,7 +517,7 @@ def test_a_combination_of_chosen_members(
     arguments = ["train", str(cardiac), "--out", str(tmp_path / "run"), "--device", "cpu"]
     arguments += ["--model", "combination", "--members", "d-rnn,lm", "--epochs", "1"]
     arguments += ["--backbone", f"hf:{tiny_models['single']}", "--cache", str(cache)]
-    arguments += ["--vocabulary", "100", "--hidden", "8", "--ensemble-size", "2"]
+    arguments += ["--vocabulary", "100", "--hidden", "8"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     model = open_stored(tmp_path / "run")

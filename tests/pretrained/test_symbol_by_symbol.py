@@ -94,7 +94,7 @@ def test_a_model_that_takes_no_masks_writes_the_same(language_models: Models, mo
 def test_adapted_digits_are_written_as_they_are_scored(kind: str, language_models: Models) -> None:
     lm = language_models[kind]
     torch.manual_seed(1)
-    adapter = DigitAdapter(lm.scorer.state_size, 16, 0.0, ensemble_size=2).eval()
+    adapter = DigitAdapter(lm.scorer.state_size, 16, 0.0).eval()
     with torch.no_grad():
         for weight in adapter.parameters():
             weight.normal_(0, 0.5)

@@ -98,7 +98,6 @@ def test_the_same_texts_read_otherwise_or_beside_other_tables_are_other_data(
         ({"network": {"kind": "transformer", "layers": 3, "heads": 4}}, "network.layers was 3"),
         ({"network": {"kind": "transformer", "layers": 2, "heads": 2}}, "network.heads was 2"),
         ({"network": {**USUAL, "inputs": "fourier"}}, "network.inputs was 'fourier'"),
-        ({"network": USUAL, "options": {"ensemble_size": 2}}, "ensemble_size was 2, got 1"),
     ],
 )
 def test_a_run_of_another_network_is_refused(

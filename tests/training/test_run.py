@@ -17,6 +17,7 @@ from numerate.heads.registry import paper_heads
 from numerate.model.numeral_lm import NumeralLM
 from numerate.model.opening import open_stored
 from numerate.runs.folder import RunFolder
+from numerate.tensor_file import load_tensors, save_tensors
 from numerate.training.loop import Trainer
 from numerate.training.options import TrainingOptions
 from numerate.training.report import TensorBoardReporter
@@ -208,6 +209,17 @@ def test_a_damaged_checkpoint_is_refused(
     checkpoint.write_bytes(damage(checkpoint.read_bytes()))
     with pytest.raises(RunError, match=message):
         quick(cardiac, tmp_path / "run", resume=True)
+
+
+def test_a_checkpoint_of_0_5_goes_on(cardiac: Path, tmp_path: Path) -> None:
+    """Its options name the networks that adapt digits, of which there is one."""
+    checkpoint = interrupted(cardiac, tmp_path / "run")
+    tensors, metadata = load_tensors(checkpoint, "numerate checkpoint 1")
+    identity = json.loads(metadata["identity"])
+    identity["options"]["ensemble_size"] = 1
+    metadata["identity"] = json.dumps(identity)
+    save_tensors(checkpoint, "numerate checkpoint 1", tensors, metadata)
+    assert quick(cardiac, tmp_path / "run", resume=True).state == "finished"
 
 
 def test_a_foreign_checkpoint_is_refused(cardiac: Path, tmp_path: Path) -> None:

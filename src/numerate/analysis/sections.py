@@ -151,9 +151,7 @@ def _options(run: Run) -> dict[str, Any]:
     if record.backbone is not None:
         about = record.backbone
         chosen |= {"backbone": about.path, "backbone_hash": about.digest[:12]}
-        ensemble = run.model.head.digit_adapter() and run.model.config.options.ensemble_size
-        chosen |= {"finetune": about.finetune, "ensemble_size": ensemble}
-        chosen |= {"number_token_loss": about.number_token_loss or None}
+        chosen |= {"finetune": about.finetune}
     chosen |= {**record.training, "best_epoch": record.best_epoch}
     return {name: value for name, value in chosen.items() if value is not None}
 

@@ -137,7 +137,7 @@ def run_audit(
             apart=_within(source, out),
         )
         state = State(opened.progress.total)
-        work = Surviving(workers, partial(auditor, what, timeout, what.installed()))
+        work = Surviving(workers, partial(auditor, what, timeout, what.usual()))
         filling, number = Audited(), folder.blocks
         for packet, results in work.map(ledger.packets(pieces(opened))):
             found = _in_order(packet, results, source)

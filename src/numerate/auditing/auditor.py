@@ -25,7 +25,7 @@ from numerate.documents.reader import Unit
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import DocumentError, NotInstalledError, NumerateError, one_line
 from numerate.notices import kept
-from numerate.proofreading.asked_models import Asked, first_that_fits
+from numerate.proofreading.asked_models import Asked, proofread_as_it_fits
 from numerate.proofreading.check_command import models_asked
 from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.suppression import suppress
@@ -48,7 +48,7 @@ def auditor(what: LookedFor, timeout: float, installed: dict[str, str]) -> Audit
     """
     use_threads(1)
     with kept():  # what the driver has told of what is installed
-        here = what.installed()
+        here = what.usual()
     check_models(here, installed)
     return Auditor(what, timeout)
 
@@ -63,8 +63,7 @@ class Auditor:
 
     def _open_first(self) -> None:
         """What is wrong with a model concerns all documents, and is told before the first."""
-        for asked in self._asked[:1]:
-            _ = asked.is_broken if asked.is_implied else asked.models
+        _ = self._asked.is_broken if self._asked.is_implied else self._asked.models
 
     def __call__(self, some: Sequence[Piece]) -> list[Audited]:
         return list(map(self._piece, some))
@@ -119,8 +118,8 @@ class Auditor:
         return Audited([row], rows)
 
     def _proof(self, document: Document) -> tuple[ProofreadDocument, Asked]:
-        """As `check` has it: by the first model that fits, without what is not to be heard of."""
-        proof, by = first_that_fits(self._asked, partial(self._proof_by, document))
+        """Proofread it as `check` does, without what is not to be reported."""
+        proof, by = proofread_as_it_fits(self._asked, partial(self._proof_by, document))
         proof, _ = suppress(proof, looked_for(self._codes, by.models))
         return without_ignored(proof, self._what.project), by
 

@@ -8,6 +8,7 @@ from typing import Any
 import numerate
 from numerate.configuration import PRETRAINED, Configuration
 from numerate.errors import NumerateError
+from numerate.proofreading.asked_models import USUAL
 from numerate.proofreading.check_command import Opening
 from numerate.proofreading.given_files import is_read
 from numerate.proofreading.model_rules import MODEL_RULES
@@ -15,7 +16,7 @@ from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
 from numerate.runs.folder import BESIDE_THE_MODEL, CONFIG, calibration_file
 from numerate.runs.run_reference import split_reference
-from numerate.shipped.installed import is_shipped, shipped, usable
+from numerate.shipped.installed import is_shipped, shipped
 from numerate.storage.regular_files import open_regular, read_regular
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
@@ -46,11 +47,11 @@ class LookedFor:
         read = is_read(name, self.wanted.input_format)
         return read and not self.project.leaves_out(folder / name)
 
-    def installed(self) -> dict[str, str]:
-        """The models that are asked where none is named, the best first, each with a digest."""
+    def usual(self) -> dict[str, str]:
+        """Return the models that are asked where none is named, each with a digest."""
         if self.wanted.models or not self.asks_models:
             return {}
-        return {model.name: _hashed(*sorted(model.card.files.values())) for model in usable()}
+        return {name: _hashed(*sorted(shipped(name).card.files.values())) for name in USUAL}
 
     def gpus(self, each: float) -> float:
         """Of a worker, where it needs any."""
@@ -63,7 +64,7 @@ class LookedFor:
         return {
             "numerate": numerate.__version__,
             "codes": sorted(self.codes),
-            "models": self._named() if self.asks_models and wanted.models else self.installed(),
+            "models": self._named() if self.asks_models and wanted.models else self.usual(),
             "joining": None if joining is None else _hashed(read_regular(joining)),
             "alarms": wanted.alarms,
             "min_probability": wanted.least,

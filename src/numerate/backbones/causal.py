@@ -144,8 +144,6 @@ class CausalBackbone(Backbone):
         # The model may have been read in mixed precision; what is made of it is not.
         with torch.autocast(self.device.type, enabled=False):
             numerals = head.log_prob(context, read.numerals)
-            if read.beside is not None:  # of which only the gradient counts
-                numerals = numerals - (read.beside - read.beside.detach()) / len(numerals)
         return torch.cat([read.words, read.gates + numerals])
 
     def contexts(self, batch: PretrainedBatch) -> Context:

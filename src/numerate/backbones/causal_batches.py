@@ -18,7 +18,7 @@ from numerate.pretrained.language_model import Layouts, PretrainedLM
 from numerate.pretrained.layout import Paragraph, Plan
 from numerate.pretrained.memory_room import in_batches, kept_tokens
 from numerate.pretrained.prefix import Prefix
-from numerate.pretrained.scorer import DigitLoss, ReadPrefixes, Scores
+from numerate.pretrained.scorer import ReadPrefixes, Scores
 from numerate.pretrained.store import SplitStore
 from numerate.pretrained.written_tables import Prefixes
 from numerate.sight.collate import Room, SeenNumbers
@@ -62,7 +62,6 @@ class StateBatch(PretrainedBatch):
     digits: BatchDigits
     numerals: NumeralBatch | None
     seen: "ReadNumbers | None" = None  # the numbers in view, for who sees any
-    beside: Tensor | None = None  # what is lost beside probability
 
     @property
     def word_count(self) -> int:
@@ -97,7 +96,6 @@ class PlanBatch(PretrainedBatch):
     sizes: tuple[tuple[int, int, Prefix | None], ...] = ()
     """Of each paragraph: so many numbers of tables and of its own in view, and where the former
     are written."""
-    digit_loss: DigitLoss | None = None
 
     @property
     def numeral_count(self) -> int:
@@ -109,7 +107,7 @@ class PlanBatch(PretrainedBatch):
 
     def read(self, lm: PretrainedLM) -> StateBatch:
         prefixes = lm.scorer.read_prefixes(plan.prefix for plan in self.plans)
-        scores = lm.scorer.score(self.plans, prefixes, digit_loss=self.digit_loss)
+        scores = lm.scorer.score(self.plans, prefixes)
         return StateBatch(
             scores.targets[~self.is_numeral],
             scores.gates[self.order],
@@ -117,7 +115,6 @@ class PlanBatch(PretrainedBatch):
             BatchDigits(lm, scores.numerals[self.order], None),
             self.numerals,
             None if self.seen is None else self._read_numbers(self.seen, scores, prefixes),
-            scores.beside,
         )
 
     def _read_numbers(
@@ -189,10 +186,8 @@ class TextCorpus(Corpus):
         paragraphs: list[Paragraph],
         lm: PretrainedLM,
         prefixes: Prefixes | None = None,
-        digit_loss: DigitLoss | None = None,
     ) -> None:
         super().__init__(split, corpus.vocabulary, corpus.table, columns_of(corpus))
-        self.digit_loss = digit_loss
         self.layouts = Layouts(lm, paragraphs, prefixes)
         self.prefixes = prefixes
         self._model = lm.backbone.model
@@ -230,7 +225,6 @@ class TextCorpus(Corpus):
             self.table.batch(self.rows[numerals][order]) if len(numerals) else None,
             seen,
             tuple(sizes),
-            self.digit_loss if len(numerals) else None,
         )
 
 

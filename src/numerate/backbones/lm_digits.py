@@ -69,15 +69,6 @@ class LMDigits(ABC):
         found = LMDigits.log_prob_table(self, table, adapter)
         return found[torch.arange(len(texts)), which.to(found.device)]
 
-    def log_prob_of_each(
-        self, numerals: NumeralBatch, adapter: DigitAdapter | None
-    ) -> tuple[Tensor, Tensor]:
-        nodes = None if adapter is None else self.nodes()
-        if adapter is None or nodes is None:
-            alone = self.lm_log_probs()
-            return alone, alone[:, None]
-        return adapter.log_probs(self.lm_log_probs(), nodes, self.lm.scorer.classes)
-
     def log_prob_table(
         self, candidates: NumeralTable, adapter: DigitAdapter | None = None
     ) -> Tensor:

@@ -108,20 +108,6 @@ def train(
         str,
         typer.Option(help="What of the backbone is trained too: none, lora, full.", metavar="WHAT"),
     ] = "none",
-    number_token_loss: Annotated[
-        float,
-        typer.Option(
-            help="Weight of a loss beside the likelihood: how far digits are from the true ones; "
-            "for a backbone that is tuned, as lm."
-        ),
-    ] = 0.0,
-    ensemble_size: Annotated[
-        int,
-        typer.Option(
-            help="So many networks adapt a frozen backbone's digits for lm; several are better "
-            "and slower."
-        ),
-    ] = 1,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     seed: Seed = USUAL.seed,
@@ -173,8 +159,6 @@ def train(
         heads=of_it.heads if heads is None else heads,
         inputs=inputs,
         finetune=finetune,
-        number_token_loss=number_token_loss,
-        ensemble_size=ensemble_size,
         members=_listed(members),
         sight=sight,
         cache=cache,
@@ -190,19 +174,8 @@ def train(
 def train_detector(
     dataset: DatasetFolder,
     out: Annotated[str, typer.Option(help="Folder of the detector.", metavar="FOLDER")],
-    backbone: Annotated[
-        str,
-        typer.Option(
-            help="What reads text: lstm or transformer, trained from scratch, or a pretrained "
-            "language model beside an lstm.",
-            metavar="lstm|transformer|hf:PATH",
-        ),
-    ] = "lstm",
-    finetune: Annotated[
-        str, typer.Option(help="hf: what is trained of it: none, lora or full.", metavar="KIND")
-    ] = "none",
     hidden: Hidden = 128,
-    layers: Annotated[int, typer.Option(help="Of the network.")] = 1,
+    layers: Annotated[int, typer.Option(help="Layers of the LSTM.")] = 1,
     dropout: Annotated[float, typer.Option(help="Of embeddings and states.")] = 0.2,
     vocabulary: VocabularySize = 8000,
     epochs: Annotated[int, typer.Option(help="So many epochs, each with fresh errors.")] = 30,
@@ -220,16 +193,13 @@ def train_detector(
     """Train a detector of wrong numbers on a dataset, with errors put into its numerals."""
     use_threads(threads)
     from numerate.detector.fitting import FittingOptions
+    from numerate.detector.small import SmallOptions
     from numerate.detector.train_detector import train_with_report
 
     train_with_report(
         dataset,
         out,
-        backbone=backbone,
-        finetune=finetune,
-        hidden=hidden,
-        dropout=dropout,
-        layers=layers,
+        network=SmallOptions(hidden, dropout, layers),
         vocabulary=vocabulary,
         options=FittingOptions(
             epochs=epochs,

@@ -13,7 +13,7 @@ PANELS = {
     "vectors sight truncate plain_mixture",
     "Training": "epochs batch_size learning_rate halve_after patience clip seed seeds "
     "mixed_precision resume",
-    "Pretrained models": "finetune number_token_loss ensemble_size cache trust_remote_code",
+    "Pretrained models": "finetune cache trust_remote_code",
     "Answers": "select ignore alarms min_probability baseline write_baseline joining fix "
     "force_domain everything "
     "top interval uncalibrated by context metrics confidence compare softmax signed",

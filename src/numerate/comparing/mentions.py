@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from numerate.checking.numbers import Number
 from numerate.checking.reading import Piece, ReadDocument
-from numerate.checking.unit_names import unit_name
+from numerate.checking.units_of_measure import unit_of
 from numerate.checking.where import Where
 
 AROUND = 12  # words on either side of a number that say what it is of
@@ -194,8 +194,9 @@ def _unit_of(text: str, number: Number) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def _measure(unit: str) -> str | None:
-    if unit_name(unit) is not None and len(unit) > 1 and unit not in NO_MEASURES:
-        return unit_name(unit)
+    known = unit_of(unit)
+    if known is not None and len(unit) > 1 and unit not in NO_MEASURES:
+        return known.name
     return OTHER_MEASURES.get(unit.removesuffix("s"))
 
 

@@ -1,4 +1,4 @@
-"""Training of a detector, of whatever kind: fresh errors in every epoch, the best one kept."""
+"""Train a detector: fresh errors in every epoch, the best one kept."""
 
 import math
 import time
@@ -16,8 +16,10 @@ from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import NOTHING, Article, Errors, Selection, labels, numerals_of
 from numerate.detector.beside import made_beside
 from numerate.detector.channel import Channel, Place
-from numerate.detector.classifier import NumeralClassifier, Prepared
+from numerate.detector.evidence import Evidence, evidence_of
 from numerate.detector.kinds_of_error import TRAINED
+from numerate.detector.known import KnownArticles
+from numerate.detector.small import Logits, SmallClassifier
 from numerate.errors import NumerateError
 
 RATE = 0.12
@@ -58,7 +60,7 @@ class NumeralLogits:
     """Log-odds of articles: of their texts' numerals [N], and of their tables' numbers [C]."""
 
     texts: np.ndarray
-    cells: np.ndarray | None
+    cells: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,8 @@ def draw_errors(
 
 
 def score(
-    classifier: NumeralClassifier,
-    prepared: Prepared,
+    classifier: SmallClassifier,
+    prepared: KnownArticles,
     errors: Sequence[Errors] | None = None,
     batch_size: int = 12,
     *,
@@ -105,30 +107,27 @@ def score(
     chosen = selections if selections is not None else [Selection()] * len(articles)
     texts = [np.full(article.count, np.nan) for article in articles]
     cells = [np.full(sum(map(len, article.cell_places)), np.nan) for article in articles]
-    sees_cells = True
     rows = np.array([row for row, one in enumerate(chosen) if one != NOTHING], dtype=np.int64)
     batches = [rows[some] for some in bucketed_batches(prepared.sizes[rows], batch_size)]
 
-    def gather(batch: int) -> Any:
+    def gather(batch: int) -> Evidence:
         rows = batches[batch].tolist()
         wrong = None if errors is None else [errors[row] for row in rows]
         some = None if selections is None else [chosen[row] for row in rows]
-        return classifier.gather(prepared, rows, wrong, selections=some)
+        return evidence_of(prepared, rows, wrong, some)
 
     classifier.eval()
     with torch.inference_mode():
         made = made_beside(gather, len(batches), processes)
         for batch, gathered in zip(batches, made, strict=True):
-            found = classifier.logits(gathered)
+            found: Logits = classifier(gathered)
             at = [_selected(articles[row].places, chosen[row].texts) for row in batch]
             _put(found.texts, texts, batch, at)
-            if found.cells is None:
-                sees_cells = False
-                continue
             at = [_selected(articles[row].cell_places, chosen[row].tables) for row in batch]
             _put(found.cells, cells, batch, at)
-    of_texts = np.concatenate([np.zeros(0), *texts])
-    return NumeralLogits(of_texts, np.concatenate([np.zeros(0), *cells]) if sees_cells else None)
+    return NumeralLogits(
+        np.concatenate([np.zeros(0), *texts]), np.concatenate([np.zeros(0), *cells])
+    )
 
 
 def _selected(places: Sequence[Sequence[Place]], chosen: Sequence[int] | None) -> np.ndarray:
@@ -153,7 +152,7 @@ def _array(tensor: Tensor) -> np.ndarray:
 
 
 def fit(
-    classifier: NumeralClassifier,
+    classifier: SmallClassifier,
     train: Sequence[Article],
     dev: Sequence[Article],
     rules: ReadingRules,
@@ -166,8 +165,9 @@ def fit(
     elsewhere = numerals_of(train)
     dev_errors = draw_errors(dev, rules, [DEV_SEED], elsewhere)
     prepared_dev = classifier.prepare(dev)
-    groups = classifier.parameter_groups(options.learning_rate)
-    optimizer = torch.optim.AdamW(groups, weight_decay=options.weight_decay)
+    optimizer = torch.optim.AdamW(
+        classifier.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay
+    )
     steps = options.epochs * -(-len(train) // options.batch_size)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step / steps))
     history: list[dict[str, Any]] = []
@@ -192,7 +192,7 @@ def fit(
                 "seconds": time.monotonic() - began,
             }
             history.append(record)
-            total = [one["dev_loss"] + CELLS_WEIGH * (one["dev_cell_loss"] or 0) for one in history]
+            total = [one["dev_loss"] + CELLS_WEIGH * one["dev_cell_loss"] for one in history]
             if total[-1] == min(total):
                 best_epoch = epoch + 1
                 best = {name: value.clone() for name, value in classifier.state_dict().items()}
@@ -213,7 +213,7 @@ def _rate(done: float) -> float:
 
 
 def _train_epoch(
-    classifier: NumeralClassifier,
+    classifier: SmallClassifier,
     articles: Sequence[Article],
     rules: ReadingRules,
     options: FittingOptions,
@@ -226,29 +226,30 @@ def _train_epoch(
     sizes = np.array([article.size for article in articles])
     batches = bucketed_batches(sizes, options.batch_size, np.random.default_rng([*seed, 1]))
 
-    def make(batch: int) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Labels of texts and of tables, and the articles; where there are processes, all of it is
+    def make(batch: int) -> tuple[np.ndarray, np.ndarray, Evidence]:
+        """Make labels of texts and of tables, and the articles, whose tables without errors are not
+        scored; where there are processes, all of it is
         theirs, since it takes longer than to learn from it."""
         some = [articles[row] for row in batches[batch].tolist()]
         wrong = draw_errors(some, rules, [*seed, 2, batch], elsewhere)
-        prepared, rows = classifier.prepare(some), range(len(some))
-        drawn = np.random.default_rng([*seed, 3, batch])
-        gathered = classifier.gather(prepared, rows, wrong, generator=drawn)
+        spoilt = [[at for at, edits in enumerate(one.tables) if edits] for one in wrong]
+        selections = [Selection(tables=tables) for tables in spoilt]
+        prepared = classifier.prepare(some)
+        gathered = evidence_of(prepared, range(len(some)), wrong, selections)
         return *labels(some, wrong), gathered
 
     classifier.train()
     total = torch.zeros((), dtype=torch.float64, device=classifier.device)
     count = 0
     for of_texts, of_tables, gathered in made_beside(make, len(batches), options.processes):
-        found = classifier.logits(gathered)
+        found: Logits = classifier(gathered)
         if not len(found.texts):
             continue
         loss = _loss(found.texts, of_texts)
         total += loss.detach().double() * len(of_texts)
         count += len(of_texts)
-        if found.cells is not None and len(found.cells):
-            chosen = of_tables if found.cell_places is None else of_tables[found.cell_places]
-            loss = loss + CELLS_WEIGH * _loss(found.cells, chosen)
+        if len(found.cells):
+            loss = loss + CELLS_WEIGH * _loss(found.cells, of_tables[found.cell_places])
         if found.auxiliary is not None:
             loss = loss + POINTER_WEIGHS * found.auxiliary
         optimizer.zero_grad(set_to_none=True)
@@ -265,13 +266,15 @@ def _loss(logits: Tensor, is_wrong: np.ndarray) -> Tensor:
 
 
 def dev_losses(
-    classifier: NumeralClassifier, prepared: Prepared, errors: Sequence[Errors], processes: int = 0
-) -> tuple[float, float | None]:
-    """Mean log loss of numerals of texts, and of numbers of tables if it reads them."""
+    classifier: SmallClassifier,
+    prepared: KnownArticles,
+    errors: Sequence[Errors],
+    processes: int = 0,
+) -> tuple[float, float]:
+    """Return the mean log loss of numerals of texts, and of numbers of tables."""
     of_texts, of_tables = labels(prepared.articles, errors)
     found = score(classifier, prepared, errors, processes=processes)
-    cells = None if found.cells is None else _log_loss(found.cells, of_tables)
-    return _log_loss(found.texts, of_texts), cells
+    return _log_loss(found.texts, of_texts), _log_loss(found.cells, of_tables)
 
 
 def _log_loss(log_odds: np.ndarray, is_wrong: np.ndarray) -> float:

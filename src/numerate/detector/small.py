@@ -1,4 +1,4 @@
-"""The small detector: a network from scratch that reads a paragraph both ways, and points.
+"""The network of the detector: it reads a paragraph both ways, and points.
 
 For each numeral it asks which number in sight belongs there, by the words around it and by where
 the numbers next to it were taken from, without looking at the numeral itself (the pointer). Then
@@ -10,7 +10,6 @@ them.
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,21 +17,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from numerate.detector.articles import Article, Errors, Selection
-from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
-from numerate.detector.evidence import EVIDENCE, Evidence, evidence_of
+from numerate.detector.articles import Article
+from numerate.detector.evidence import EVIDENCE, Evidence
 from numerate.detector.known import KnownArticles
 from numerate.detector.locations import LOCATION, SCALE
 from numerate.detector.numeral_figures import CELL_FIGURES, TEXT_FIGURES
 from numerate.detector.relations import RELATIONS, SAME, SLIPS_APART, NumeralColumns
-from numerate.errors import NumerateError, RunError, check_choice
+from numerate.errors import NumerateError, RunError
 from numerate.records import misfit, typed
-from numerate.runs.folder import RunFolder
 from numerate.vocabulary import Vocabulary
 
-NETWORKS = ("lstm", "transformer")
-ATTENTION = 4  # heads of a transformer
-LONGEST = 2048  # tokens of a text that a transformer tells apart by their places
 EXPONENTS = (-5, 8)
 DECIMALS = 6
 SYMBOLS = 11  # ten digits, and none
@@ -46,12 +40,10 @@ LEAST = 1e-5  # probability that is told from none
 class SmallOptions:
     hidden: int = 128
     dropout: float = 0.2
-    network: str = "lstm"
     layers: int = 1
     evidence: int = EVIDENCE
 
     def __post_init__(self) -> None:
-        check_choice("network", self.network, NETWORKS)
         for name in ("hidden", "layers"):
             if getattr(self, name) < 1:
                 raise NumerateError(f"{name}: got {getattr(self, name)}, expected 1 or more")
@@ -63,11 +55,12 @@ class SmallOptions:
 
 
 def stored_options(record: dict[str, Any]) -> SmallOptions:
-    """Read the options of a folder; the first ones did not say which evidence they had learnt
-    from."""
+    """Read the options in `config.json`; the first ones do not name the evidence."""
     record = {"evidence": 1, **record}
     if wrong := misfit(record, SmallOptions):
         raise RunError(f"options: {wrong}")
+    if (network := record.get("network", "lstm")) != "lstm":
+        raise RunError(f"network: got {network!r}, expected 'lstm'; train it anew")
     return typed(SmallOptions, record)
 
 
@@ -95,21 +88,15 @@ def numeral_features(numerals: NumeralColumns) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """What another reader of the same texts says, to be added to what is made of them here."""
+class Logits:
+    """Log-odds that numerals are errors, as `labels` counts them."""
 
-    context: Tensor  # [N, D] of where numerals stand
-    fits: Tensor  # [K] how well the number of each pair fits its place
-
-
-class SmallPrepared(Prepared):
-    def __init__(self, articles: Sequence[Article], word_ids: dict[str, int]) -> None:
-        self.articles = articles
-        self.known = KnownArticles(articles, word_ids)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return self.known.sizes
+    texts: Tensor  # [N] numerals of texts
+    cells: Tensor  # [C] numbers of tables
+    cell_places: np.ndarray  # [C] which, of all numbers of tables
+    auxiliary: Tensor | None = None  # the loss of the pointer, in training
+    suggestions: list[tuple[str, float] | None] | None = None
+    """[N] what may belong there instead, if it was asked for, and the probability that it does."""
 
 
 class PairReader(nn.Module):
@@ -136,13 +123,11 @@ class PairReader(nn.Module):
         places: Tensor,
         numbers: Tensor,
         pairs: Tensor,
-        fits: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """`context` [N, D] of places, `vectors` [E, D] of numbers, pairs [K, …] of both, and maybe
-        what else says how well they fit [K].
+        """Take `context` [N, D] of places, `vectors` [E, D] of numbers, and pairs [K, …] of both.
 
-        What is pooled [N, pooled], the log-probability of each pair [K] that its number belongs
-        at the place, and that none does [N].
+        Return what is pooled [N, pooled], the log-probability of each pair [K] that its number
+        belongs at the place, and that none does [N].
         """
         count = context.shape[0]
         location, relation = torch.split(pairs, [len(LOCATION), len(RELATIONS)], dim=1)
@@ -150,8 +135,6 @@ class PairReader(nn.Module):
             self.queries(context).index_select(0, places)
             * self.keys(vectors).index_select(0, numbers)
         ).sum(1) / POINTING**0.5
-        if fits is not None:
-            products = products + fits
         scores = products + self.locate(location).squeeze(1)  # [K]
         nothing = self.nothing(context).squeeze(1)  # [N]
         log_pointed, log_nothing = _log_softmax(scores, places, nothing)
@@ -192,8 +175,8 @@ def _log_softmax(scores: Tensor, places: Tensor, nothing: Tensor) -> tuple[Tenso
     return scores - log_total[places], nothing - log_total
 
 
-class SmallClassifier(NumeralClassifier):
-    kind = "small"
+class SmallClassifier(nn.Module):
+    """Scores every numeral of articles, with what stands before and after it in view."""
 
     def __init__(self, vocabulary: Vocabulary, options: SmallOptions) -> None:
         super().__init__()
@@ -206,7 +189,7 @@ class SmallClassifier(NumeralClassifier):
             nn.Linear(NUMERAL_FEATURES, size), nn.ReLU(), nn.Linear(size, size)
         )
         self.dropout = nn.Dropout(options.dropout)
-        self.network = _network(options)
+        self.network = LSTMBothWays(size, options.layers, options.dropout)
         self.header = nn.Linear(size, 3 * size, bias=False)
         self.of_table = nn.Linear(size, size)
         self.of_text = nn.Linear(3 * size, size)
@@ -218,34 +201,18 @@ class SmallClassifier(NumeralClassifier):
         self.cell_judge = _Judge(size, self.cell_reader.pooled + CELL_FIGURES, options.dropout)
 
     def options(self) -> dict[str, Any]:
+        """Return what it was made with, as `config.json` keeps it."""
         return asdict(self.chosen)
 
-    def keep(self, folder: Path) -> None:
-        RunFolder(folder).write_vocabulary(self.vocabulary)
+    @property
+    def device(self) -> torch.device:
+        return self.words.weight.device
 
-    def prepare(self, articles: Sequence[Article]) -> SmallPrepared:
-        return SmallPrepared(articles, self._word_ids)
+    def prepare(self, articles: Sequence[Article]) -> KnownArticles:
+        """Find out what does not depend on errors."""
+        return KnownArticles(articles, self._word_ids)
 
-    def gather(
-        self,
-        prepared: SmallPrepared,
-        rows: Sequence[int],
-        errors: Sequence[Errors] | None = None,
-        *,
-        selections: Sequence[Selection] | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> Evidence:
-        if generator is not None and errors is not None:  # where something is to be learnt
-            wrong = [[at for at, some in enumerate(one.tables) if some] for one in errors]
-            selections = [Selection(tables=tables) for tables in wrong]
-        return evidence_of(prepared.known, rows, errors, selections)
-
-    def logits(self, gathered: Evidence, *, suggest: bool = False) -> Logits:
-        return self(gathered, suggest=suggest)  # type: ignore[no-any-return]
-
-    def forward(
-        self, evidence: Evidence, *, suggest: bool = False, aside: Aside | None = None
-    ) -> Logits:
+    def forward(self, evidence: Evidence, *, suggest: bool = False) -> Logits:
         device = self.device
 
         def moved(array: np.ndarray) -> Tensor:
@@ -267,10 +234,7 @@ class SmallClassifier(NumeralClassifier):
         before, after = self.network(self.dropout(embedded), moved(evidence.lengths))
         positions = moved(evidence.positions)
         around = torch.cat([_at(before, positions), _at(after, positions)], 1)  # [N, 2 D]
-        context = self.context(around)
-        if aside is not None:
-            context = context + aside.context
-        context = self.dropout(torch.tanh(context))
+        context = self.dropout(torch.tanh(self.context(around)))
         # Numbers of tables, by the words of their headers.
         bags = moved(evidence.bags)
         known = bags >= 0
@@ -289,7 +253,6 @@ class SmallClassifier(NumeralClassifier):
             pair_places,
             moved(evidence.pair_numbers),
             features(evidence.pairs),
-            None if aside is None else aside.fits,
         )
         texts = self.judge(context, numbers[tables:], pooled, moved(evidence.figures))
         auxiliary = None
@@ -392,42 +355,8 @@ class LSTMBothWays(nn.Module):
         return _beside(forwards, backwards * inside[:, :, None])
 
 
-class TransformerBothWays(nn.Module):
-    """The same of two transformers, of which one sees what comes before, one what comes after."""
-
-    def __init__(self, size: int, layers: int, dropout: float) -> None:
-        super().__init__()
-        self.positions = nn.Embedding(LONGEST, size)
-        nn.init.normal_(self.positions.weight, std=0.1)
-        layer = nn.TransformerEncoderLayer(size, ATTENTION, 2 * size, dropout, norm_first=True)
-        self.ways = nn.ModuleList(
-            nn.TransformerEncoder(layer, layers, enable_nested_tensor=False) for _ in range(2)
-        )
-
-    def forward(self, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        if not embedded.numel():
-            return embedded, embedded
-        length = embedded.shape[0]
-        steps = torch.arange(length, device=embedded.device)
-        inputs = embedded + self.positions(steps.clamp(max=LONGEST - 1))[:, None]
-        inside = (steps < lengths[:, None])[:, None]  # [B, 1, L]
-        itself = torch.eye(length, dtype=torch.bool, device=embedded.device)
-        states = []
-        for way, seen in zip(self.ways, (steps <= steps[:, None], steps >= steps[:, None]),
-                             strict=True):  # fmt: skip
-            hidden = ~(seen & (inside | itself))  # [B, L, L]
-            hidden = hidden.repeat_interleave(ATTENTION, dim=0)
-            states.append(way(inputs, mask=hidden) * inside[:, 0].T[:, :, None])
-        return _beside(*states)
-
-
 def _beside(forwards: Tensor, backwards: Tensor) -> tuple[Tensor, Tensor]:
     """The states before and after every token, which do not know itself: [L, B, D] each."""
     before = F.pad(forwards[:-1], (0, 0, 0, 0, 1, 0))
     after = F.pad(backwards[1:], (0, 0, 0, 0, 0, 1))
     return before, after
-
-
-def _network(options: SmallOptions) -> nn.Module:
-    kind = LSTMBothWays if options.network == "lstm" else TransformerBothWays
-    return kind(options.hidden, options.layers, options.dropout)

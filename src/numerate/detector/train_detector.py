@@ -1,8 +1,8 @@
 """`numerate train-detector`: from a dataset to the folder of a detector."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import numerate
 from numerate.atomic import write_file
 from numerate.corpus.dataset import Dataset
 from numerate.detector.articles import TEXTS_ALONE, Article, articles_of, labels, numerals_of
-from numerate.detector.classifier import NumeralClassifier
 from numerate.detector.fitting import (
     DEV_SEED,
     Fitted,
@@ -23,20 +22,19 @@ from numerate.detector.fitting import (
     score,
 )
 from numerate.detector.log_odds import LogOdds
-from numerate.detector.pretrained import PretrainedClassifier
 from numerate.detector.small import SmallClassifier, SmallOptions
 from numerate.detector.trained import (
     DETECTOR,
     FORMAT,
+    KIND,
     VERSION,
     Calibrations,
     DetectorConfig,
     save_detector,
 )
-from numerate.errors import DatasetError, NumerateError
+from numerate.errors import DatasetError
 from numerate.model.device import usable_device
 from numerate.places import as_place, is_remote
-from numerate.pretrained.backbone import open_backbone, parse_reference
 from numerate.runs.folder import LOG, RunFolder
 from numerate.storage import published
 from numerate.training.environment import record_end, record_environment
@@ -51,47 +49,21 @@ class DetectorResult:
     fitted: Fitted
 
 
-Make = Callable[[Dataset], NumeralClassifier]
-"""A classifier to be trained on a dataset."""
-
-
-def small_classifier(options: SmallOptions, vocabulary: int = VOCABULARY) -> Make:
-    def make(dataset: Dataset) -> NumeralClassifier:
-        encoded = dataset.split("train").encode()
-        size = min(vocabulary, len(encoded.types))
-        return SmallClassifier(Vocabulary.build(encoded.types, encoded.counts, size), options)
-
-    return make
-
-
-def pretrained_classifier(
-    path: Path, finetune: str, options: SmallOptions, vocabulary: int = VOCABULARY
-) -> Make:
-    def make(dataset: Dataset) -> NumeralClassifier:
-        small = small_classifier(options, vocabulary)(dataset)
-        assert isinstance(small, SmallClassifier)
-        return PretrainedClassifier(open_backbone(path), small, finetune)
-
-    return make
-
-
 def train_detector(
     dataset: str | Path,
     out: str | Path,
     *,
-    make: Make | None = None,
+    network: SmallOptions | None = None,
+    vocabulary: int = VOCABULARY,
     options: FittingOptions | None = None,
-    about: dict[str, Any] | None = None,
     device: str | None = None,
     force: bool = False,
     report: Report | None = None,
 ) -> DetectorResult:
-    """Train a detector, by default the small one, and write its folder, which appears when it is
-    complete; an interrupt (Ctrl-C) ends training in good order and keeps the best epoch so far.
-
-    `about` is what else the folder shall say of its training.
+    """Train a detector and write its folder, which appears when it is complete; an interrupt
+    (Ctrl-C) ends training in good order and keeps the best epoch so far.
     """
-    options, make = options or FittingOptions(), make or small_classifier(SmallOptions())
+    options = options or FittingOptions()
     opened = Dataset.open(dataset, verified=True)
     chosen = usable_device(device)
     with published(out, DETECTOR, force=force) as folder:
@@ -101,7 +73,8 @@ def train_detector(
             if not numerals_of(articles):
                 raise DatasetError(f"{opened.folder}: no numeral in the {name} split")
         torch.manual_seed(options.seed)
-        classifier = make(opened).to(chosen)
+        words = _vocabulary(opened, vocabulary)
+        classifier = SmallClassifier(words, network or SmallOptions()).to(chosen)
         fitted = fit(classifier, train, dev, opened.reading, options, report)
         calibrations = calibrate(classifier, dev, numerals_of(train))
         # Seen from where the folder will be.
@@ -113,17 +86,17 @@ def train_detector(
             DetectorConfig(
                 FORMAT,
                 VERSION,
-                classifier.kind,
+                KIND,
                 classifier.options(),
                 place,
-                {**asdict(options), **(about or {})},
+                {**asdict(options), "vocabulary": vocabulary},
                 fitted.state,
                 fitted.best_epoch,
                 numerate.__version__,
             ),
             calibrations,
         )
-        classifier.keep(folder)
+        RunFolder(folder).write_vocabulary(words)
         RunFolder(folder).write_documents([article.name for article in train])
         lines = "".join(json.dumps(record) + "\n" for record in fitted.history)
         write_file(folder / LOG, lines.encode())
@@ -131,10 +104,15 @@ def train_detector(
     return DetectorResult(as_place(out), fitted)
 
 
+def _vocabulary(dataset: Dataset, size: int) -> Vocabulary:
+    encoded = dataset.split("train").encode()
+    return Vocabulary.build(encoded.types, encoded.counts, min(size, len(encoded.types)))
+
+
 def calibrate(
-    classifier: NumeralClassifier, dev: Sequence[Article], elsewhere: Sequence[str]
+    classifier: SmallClassifier, dev: Sequence[Article], elsewhere: Sequence[str]
 ) -> Calibrations:
-    """On the dev split, with errors other than those by which the best epoch was chosen."""
+    """Calibrate on the dev split, with other errors than those that chose the best epoch."""
     prepared = classifier.prepare(dev)
     errors = draw_errors(dev, dev[0].rules, [DEV_SEED, 1], elsewhere)
     of_texts, _ = labels(dev, errors)
@@ -144,10 +122,9 @@ def calibrate(
     texts = LogOdds.fit(found.texts, of_texts, right.texts)
     errors = draw_errors(dev, dev[0].rules, [DEV_SEED, 2], elsewhere, spoilt=1.0)
     _, of_tables = labels(dev, errors)
-    if right.cells is None or not of_tables.any():
+    if not of_tables.any():
         return Calibrations(texts)
     found = score(classifier, prepared, errors)
-    assert found.cells is not None
     return Calibrations(texts, LogOdds.fit(found.cells, of_tables, right.cells))
 
 
@@ -155,31 +132,19 @@ def train_with_report(
     dataset: str | Path,
     out: str | Path,
     *,
-    backbone: str,
-    finetune: str,
-    hidden: int,
-    dropout: float,
-    layers: int,
+    network: SmallOptions,
     vocabulary: int,
     options: FittingOptions,
     device: str | None,
     force: bool,
 ) -> DetectorResult:
-    """The same, with a line an epoch."""
-    path = parse_reference(backbone)
-    small = SmallOptions(hidden, dropout, "lstm" if path else backbone, layers)
-    if path is None:
-        make = small_classifier(small, vocabulary)
-        if finetune != "none":
-            raise NumerateError(f"finetune: got {finetune} for {backbone}, expected hf:PATH")
-    else:
-        make = pretrained_classifier(path, finetune, small, vocabulary)
+    """Train a detector, and print a line an epoch."""
     result = train_detector(
         dataset,
         out,
-        make=make,
-        options=replace(options),
-        about={"vocabulary": vocabulary},
+        network=network,
+        vocabulary=vocabulary,
+        options=options,
         device=device,
         force=force,
         report=print_epoch,
@@ -190,10 +155,9 @@ def train_with_report(
 
 
 def print_epoch(record: dict[str, Any]) -> None:
-    cells = record["dev_cell_loss"]
-    also = "" if cells is None else f", of cells {cells:.4f}"
     print(
         f"epoch {record['epoch']}: train loss {record['train_loss']:.4f}, dev loss "
-        f"{record['dev_loss']:.4f}{also} ({record['seconds']:.0f} s)",
+        f"{record['dev_loss']:.4f}, of cells {record['dev_cell_loss']:.4f} "
+        f"({record['seconds']:.0f} s)",
         flush=True,
     )

@@ -1,6 +1,6 @@
 """A trained detector: its folder, how it is opened, and what it says of a document."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,12 @@ from numerate.checking.finding import Suggestion
 from numerate.checking.where import Where
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, Selection, article_of
-from numerate.detector.classifier import Logits, NumeralClassifier, Prepared
+from numerate.detector.evidence import evidence_of
 from numerate.detector.habits import Habits
-from numerate.detector.known import GROUP
+from numerate.detector.known import GROUP, KnownArticles
 from numerate.detector.log_odds import LogOdds
-from numerate.detector.pretrained import PretrainedClassifier, open_classifier
 from numerate.detector.scored import Scored, Told
-from numerate.detector.small import SmallClassifier, stored_options
+from numerate.detector.small import Logits, SmallClassifier, SmallOptions, stored_options
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError, RunError
 from numerate.folder_kind import FolderKind
@@ -27,10 +26,11 @@ from numerate.model.stored import NothingDrawn, explained, sizes_of
 from numerate.records import read_record, typed, write_record
 from numerate.runs.contents import DatasetPlace
 from numerate.runs.folder import CALIBRATION, CONFIG, NAMES, WEIGHTS, RunFolder
-from numerate.storage import recorded
 from numerate.tensor_file import Sizes, load_tensors, read_header, refuse_misfits, save_tensors
 
 FORMAT, VERSION = "numerate detector", 1
+KIND = "small"
+TOKENS_AT_ONCE = 16_000  # of texts that are read together
 PAIRS_AT_ONCE = 500_000  # of numerals and numbers they are compared with, that are read together
 PAIRS_OF_CELL = 2 * GROUP
 TEXTS_OF_TABLE = 64  # that a table's numbers are compared with, the first ones
@@ -42,7 +42,7 @@ class DetectorConfig:
 
     format: str
     version: int
-    kind: str  # of classifier
+    kind: str  # `KIND`
     options: dict[str, Any]
     dataset: DatasetPlace
     training: dict[str, Any]
@@ -59,28 +59,11 @@ class Calibrations:
     cells: LogOdds | None = None
 
 
-Maker = Callable[[DetectorConfig, Path], NumeralClassifier]
-"""Makes a classifier, whose weights are then read from its folder."""
-
-
-def _small(config: DetectorConfig, folder: Path) -> NumeralClassifier:
-    return SmallClassifier(RunFolder(folder).vocabulary(), stored_options(config.options))
-
-
-def _pretrained(config: DetectorConfig, folder: Path) -> NumeralClassifier:
-    if isinstance(path := config.options.get("path"), str):
-        recorded(path, folder, "copy it to this machine, and write its path there in config.json")
-    return open_classifier(config.options, RunFolder(folder).vocabulary())
-
-
-MAKERS: dict[str, Maker] = {SmallClassifier.kind: _small, PretrainedClassifier.kind: _pretrained}
-
-
 class Detector:
     def __init__(
         self,
         name: str,
-        classifier: NumeralClassifier,
+        classifier: SmallClassifier,
         rules: ReadingRules,
         calibrations: Calibrations,
     ) -> None:
@@ -109,7 +92,7 @@ class Detector:
                 texts += self._of_texts(article, selection.texts or (), found)
                 if told is not None and selection.texts:
                     told(article.origins[selection.texts[-1]][0] + 1)
-            if selection.tables and found.cells is not None:
+            if selection.tables:
                 cells |= self._of_cells(article, selection.tables, found.cells)
         if told is not None:
             told(len(document.paragraphs))
@@ -118,7 +101,7 @@ class Detector:
     def _groups(self, article: Article) -> list[Selection]:
         """So that memory does not grow with the document: texts, with the tables that only they
         view; then tables that others view as well, or none does."""
-        groups = list(_grouped_texts(article, self.classifier.tokens_at_once))
+        groups = list(_grouped_texts(article))
         if self.calibrations.cells is None:
             return [Selection(texts, ()) for texts in groups]
         viewing: list[list[int]] = [[] for _ in article.tables]
@@ -144,11 +127,12 @@ class Detector:
             *(Selection((), some, scores_texts=False) for some in unseen),
         ]
 
-    def _read(self, prepared: Prepared, selection: Selection) -> Logits:
+    def _read(self, prepared: KnownArticles, selection: Selection) -> Logits:
         self.classifier.eval()
         with torch.inference_mode():
-            gathered = self.classifier.gather(prepared, [0], selections=[selection])
-            return self.classifier.logits(gathered, suggest=selection.scores_texts)
+            evidence = evidence_of(prepared, [0], None, [selection])
+            found: Logits = self.classifier(evidence, suggest=selection.scores_texts)
+            return found
 
     def _of_texts(self, article: Article, chosen: Sequence[int], found: Logits) -> Iterator[Scored]:
         logits = found.texts.double().cpu().numpy()
@@ -189,13 +173,14 @@ class Detector:
         return found
 
 
-def _grouped_texts(article: Article, tokens: int) -> Iterator[list[int]]:
-    """Texts that are read together, with so many tokens and pairs at most, unless one has more."""
+def _grouped_texts(article: Article) -> Iterator[list[int]]:
+    """Group texts that are read together, with a bounded number of tokens and pairs, unless one has
+    more."""
     sizes = []
     for places, words, views in zip(article.places, article.tokens, article.views, strict=True):
         seen = sum(len(article.numbers[view]) for view in views)
         pairs = len(places) * (len(places) + seen)
-        sizes.append(max(pairs / PAIRS_AT_ONCE, len(words) / tokens))
+        sizes.append(max(pairs / PAIRS_AT_ONCE, len(words) / TOKENS_AT_ONCE))
     return _filled(sizes, 1.0)
 
 
@@ -215,11 +200,11 @@ def _filled(sizes: Sequence[float], room: float) -> Iterator[list[int]]:
 
 def save_detector(
     folder: Path,
-    classifier: NumeralClassifier,
+    classifier: SmallClassifier,
     config: DetectorConfig,
     calibrations: Calibrations,
 ) -> None:
-    """All but what a kind of classifier keeps beside it, such as a vocabulary."""
+    """Write all but the vocabulary."""
     record = {name: getattr(config, name) for name in DetectorConfig.__dataclass_fields__}
     place = config.dataset
     record["dataset"] = {name: getattr(place, name) for name in DatasetPlace.__dataclass_fields__}
@@ -234,9 +219,9 @@ def save_detector(
         indent=None,
     )
     weights = {
-        name: value.detach().cpu().contiguous() for name, value in classifier.weights().items()
+        name: value.detach().cpu().contiguous() for name, value in classifier.state_dict().items()
     }
-    save_tensors(folder / WEIGHTS, FORMAT, weights, {"kind": classifier.kind})
+    save_tensors(folder / WEIGHTS, FORMAT, weights, {"kind": KIND})
 
 
 def open_detector(reference: str | Path, device: str | None = None) -> Detector:
@@ -249,27 +234,24 @@ def open_detector(reference: str | Path, device: str | None = None) -> Detector:
         raise RunError(f"{run.path}: incomplete run: {CALIBRATION} is missing") from None
     sizes = read_header(run.path / WEIGHTS, FORMAT).sizes
     with explained(run.path):
-        if config.kind == SmallClassifier.kind:  # the other kind opens its language model
-            _refuse_sizes(config, run.path, sizes)
-        classifier = MAKERS[config.kind](config, run.path)
-        expected = {name: tuple(tensor.shape) for name, tensor in classifier.weights().items()}
-        refuse_misfits(sizes, expected)
+        options = stored_options(config.options)
+        _refuse_sizes(run, options, sizes)
+        classifier = SmallClassifier(run.vocabulary(), options)
     tensors, _ = load_tensors(run.path / WEIGHTS, FORMAT)
     with explained(run.path):
-        classifier.load_state_dict(tensors, strict=False)
-    classifier.trained()
+        classifier.load_state_dict(tensors)
     classifier.to(usable_device(device)).eval()
     rules = config.dataset.reading
     assert rules is not None
     return Detector(str(reference), classifier, rules, typed(Calibrations, record))
 
 
-def _refuse_sizes(config: DetectorConfig, folder: Path, sizes: Sizes) -> None:
+def _refuse_sizes(run: RunFolder, options: SmallOptions, sizes: Sizes) -> None:
     """Make the network without memory: sizes that do not fit those of the weights could be any."""
-    if (layers := stored_options(config.options).layers) > len(sizes):  # each takes time
-        raise NumerateError(f"layers: got {layers:,}, expected at most {len(sizes)}")
+    if options.layers > len(sizes):  # each takes time
+        raise NumerateError(f"layers: got {options.layers:,}, expected at most {len(sizes)}")
     with torch.device("meta"), NothingDrawn():
-        refuse_misfits(sizes, sizes_of(MAKERS[config.kind](config, folder)))
+        refuse_misfits(sizes, sizes_of(SmallClassifier(run.vocabulary(), options)))
 
 
 def read_config(folder: Path) -> DetectorConfig:
@@ -282,8 +264,8 @@ def read_config(folder: Path) -> DetectorConfig:
         got = f"{about.get('format', 'none')} {about.get('version', '')}".strip()
         raise RunError(f"{path}: not a detector: got format {got!r}, expected '{FORMAT} {VERSION}'")
     config = typed(DetectorConfig, read_record(path, DetectorConfig, RunError))
-    if config.kind not in MAKERS:
-        raise RunError(f"{path}: kind: got {config.kind!r}, expected one of {', '.join(MAKERS)}")
+    if config.kind != KIND:
+        raise RunError(f"{path}: kind: got {config.kind!r}, expected {KIND!r}; train it anew")
     if config.dataset.reading is None:
         raise RunError(f"{path}: dataset: reading is missing")
     return config

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from numerate.errors import NumerateError
 from numerate.numeral_table import NumeralBatch, NumeralTable
 from numerate.sight.seen_numbers import Source
 from numerate.sight.view import Sight, Ways
@@ -27,10 +26,6 @@ class Digits(Protocol):
 
     def log_prob(self, numerals: NumeralBatch, adapter: Any = None) -> Tensor:
         """log p(numeral | a numeral comes) of one numeral at each place: float64 [N]."""
-        ...
-
-    def log_prob_of_each(self, numerals: NumeralBatch, adapter: Any) -> tuple[Tensor, Tensor]:
-        """The same, and of each network of an ensemble by itself: [N], [N, K]."""
         ...
 
     def log_prob_table(self, candidates: NumeralTable, adapter: Any = None) -> Tensor:
@@ -95,11 +90,6 @@ class HeadOptions:
 
     truncate: bool = False  # a mixture: renormalise over non-negative numerals
     members: tuple[str, ...] = ()  # a combination: of which heads; by default the usual ones
-    ensemble_size: int = 1  # networks that adapt the digits of a frozen language model
-
-    def __post_init__(self) -> None:
-        if self.ensemble_size < 1:
-            raise NumerateError(f"ensemble size: got {self.ensemble_size}, expected 1 or more")
 
 
 class NextNumeral(Protocol):
@@ -216,11 +206,6 @@ class NumeralHead(nn.Module, ABC):
         from numerate.heads.coarse_search import coarse_search
 
         return coarse_search(self, context)
-
-    def log_prob_of_each(self, context: Context, numerals: NumeralBatch) -> tuple[Tensor, Tensor]:
-        """`log_prob`, and what learns by itself inside a combination: [N], [N, K]."""
-        together = self.log_prob(context, numerals)
-        return together, together[:, None]
 
     def log_evidence(self, context: Context) -> Tensor | None:
         """What speaks for it in each place, inside a combination, beside the state: [N].

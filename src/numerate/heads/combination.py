@@ -98,13 +98,11 @@ class CombinationHead(NumeralHead):
         # States are shared with the words: with all of the members' gradient, numerals gain more,
         # and words lose 2 %; with half, words lose nothing to speak of (docs/experiments.md).
         halved = replace(context, hidden=context.hidden / 2 + (context.hidden / 2).detach())
-        found = [member.log_prob_of_each(halved, numerals) for member in self._heads()]
-        members = torch.stack([together for together, _ in found], dim=1)
-        alone = torch.cat([each for _, each in found], dim=1)
-        return self.teach(self.mix(context.hidden, members, self.evidence(halved)), alone)
+        members = self.log_prob_by_member(halved, numerals)
+        return self.teach(self.mix(context.hidden, members, self.evidence(halved)), members)
 
     def teach(self, mixed: Tensor, alone: Tensor) -> Tensor:
-        """The same values [N], from which those that said `alone` [N, K] learn too.
+        """The same values [N], from which those that said `alone` [N, M] learn too.
 
         In a mixture a member learns from a numeral by its part of it. Who starts slowly, or
         beside one that knows much already, would never learn; so each also gets the gradient it

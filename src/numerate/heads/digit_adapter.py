@@ -6,7 +6,6 @@ digit, point and comma shall be; the rest of the distribution moves up or down a
 Untrained, the offsets are zero and the digits are the model's own.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -54,63 +53,45 @@ class DigitBatch:
 
 
 class DigitAdapter(nn.Module):
-    """States and masses to offsets. It begins with none: the language model's own digits.
+    """Turns states and masses into offsets. They begin as none: the digits are the model's own."""
 
-    An ensemble of networks, side by side. Each learns from every numeral, and errs in its own way;
-    what counts is the mean of their distributions at every step, in which errors cancel out.
-    """
-
-    def __init__(
-        self, state_size: int, hidden: int, dropout: float, ensemble_size: int = 1
-    ) -> None:
+    def __init__(self, state_size: int, hidden: int, dropout: float) -> None:
         super().__init__()
-        self.ensemble_size = ensemble_size
-        self.sizes = (state_size, hidden, ensemble_size)
+        self.sizes = (state_size, hidden)
         self.norm = nn.LayerNorm(state_size, elementwise_affine=False)  # `first` has scales
         self.dropout = ByteDropout(dropout)
-        self.first = nn.Linear(state_size + MASSES, ensemble_size * hidden)
+        self.first = nn.Linear(state_size + MASSES, hidden)
         bound = hidden**-0.5
-        self.second = nn.Parameter(
-            torch.empty(ensemble_size, hidden, hidden).uniform_(-bound, bound)
-        )
-        self.second_bias = nn.Parameter(torch.zeros(ensemble_size, 1, hidden))
-        self.last = nn.Parameter(torch.zeros(ensemble_size, hidden, OFFSETS))
-        self.last_bias = nn.Parameter(torch.zeros(ensemble_size, 1, OFFSETS))
+        # As runs have stored them since there could be several networks, side by side.
+        self.second = nn.Parameter(torch.empty(1, hidden, hidden).uniform_(-bound, bound))
+        self.second_bias = nn.Parameter(torch.zeros(1, 1, hidden))
+        self.last = nn.Parameter(torch.zeros(1, hidden, OFFSETS))
+        self.last_bias = nn.Parameter(torch.zeros(1, 1, OFFSETS))
         self.move_of: Tensor
         self.register_buffer("move_of", torch.tensor(MOVE_OF), persistent=False)
 
     def log_prob(self, own: Tensor, batch: DigitBatch, classes: TokenClasses) -> Tensor:
         """log p(numeral | a numeral), the model's `own` where there is no tree: [N]."""
         moves = self._moves(batch.details.states, batch.details.masses)
-        return _log_prob(own, batch, _mean(moves), classes)
-
-    def log_probs(
-        self, own: Tensor, batch: DigitBatch, classes: TokenClasses
-    ) -> tuple[Tensor, Tensor]:
-        """The same, and of each network by itself: [N], [N, K]."""
-        moves = self._moves(batch.details.states, batch.details.masses)
-        together = _log_prob(own, batch, _mean(moves), classes)
-        if self.ensemble_size == 1:
-            return together, together[:, None]
-        each = own[:, None].expand(-1, self.ensemble_size)
-        return together, _log_prob(each, batch, moves, classes)
+        numerals, gates = _spell_out(batch.forest, batch.details, moves, classes)
+        return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
 
     def spell_out(
         self, forest: Forest[Tensor], details: NodeDetails, classes: TokenClasses
     ) -> tuple[Tensor, Tensor]:
         """log p of a forest's numerals, and of a numeral at its places: [N], [places]."""
-        moves = _mean(self._moves(details.states, details.masses))
+        moves = self._moves(details.states, details.masses)
         return _spell_out(forest, details, moves, classes)
 
     def adapt(self, states: Tensor, logits: Tensor, classes: TokenClasses) -> Tensor:
         """log p of all tokens at once: [M, S], [M, V] → [M, V]."""
         log_p = logits.log_softmax(1)
         masses = classes.masses(log_p, torch.arange(len(log_p), device=log_p.device))
-        moves = _mean(self._moves(states, masses)).to(log_p.dtype)
+        moves = self._moves(states, masses).to(log_p.dtype)
         return log_p + moves[:, classes.moves(log_p.device)]
 
     def _moves(self, states: Tensor, masses: Tensor) -> Tensor:
-        """log of what each network multiplies probabilities with: [M, OFFSETS + 1, K].
+        """Return the log of what probabilities are multiplied with: [M, OFFSETS + 1].
 
         The last is for tokens that have no offset. All are divided by the sum of what comes out, so
         that tokens have probability one again.
@@ -119,47 +100,32 @@ class DigitAdapter(nn.Module):
         moves = torch.cat([offsets, torch.zeros_like(offsets[:, :1])], dim=1)
         others = torch.log1p(-masses[:, :OTHERS].exp().sum(1, keepdim=True).clamp(max=1 - 1e-9))
         everything = torch.cat([masses[:, :OTHERS], others], dim=1)  # [M, OTHERS + 1]
-        moved = everything[..., None] + moves.index_select(1, self.move_of)
+        moved = everything + moves.index_select(1, self.move_of)
         return moves - moved.logsumexp(1, keepdim=True)
 
-    def _offsets(self, states: Tensor, masses: Tensor) -> Tensor:  # [M, OFFSETS, K]
+    def _offsets(self, states: Tensor, masses: Tensor) -> Tensor:  # [M, OFFSETS]
         known = masses.clamp(min=UNLIKELY).to(states.dtype) / -UNLIKELY
         read = torch.cat([self.dropout(self.norm(states)), known], dim=1)
-        hidden = self.dropout(F.gelu(self.first(read))).unflatten(1, (self.ensemble_size, -1))
-        hidden = torch.baddbmm(self.second_bias, hidden.transpose(0, 1), self.second)  # [K, M, H]
+        hidden = self.dropout(F.gelu(self.first(read)))
+        hidden = torch.addmm(self.second_bias[0], hidden, self.second[0])  # [M, H]
         hidden = self.dropout(F.gelu(hidden))
-        return torch.baddbmm(self.last_bias, hidden, self.last).permute(1, 2, 0)
-
-
-def _mean(moves: Tensor) -> Tensor:
-    """What the networks say together: the mean of their distributions, [·, ·, K] → [·, ·]."""
-    return moves.logsumexp(2) - math.log(moves.shape[2])
-
-
-def _log_prob(own: Tensor, batch: DigitBatch, moves: Tensor, classes: TokenClasses) -> Tensor:
-    numerals, gates = _spell_out(batch.forest, batch.details, moves, classes)
-    return own.index_copy(0, batch.where, (numerals - gates).clamp(max=0))
+        return torch.addmm(self.last_bias[0], hidden, self.last[0])
 
 
 def _spell_out(
     forest: Forest[Tensor], details: NodeDetails, moves: Tensor, classes: TokenClasses
 ) -> tuple[Tensor, Tensor]:
-    """With every token's probability moved as its class is: [M, OFFSETS + 1], or [·, ·, K]."""
-
-    def add(masses: Tensor, moved: Tensor) -> Tensor:
-        """The same masses for every network."""
-        return moved + masses.view(*masses.shape, *[1] * (moved.dim() - masses.dim()))
-
+    """Sum over spellings, with every token's probability moved as its class is."""
     above, tokens = forest.edges
     values = torch.cat([details.costs[forest.below], details.closings])
-    values = add(values, moves[above, classes.moves(moves.device)[tokens]])
+    values = values + moves[above, classes.moves(moves.device)[tokens]]
     sums = []
     for kind, rows in forest.requests():
         if kind in _OF_KIND:
-            digits = add(details.masses[rows, _OF_KIND[kind]], moves[rows, :10])
+            digits = details.masses[rows, _OF_KIND[kind]] + moves[rows, :10]
             sums.append(digits.logsumexp(1))
         else:
             mass, offset = _ONE_OF_KIND.get(kind, (0, 0))  # of the text's end none are asked
-            sums.append(add(details.masses[rows, mass], moves[rows, offset]))
+            sums.append(details.masses[rows, mass] + moves[rows, offset])
     spelled = spell_out(forest, values, sums, None)
     return spelled.numerals, spelled.gates

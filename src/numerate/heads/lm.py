@@ -1,7 +1,7 @@
 """The language model's own digits as a strategy, adapted to a corpus where it stays frozen.
 
 A pretrained model of tokens can write any numeral by itself. What it says of numerals comes with
-the context; this head passes it on, or has an ensemble of small networks adapt it.
+the context; this head passes it on, or has a small network adapt it.
 """
 
 from typing import Self
@@ -22,11 +22,11 @@ from numerate.heads.base import (
 from numerate.heads.digit_adapter import DigitAdapter
 from numerate.numeral_table import NumeralBatch, NumeralTable
 
-ADAPTER_SIZE, ADAPTER_DROPOUT = 384, 0.3  # of each network that adapts digits
+ADAPTER_SIZE, ADAPTER_DROPOUT = 384, 0.3  # of the network that adapts digits
 
 
 class LMHead(NumeralHead):
-    """lm; without an ensemble, the pretrained model as it comes."""
+    """lm; with a state size, a network adapts its digits."""
 
     summary = "A pretrained language model's own digits: any numeral can be written."
     usual_member = True
@@ -34,12 +34,12 @@ class LMHead(NumeralHead):
     needs_digits = True
     sees_states = False
 
-    def __init__(self, size: int, ensemble_size: int = 0, state_size: int = 0) -> None:
+    def __init__(self, size: int, state_size: int = 0) -> None:
         super().__init__()
-        self.ensemble_size, self.state_size = ensemble_size, state_size
+        self.state_size = state_size
         self.adapter: DigitAdapter | None = None
-        if ensemble_size:
-            self.adapter = DigitAdapter(state_size, ADAPTER_SIZE, ADAPTER_DROPOUT, ensemble_size)
+        if state_size:
+            self.adapter = DigitAdapter(state_size, ADAPTER_SIZE, ADAPTER_DROPOUT)
 
     @classmethod
     def fit(cls, data: TrainingNumerals, size: int, options: HeadOptions) -> Self:
@@ -48,23 +48,23 @@ class LMHead(NumeralHead):
             raise NumerateError(
                 "head 'lm': a model from scratch has no digits of its own; it needs --backbone"
             )
-        return cls(size, options.ensemble_size, data.state_size) if data.frozen else cls(size)
+        return cls(size, data.state_size) if data.frozen else cls(size)
 
     def config(self) -> Config:
-        return {"ensemble_size": self.ensemble_size, "state_size": self.state_size}
+        return {"state_size": self.state_size}
+
+    @classmethod
+    def from_config(cls, size: int, config: Config) -> Self:
+        """Make it of what a run has stored, which may name a number of networks."""
+        if config.get("ensemble_size", 1) > 1:
+            raise NumerateError(
+                f"head 'lm': got {config['ensemble_size']} networks that adapt digits, expected "
+                "one; train it anew"
+            )
+        return cls(size, config.get("state_size", 0))
 
     def log_prob(self, context: Context, numerals: NumeralBatch) -> Tensor:
-        """By itself too, every network of an ensemble learns from every numeral."""
-        if not self.training or self.ensemble_size < 2:
-            return _digits(context).log_prob(numerals, self.adapter)
-        together, each = self.log_prob_of_each(context, numerals)
-        alone = each.sum(1)
-        return together + (alone - alone.detach())
-
-    def log_prob_of_each(self, context: Context, numerals: NumeralBatch) -> tuple[Tensor, Tensor]:
-        """Of several networks, each learns by itself; the mean of their distributions is what
-        counts."""
-        return _digits(context).log_prob_of_each(numerals, self.adapter)
+        return _digits(context).log_prob(numerals, self.adapter)
 
     def log_prob_table(self, context: Context, candidates: NumeralTable) -> Tensor:
         return _digits(context).log_prob_table(candidates, self.adapter)

@@ -15,9 +15,9 @@ from numerate.notices import silently
 from numerate.proofreading.asked_models import (
     NOBODY,
     Asked,
-    first_that_fits,
-    installed_models,
     named_models,
+    proofread_as_it_fits,
+    usual_models,
 )
 from numerate.proofreading.baseline import read_baseline, without_known
 from numerate.proofreading.check_command import Opening
@@ -56,7 +56,7 @@ class Proofreader:
     def __init__(self) -> None:
         self._lock = Lock()  # of the models
         self._opened: dict[str, list[Model]] = {}
-        self._asked: dict[object, list[Asked]] = {}
+        self._asked: dict[object, Asked] = {}
 
     def proofread(self, buffer: Buffer, is_current: Callable[[], bool], tell: Tell) -> None:
         """What rules find at once, if models have much to read; then what all find.
@@ -75,11 +75,11 @@ class Proofreader:
             asks = False
         if asks and self._has_to_read(document, task.wanted):
             tell(task.told(task.heard(NOBODY), NOBODY))
-        asked = self._models(task.wanted) if asks else []
+        asked = self._models(task.wanted) if asks else NOBODY
         with silently():
-            found, by = first_that_fits(asked, task.heard)
-        if asked and not by.references:
-            known = ", ".join(name for one in asked for name in one.references)
+            found, by = proofread_as_it_fits(asked, task.heard)
+        if asked.references and not by.references:
+            known = ", ".join(asked.references)
             task.notes += (f"{buffer.name}: unlike what {known} knows: recomputed alone",)
         proof = task.told(found, by)
         tell(proof)
@@ -91,14 +91,13 @@ class Proofreader:
         asked = self._asked.get(_of_models(wanted))
         if asked is None:
             return True
-        models = [model for one in asked for model in one.models]
         return any(
             isinstance(model, RememberingDetector) and model.unread(document) > FEW
-            for model in models
+            for model in asked.models
         )
 
-    def _models(self, wanted: Wanted) -> list[Asked]:
-        """Opened once for each configuration; one that is installed but broken is told once."""
+    def _models(self, wanted: Wanted) -> Asked:
+        """Open the models once for each configuration; what is broken is said once."""
         key = _of_models(wanted)
         if key not in self._asked:
 
@@ -107,12 +106,12 @@ class Proofreader:
                     check_alarms(model, wanted.alarms)
 
             if wanted.models:
-                found = [named_models(wanted.models, wanted.joining, self._open, ready)]
+                found = named_models(wanted.models, wanted.joining, self._open, ready)
             elif wanted.chooses:
-                found = installed_models(wanted.joining, self._open, ready)
+                found = usual_models(wanted.joining, self._open, ready)
             else:
-                found = []
-            self._asked[key] = [one for one in found if not (one.is_implied and one.is_broken)]
+                found = NOBODY
+            self._asked[key] = NOBODY if found.is_implied and found.is_broken else found
         return self._asked[key]
 
     def _open(self, reference: str) -> list[Model]:

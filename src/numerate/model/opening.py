@@ -25,7 +25,6 @@ from numerate.places import place_of
 from numerate.pretrained.backbone import PREFIX, add_adapters, open_backbone, parse_reference
 from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.packaged import located
 from numerate.pretrained.store import Progress, remembered_cache
 from numerate.runs.contents import BackboneRecord, TrainedConfig
 from numerate.runs.folder import WEIGHTS, RunFolder
@@ -191,7 +190,8 @@ def _over_pretrained(
     folder, tuned = stored.folder, about.finetune != "none"
     instead = "copy it to this machine, and write its path there in config.json"
     is_named = about.path == settings.backbone
-    path = located(about.path if is_named else recorded(about.path, folder, instead))
+    place = about.path if is_named else recorded(about.path, folder, instead)
+    path = here(place, seals=("config.json",))
     if not os.path.exists(path):  # unlike Path's, never raises
         raise RunError(
             f"{folder}: its pretrained model is not at {path} any more; move it back, or change "

@@ -145,8 +145,6 @@ def _backbone(record: TrainedConfig) -> str:
     tuned = {"none": "It stays as it is"}.get(
         record.backbone.finetune, f"It was trained too ({record.backbone.finetune})"
     )
-    if record.backbone.number_token_loss:
-        tuned += f", with number token loss of weight {record.backbone.number_token_loss}"
     return (
         f"The head stands on `{printable(Path(record.backbone.path).name)}`, which is not in this "
         f"folder: `config.json` says where it is, and its digest must be "

@@ -148,8 +148,7 @@ def explained(folder: Path) -> Iterator[None]:
 
 
 def _older_options(record: RunConfig) -> HeadOptions:
-    networks = None if record.backbone is None else record.backbone.networks
-    return HeadOptions(bool(record.truncate), ensemble_size=1 if networks is None else networks)
+    return HeadOptions(bool(record.truncate))
 
 
 def _older_head(stored: StoredModel, sizes: Sizes) -> Config:
@@ -166,11 +165,11 @@ def _older_head(stored: StoredModel, sizes: Sizes) -> Config:
     if vocabulary:
         members = {"h-softmax": {"numerals": vocabulary, "unknown": False}, **members}
     if record.backbone is not None:
-        ensemble = record.backbone.networks if record.backbone.finetune == "none" else 0
-        if ensemble is None:
+        is_frozen = record.backbone.finetune == "none"
+        if is_frozen and record.backbone.networks != 1:
             raise RunError(f"{stored.folder}: made by an earlier version; train it again")
-        size = sizes.get("backbone.project.0.weight", (0,))[0] if ensemble else 0
-        members["lm"] = {"ensemble_size": ensemble, "state_size": size}
+        size = sizes.get("backbone.project.0.weight", (0,))[0] if is_frozen else 0
+        members["lm"] = {"state_size": size}
     return {"members": members}
 
 

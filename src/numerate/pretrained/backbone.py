@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numerate.errors import BackboneError, NumerateError, RunError, check_choice
 from numerate.places import name_of, place_of
 from numerate.pretrained import files, loading
-from numerate.pretrained.packaged import located
+from numerate.storage import here
 
 if TYPE_CHECKING:
     import torch
@@ -52,13 +52,14 @@ class Backbone:
 
 
 def parse_reference(text: str) -> Path | None:
-    """The path in `hf:PATH`, which may be `package:NAME/FILE`; None where the text refers to no
-    pretrained model."""
+    """Return the path in `hf:PATH`, or None where the text refers to no pretrained model.
+
+    A model on another file system is fetched first."""
     if not text.startswith(PREFIX):
         return None
     if text == PREFIX:
         raise BackboneError(f"{PREFIX}: no path, expected {PREFIX}FOLDER or {PREFIX}FILE.gguf")
-    return located(text.removeprefix(PREFIX)).expanduser()
+    return _fetched(text.removeprefix(PREFIX)).expanduser()
 
 
 def open_backbone(
@@ -69,7 +70,7 @@ def open_backbone(
     digest: str | None = None,
 ) -> Backbone:
     """Open the model at `path`, without the network. With `digest`, only if it is that model."""
-    path = located(path).absolute()
+    path = _fetched(path).absolute()
     if not path.exists():
         raise BackboneError(f"{path}: does not exist, expected a folder or a GGUF file")
     if path.is_file() and not files.is_gguf(path):
@@ -95,6 +96,10 @@ def open_backbone(
         adds_start=_added_start(path, tokenizer),
         trusted=trust_remote_code,
     )
+
+
+def _fetched(path: Path | str) -> Path:
+    return here(path, seals=("config.json",))
 
 
 def _check_installed(path: Path) -> None:

@@ -101,13 +101,12 @@ class _OfCandidates:
 def _with_adapter(
     kind: Callable[..., R],
     candidates: tuple[str, ...],
-    sizes: tuple[int, int, int] | None,
+    sizes: tuple[int, int] | None,
     weights: dict[str, np.ndarray],
 ) -> R:
     if sizes is None:
         return kind(candidates, None)
-    state_size, hidden, ensemble_size = sizes
-    adapter = DigitAdapter(state_size, hidden, dropout=0.0, ensemble_size=ensemble_size).eval()
+    adapter = DigitAdapter(*sizes, dropout=0.0).eval()
     adapter.load_state_dict({name: torch.from_numpy(w) for name, w in weights.items()})
     return kind(candidates, adapter)
 

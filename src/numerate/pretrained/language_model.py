@@ -18,7 +18,6 @@ from numerate.pretrained.backbone import Backbone, open_backbone
 from numerate.pretrained.branches import Branches, Following
 from numerate.pretrained.layout import Paragraph, Plan, Planner
 from numerate.pretrained.memory_room import PADDING, PREFIX_TOKENS, in_batches, room
-from numerate.pretrained.packaged import portable
 from numerate.pretrained.prefix import Prefix
 from numerate.pretrained.ranking import Ranking
 from numerate.pretrained.scorer import ReadPrefixes, Scorer, Scores
@@ -100,7 +99,7 @@ class PretrainedLM:
         self.ranking = lru_cache(RANKINGS)(partial(Ranking, self.scorer, self.tokens))
         # How other processes open it, from what is on disk; whoever tunes it says how otherwise.
         self.open_again: Callable[[torch.device], PretrainedLM] = partial(
-            _open_again, portable(backbone.place), backbone.trusted
+            _open_again, backbone.place, backbone.trusted
         )
 
     def choose_start(self, paragraphs: Sequence[Paragraph]) -> int:

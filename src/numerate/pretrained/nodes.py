@@ -62,16 +62,6 @@ class Nodes:
         found = [node + start for plan, start in pairs for node in plan.written]
         return np.array(found, dtype=np.int64)
 
-    def own_tokens(self) -> np.ndarray:
-        """Of numerals as the text spells them: the node before each token, and the token [2, ·]."""
-        found = [
-            (node + start, plan.tokens[node + 1])
-            for plan, start in zip(self.plans, self.node_starts.tolist(), strict=True)
-            for (root, _), end in zip(plan.roots, plan.written, strict=True)
-            for node in range(root, end)
-        ]
-        return np.array(found, dtype=np.int64).reshape(-1, 2).T
-
     def mask(self, device: torch.device) -> Tensor:
         """Whom of its plan each node sees: bool [B, 1, L, L]."""
         places = torch.arange(self.shape[1], device=device)

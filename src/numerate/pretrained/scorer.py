@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,16 +51,6 @@ class Scores:
     states: Tensor  # [N, S] the states before each numeral
     after: Tensor  # [N, R] what is kept of the states after each
     details: NodeDetails | None = None  # at the nodes of the numerals' trees, if asked for
-    beside: Tensor | None = None  # of the digits as they are written, if asked for: see `DigitLoss`
-
-
-class DigitLoss(Protocol):
-    """What digits cost in training beside their probability."""
-
-    digits: np.ndarray  # which tokens are some
-
-    def of(self, logits: Tensor, digits: Tensor) -> Tensor:
-        """Summed over digit tokens [K], given what the model says before each: [K, V]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +137,6 @@ class Scorer:
         prefixes: ReadPrefixes | None = None,
         *,
         detailed: bool = False,
-        digit_loss: DigitLoss | None = None,
     ) -> Scores:
         """Log-probabilities of all targets of the plans, in their order.
 
@@ -181,14 +170,7 @@ class Scorer:
             states[self.index(wheres[:, 1])],
             states[self.index(nodes.written())][:, : self.number_size],
             self._details_of(nodes, states) if detailed else None,
-            None if digit_loss is None else self._beside(nodes, states, digit_loss),
         )
-
-    def _beside(self, nodes: Nodes, states: Tensor, loss: DigitLoss) -> Tensor:
-        before, tokens = nodes.own_tokens()
-        digits = np.isin(tokens, loss.digits)
-        logits = self.logits(states[self.index(before[digits])])
-        return loss.of(logits, self.index(tokens[digits]))
 
     def details(self, states: Tensor, forest: Forest[np.ndarray]) -> NodeDetails:
         """What is asked of the states of a forest's nodes by those who adapt digits."""

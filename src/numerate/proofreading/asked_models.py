@@ -1,4 +1,4 @@
-"""Which models `check` asks: those that are named, or the best installed one that fits."""
+"""Decide which models `check` asks: those that are named, or the one of the package."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +12,10 @@ from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.opened_models import joining_for
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Model, check_alarms
-from numerate.shipped.installed import is_shipped, usable
+from numerate.shipped.installed import is_shipped
 
+USUAL: tuple[str, ...] = ("articles",)
+"""The models that are asked where none is named."""
 Open = Callable[[str], Sequence[Model]]
 """What a reference names, opened."""
 
@@ -63,39 +65,35 @@ def named_models(
     return Asked(references, joining_for(references, joining), False, open, ready)
 
 
-def installed_models(
+def usual_models(
     joining: Path | None, open: Open, ready: Callable[[Sequence[Model]], None]
-) -> list[Asked]:
-    """The best first; each joins evidence as was fitted for it, unless told otherwise."""
-    told = None if joining is None else read_joining(joining)
-    found = []
-    for model in usable():
-        try:
-            how = told or (UNFITTED if model.joining is None else read_joining(model.joining))
-        except NumerateError as error:  # nobody asked for it
-            say(f"{error}; left out")
-            continue
-        found.append(Asked((model.name,), how, True, open, ready))
-    return found
+) -> Asked:
+    """Return what is asked where no model is named; nobody, and a line that says why, where the
+    model is broken."""
+    if joining is not None:
+        return Asked(USUAL, read_joining(joining), True, open, ready)
+    try:
+        return Asked(USUAL, joining_for(USUAL), True, open, ready)
+    except NumerateError as error:
+        say(f"{error}; left out")
+        return NOBODY
 
 
-def first_that_fits(
-    asked: Sequence[Asked], proof_by: Callable[[Asked], ProofreadDocument]
+def proofread_as_it_fits(
+    asked: Asked, proof_by: Callable[[Asked], ProofreadDocument]
 ) -> tuple[ProofreadDocument, Asked]:
-    """A document as the first of them proofreads it that fits it; of those that are installed, none
-    may, and then it is recomputed alone."""
-    misfits: list[str] = []
-    for one in asked:
-        if one.is_implied and one.is_broken:
-            continue
-        proof = proof_by(one)
-        if not one.is_implied or all(fit.calibrated for fit in proof.fits):
-            return proof, one
-        misfits += one.references
-    alone = proof_by(NOBODY)
-    if misfits:
-        say(f"{alone.document.name}: unlike what {', '.join(misfits)} knows: recomputed alone")
-    return alone, NOBODY
+    """Proofread a document, and return by whom it was.
+
+    A document that a model does not fit which nobody has named is recomputed alone, and a line says
+    so."""
+    if asked.is_implied and asked.is_broken:
+        asked = NOBODY
+    proof = proof_by(asked)
+    if not asked.is_implied or all(fit.calibrated for fit in proof.fits):
+        return proof, asked
+    known = ", ".join(asked.references)
+    say(f"{proof.document.name}: unlike what {known} knows: recomputed alone")
+    return proof_by(NOBODY), NOBODY
 
 
 def make_ready(

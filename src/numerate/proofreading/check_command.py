@@ -17,11 +17,12 @@ from numerate.places import is_remote, local_path, place_of
 from numerate.progress import PassProgress
 from numerate.proofreading import fixing
 from numerate.proofreading.asked_models import (
+    NOBODY,
     Asked,
-    first_that_fits,
-    installed_models,
     make_ready,
     named_models,
+    proofread_as_it_fits,
+    usual_models,
 )
 from numerate.proofreading.baseline import read_baseline, without_known, write_baseline
 from numerate.proofreading.given_files import Input, all_inputs, read_document
@@ -68,7 +69,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
     if inputs.errors and not documents and not inputs.tables:  # no report looks like an all-clear
         return _end(inputs, WRONG_USE)
     given = [table for file in inputs.tables for table in file.tables]
-    asked = models_asked(wanted, codes, open_model, documents, given) if documents else []
+    asked = models_asked(wanted, codes, open_model, documents, given) if documents else NOBODY
     in_view = [(document, _without(given, document)) for document in documents]
     # What is wrong with tables by themselves is reported once, under their own files.
     names = {_path(document) for document in documents}
@@ -209,10 +210,10 @@ def models_asked(
     open_model: Opening,
     documents: list[Document],
     given: list[Table],
-) -> list[Asked]:
-    """Nobody where nothing that a model could find is looked for."""
+) -> Asked:
+    """Return nobody where nothing that a model could find is looked for."""
     if not codes & MODEL_RULES.keys():
-        return []
+        return NOBODY
 
     def open(reference: str) -> list[Model]:
         return open_model(reference, with_tables=bool(given))
@@ -221,13 +222,13 @@ def models_asked(
         make_ready(models, documents, given, wanted.alarms, is_named=bool(wanted.models))
 
     if wanted.models:
-        return [named_models(wanted.models, wanted.joining, open, ready)]
-    return installed_models(wanted.joining, open, ready) if wanted.chooses else []
+        return named_models(wanted.models, wanted.joining, open, ready)
+    return usual_models(wanted.joining, open, ready) if wanted.chooses else NOBODY
 
 
 def _proofread(
     in_view: list[tuple[Document, list[Table]]],
-    asked: list[Asked],
+    asked: Asked,
     wanted: Wanted,
     codes: frozenset[str],
 ) -> tuple[Report, frozenset[str]]:
@@ -262,7 +263,7 @@ def _proofread(
             )
 
         for document, tables in in_view:
-            proof, by = first_that_fits(asked, partial(proof_by, document, tables, before))
+            proof, by = proofread_as_it_fits(asked, partial(proof_by, document, tables, before))
             before += len(document.paragraphs)
             looked = looked_for(codes, by.models)
             sought |= looked

@@ -167,13 +167,9 @@ def by_detector(
     told(detector.name, 1 + len(rows), 1 + len(rows))
     wrong = {name: found[name].texts[one.places] for name, one in trial.in_texts.rows.items()}
     texts = _calibrated(calibrations.texts, clean.texts, wrong)
-    if clean.cells is None or calibrations.cells is None:
+    if calibrations.cells is None:
         return Judgement(texts)
-    wrong = {}
-    for name, one in trial.in_tables.rows.items():
-        cells = found[name].cells
-        assert cells is not None
-        wrong[name] = cells[one.places]
+    wrong = {name: found[name].cells[one.places] for name, one in trial.in_tables.rows.items()}
     return Judgement(texts, _calibrated(calibrations.cells, clean.cells, wrong))
 
 

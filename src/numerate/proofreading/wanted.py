@@ -19,7 +19,7 @@ class Wanted:
     """What was said on the command line, and in the configuration where nothing was said."""
 
     models: tuple[str, ...] = ()
-    chooses: bool = True  # where no models are named, the best that is installed
+    chooses: bool = True  # where no models are named, the one that comes with the package
     tables: tuple[Path, ...] = ()
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

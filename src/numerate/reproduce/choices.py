@@ -159,7 +159,6 @@ class Plan:
             "sight": row.sight,
             "members": row.members,
             "finetune": row.finetune,
-            "number_token_loss": row.number_token_loss,
         }
 
     def network(self, task: Task) -> "NetworkConfig":
@@ -199,14 +198,14 @@ class Plan:
             return False
         finished = config.state == "finished"
         found = {**asdict(config), **asdict(config.options), **config.training}
-        found |= {**config.network_options, "finetune": "none", "number_token_loss": 0.0}
+        found |= {**config.network_options, "finetune": "none"}
         if config.truncate is not None:  # as runs of an earlier version say it
             found["truncate"] = config.truncate
         if config.backbone is not None:
-            of_it = asdict(config.backbone)
-            found |= {name: of_it[name] for name in ("finetune", "number_token_loss")}
-            found |= {"backbone": of_it["path"], "backbone_hash": of_it["digest"]}
-        asked = {**self.settings(task), "ensemble_size": 1}
+            about = config.backbone
+            found |= {"finetune": about.finetune}
+            found |= {"backbone": about.path, "backbone_hash": about.digest}
+        asked = self.settings(task)
         if task.row.is_pretrained:
             path = backbone_path(task.row)
             asked |= {"backbone": place_of(path) or str(path), "backbone_hash": digest(path)}

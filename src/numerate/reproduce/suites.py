@@ -15,7 +15,6 @@ from numerate.heads.registry import (
 )
 
 PAPER = "paper"
-NUMBER_TOKEN_LOSS = 0.3  # its weight in the row that has it, that of its authors
 SCRATCH = ("lstm", "transformer")
 
 
@@ -29,7 +28,6 @@ class Row:
     sight: str = "none"
     members: tuple[str, ...] = ()  # of a combination; none: the usual ones
     finetune: str = "none"
-    number_token_loss: float = 0.0
     is_trained: bool = True  # a pretrained model as it comes is not
 
     @property
@@ -107,7 +105,6 @@ def _pretrained(backbone: str) -> tuple[Row, ...]:
         *(Row(name, name, backbone) for name in _standing_alone(over_pretrained=True)),
         Row("grounded", "grounded", backbone, "tables"),
         Row("lm-lora", "lm", backbone, finetune="lora"),
-        Row("lm-lora-ntl", "lm", backbone, finetune="lora", number_token_loss=NUMBER_TOKEN_LOSS),
         Row("combination-lora", "combination", backbone, finetune="lora"),
         Row("grounded-lora", "grounded", backbone, "tables", finetune="lora"),
     )

@@ -42,7 +42,6 @@ class BackboneRecord:
     finetune: str
     layers: list[int] | None = None
     networks: int | None = None
-    number_token_loss: float = 0.0  # its weight, where the model was tuned with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,6 @@ class ChosenOptions:
 
     truncate: bool = False
     members: tuple[str, ...] = ()
-    ensemble_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """What a model that comes with a package says of itself, and what its files must be."""
 
-import importlib.util
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from numerate.errors import NumerateError, RunError
+from numerate.errors import RunError
 from numerate.records import read_record, typed, write_record
 from numerate.storage.regular_files import file_digest
 
@@ -47,12 +46,9 @@ class Card:
     trained_on: list[Corpus]
     figures: list[Figure]
     numerate: str  # version that made it
-    rank: int = 0  # of those that are installed, the highest is asked first
     language_model: str | None = None  # folders and files within its own
     detector: str | None = None
     joining: str | None = None
-    needs: str | None = None  # an importable package, and what to install for it
-    needs_install: str | None = None
     files: dict[str, str] = field(default_factory=dict)  # SHA-256 of each
 
 
@@ -80,18 +76,6 @@ class ShippedModel:
         return sum(file.stat().st_size for file in files if file.is_file())
 
     @property
-    def lacking(self) -> str | None:
-        """What must be installed before it can be used."""
-        needed = self.card.needs
-        if needed is None:
-            return None
-        if not needed.isidentifier():  # to find `a.b`, Python would run `a`
-            raise RunError(f"{self.folder / CARD}: needs: got {needed!r}, expected a package")
-        if importlib.util.find_spec(needed) is not None:
-            return None
-        return self.card.needs_install or needed
-
-    @property
     def language_model(self) -> Path | None:
         return self._part(self.card.language_model)
 
@@ -107,9 +91,7 @@ class ShippedModel:
         return None if name is None else self.folder / name
 
     def verify(self) -> None:
-        """Raises where it cannot be used: something is not installed, or a file has changed."""
-        if self.lacking is not None:
-            raise NumerateError(f"model {self.name!r}: needs pip install {self.lacking!r}")
+        """Raise RunError where a file has changed or cannot be read."""
         for name, digest in self.card.files.items():
             try:
                 found = file_digest(self.folder / name)

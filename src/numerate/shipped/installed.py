@@ -11,20 +11,16 @@ RUN = "config.json"  # what a folder has that is a run
 
 
 def installed() -> list[ShippedModel]:
-    """All, the best first; nothing but their cards is read. Those without one are left out."""
+    """Return all of them, ours first; only their cards are read, and those without one left out."""
     found = []
     for name in names(MODELS):
         try:
             model = ShippedModel(name, folder_of(MODELS, name))
-            found.append((model.card.rank, model))
+            _ = model.card
+            found.append(model)
         except NumerateError as error:
             say(f"{error}; left out")
-    return [model for _, model in sorted(found, key=lambda pair: -pair[0])]
-
-
-def usable() -> list[ShippedModel]:
-    """Those for which all is installed, the best first."""
-    return [model for model in installed() if model.lacking is None]
+    return found
 
 
 def is_shipped(reference: object) -> bool:

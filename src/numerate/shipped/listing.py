@@ -47,7 +47,9 @@ def _overview(models: list[ShippedModel]) -> ResultTable:
         for model in models
     ]
     columns = ["model", "is", "size", "trained on", "languages", "licence", "state"]
-    notes = ("check asks the first that is ready and fits; numerate models NAME has its figures.",)
+    notes = (
+        "check asks articles where --model names no other; numerate models NAME has its figures.",
+    )
     return ResultTable("Models that are installed", columns, rows, notes)
 
 
@@ -96,8 +98,6 @@ def _data(model: ShippedModel) -> str:
 
 
 def _state(model: ShippedModel) -> str:
-    if model.lacking is not None:
-        return f"needs pip install {model.lacking!r}"
     try:
         model.verify()
     except NumerateError:
@@ -106,4 +106,4 @@ def _state(model: ShippedModel) -> str:
 
 
 def _record(model: ShippedModel) -> dict[str, Any]:
-    return {"name": model.name, "size": model.size, "needed": model.lacking, **asdict(model.card)}
+    return {"name": model.name, "size": model.size, **asdict(model.card)}

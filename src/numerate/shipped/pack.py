@@ -14,14 +14,12 @@ import numerate
 from numerate.errors import NumerateError, RunError
 from numerate.folder_kind import FolderKind
 from numerate.plausibility.load import load
-from numerate.pretrained.packaged import package_of, portable
 from numerate.records import write_record
 from numerate.runs.folder import (
     CALIBRATION,
     CONFIG,
     DOCUMENTS,
     NAMES,
-    REFERENCE,
     VOCABULARY,
     WEIGHTS,
     RunFolder,
@@ -29,7 +27,7 @@ from numerate.runs.folder import (
 )
 from numerate.shipped.card import CARD, Corpus, Figure, ShippedModel, write_card
 from numerate.storage import file_here, here, published, recorded
-from numerate.storage.regular_files import check_regular, file_digest
+from numerate.storage.regular_files import check_regular
 from numerate.tensor_file import rewrite_tensors
 
 LANGUAGE_MODEL, DETECTOR, JOINING = "language-model", "detector", "joining.json"
@@ -44,8 +42,6 @@ class About:
     licence: str
     trained_on: Sequence[Corpus]
     figures: Sequence[Figure] = ()
-    rank: int = 0
-    needs_install: str | None = None  # what brings the pretrained model that it stands on
 
 
 def pack(
@@ -60,10 +56,9 @@ def pack(
 ) -> None:
     """Write the folder of a model that a package brings (entry points `numerate.models`).
 
-    Weights are stored as half precision floats. The language model is calibrated as it is then, on
-    its dataset or on `dataset`, where that is now; the calibration of a detector is kept, and that
-    of what stands on a pretrained model, where it takes long. That model is not copied; it is named
-    by the package that it lies in.
+    Weights are stored as half precision floats. The language model, which was trained from
+    scratch, is calibrated as it is then, on its dataset or on `dataset`, where that is now; the
+    calibration of a detector is kept.
     """
     if language_model is None and detector is None:
         raise NumerateError("pack: got nothing to pack, expected a language model or a detector")
@@ -75,8 +70,6 @@ def pack(
             named = RunFolder.open(run).trained().dataset.path
             where = dataset or recorded(named, run, f"pack(dataset={named!r}) opens it")
             _copy(run, place / LANGUAGE_MODEL, (VOCABULARY, DOCUMENTS))
-            if _needed(place / LANGUAGE_MODEL):
-                _keep_calibration(run, place / LANGUAGE_MODEL)
             _ = load(place / LANGUAGE_MODEL, where).checker.calibration
         if detector is not None:
             parts["detector"] = DETECTOR
@@ -84,10 +77,7 @@ def pack(
         if joining is not None:
             parts["joining"] = JOINING
             shutil.copyfile(file_here(joining), place / JOINING)
-        folders = [place / part for part in (LANGUAGE_MODEL, DETECTOR) if (place / part).is_dir()]
-        needs = next(filter(None, map(_needed, folders)), None)
-        made = {"needs": needs, "numerate": numerate.__version__}
-        write_card(place, {**asdict(about), **parts, **made})
+        write_card(place, {**asdict(about), **parts, "numerate": numerate.__version__})
 
 
 def _fault(folder: Path) -> str | None:
@@ -108,42 +98,21 @@ _PACKED = FolderKind(
 
 
 def _copy(run: Path, place: Path, names: Sequence[str]) -> None:
-    """What the use of a run needs; paths of this machine stay here."""
+    """Copy what the use of a run needs; paths of this machine stay here."""
+    record: dict[str, Any] = read_json(run / CONFIG)
+    if record.get("backbone") is not None:
+        raise NumerateError(
+            f"pack: {run} stands on a pretrained model, expected a model trained from scratch"
+        )
     place.mkdir()
     for name in names:
         check_regular(run / name)
         shutil.copyfile(run / name, place / name)
     rewrite_tensors(run / WEIGHTS, place / WEIGHTS, _halved)
-    record: dict[str, Any] = read_json(run / CONFIG)
     dataset = record["dataset"]
     record["dataset"] = {**dataset, "path": Path(dataset["path"]).name, "relative": None}
     record.pop("cache", None)
-    if stands_on := _pretrained(record):
-        stands_on["path"] = portable(stands_on["path"])
     write_record(place / CONFIG, record)
-
-
-def _keep_calibration(run: Path, place: Path) -> None:
-    """What was found out of a run is true of its halved weights."""
-    weights = {file_digest(run / WEIGHTS): file_digest(place / WEIGHTS)}
-    for path in filter(Path.is_file, (run / REFERENCE, run / CALIBRATION)):
-        found = read_json(path)
-        of = found["identity"].get("weights")
-        identity = found["identity"] | ({"weights": weights.get(of, of)} if of else {})
-        write_record(place / path.name, {**found, "identity": identity}, indent=None)
-
-
-def _pretrained(record: dict[str, Any]) -> dict[str, Any] | None:
-    """What the configuration of a run, or of a detector, says of the model that it stands on."""
-    found: dict[str, Any] | None = record.get("backbone")
-    options = record.get("options", {})
-    return options if "digest" in options else found
-
-
-def _needed(place: Path) -> str | None:
-    """The package of the pretrained model that a part stands on."""
-    stands_on = _pretrained(read_json(place / CONFIG))
-    return None if stands_on is None else package_of(stands_on["path"])
 
 
 def _halved(tensor: Tensor) -> Tensor:

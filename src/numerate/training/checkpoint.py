@@ -71,6 +71,8 @@ def load_checkpoint(
         raise RunError(f"{path}: history{wrong}")
     if network := stored.get("network"):
         stored["network"] = {**_NETWORK, **network}
+    if (options := stored.get("options", {})).get("ensemble_size") == 1:
+        del options["ensemble_size"]  # as runs of 0.5 say it; more than one there can no longer be
     asked = {k: v for k, v in identity.items() if k in stored or v != _USUAL.get(k)}
     if changed := difference(stored, asked):
         raise RunError(f"{path}: checkpoint of another run: {changed}")

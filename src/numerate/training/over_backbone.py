@@ -1,7 +1,5 @@
 """What a run over a pretrained model trains: a head, on states computed once or anew."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,6 @@ from numerate.places import default_cache
 from numerate.pretrained.backbone import FINETUNE, add_adapters, open_backbone
 from numerate.pretrained.block_reader import Readers
 from numerate.pretrained.language_model import PretrainedLM, prefixes_of, read_paragraphs
-from numerate.pretrained.layout import Paragraph
-from numerate.pretrained.number_token_loss import NumberTokenLoss
 from numerate.pretrained.store import Progress, Store
 
 SPLITS = ("train", "dev")
@@ -37,18 +33,10 @@ class BackboneChoice:
     cache: Path | None = None
     trust_remote_code: bool = False
     progress: Progress | None = None
-    number_token_loss: float = 0.0  # its weight beside the likelihood, where the model is tuned
     readers: Readers | None = None  # who reads a dataset for a frozen one; None: this process
 
     def __post_init__(self) -> None:
         check_choice("value of finetune", self.finetune, FINETUNE)
-        weight = self.number_token_loss
-        if not (weight >= 0 and math.isfinite(weight)):
-            raise NumerateError(f"number token loss: got {weight}, expected 0 or more")
-        if weight and self.finetune == "none":
-            raise NumerateError(
-                f"number token loss {weight}: got a frozen backbone, expected finetune lora or full"
-            )
         if self.readers is not None and self.finetune != "none":
             raise NumerateError(
                 f"finetune {self.finetune}: read anew at every step, so nobody reads ahead; "
@@ -73,11 +61,6 @@ def over_backbone(
             f"model {config.model!r}: words and class gate are the pretrained model's own, "
             f"expected one of {others}"
         )
-    if choice.number_token_loss and not kind.needs_digits:
-        raise NumerateError(
-            f"number token loss {choice.number_token_loss}: got model {config.model}, expected "
-            "the pretrained model's own digits, lm"
-        )
     frozen = choice.finetune == "none"
     opened = open_backbone(choice.path, device=device, trust_remote_code=choice.trust_remote_code)
     if not frozen:
@@ -86,11 +69,6 @@ def over_backbone(
     data = replace(data, state_size=lm.scorer.state_size, frozen=frozen)
     head = kind.fit(data, config.hidden, config.options)
     adapts = head.digit_adapter() is not None
-    if config.options.ensemble_size > 1 and not adapts:
-        raise NumerateError(
-            f"ensemble size: got {config.options.ensemble_size} for {config.model} with finetune "
-            f"{choice.finetune}; an ensemble adapts the digits of a frozen backbone, for lm"
-        )
     found: dict[str, Corpus] = {}
     if frozen:
         folder = choice.cache or default_cache()
@@ -105,9 +83,7 @@ def over_backbone(
         for name in SPLITS:
             texts, some = dataset.split(name), paragraphs[name]
             before = prefixes_of(lm, texts, config.sight, some, dataset.reading)
-            learnt = name == "train" and choice.number_token_loss > 0
-            beside = number_token_loss(choice.number_token_loss, lm, some) if learnt else None
-            found[name] = TextCorpus(corpora[name], texts, some, lm, before, beside)
+            found[name] = TextCorpus(corpora[name], texts, some, lm, before)
     size = config.hidden if head.sees_states else None
     backbone = CausalBackbone(
         lm,
@@ -124,19 +100,5 @@ def over_backbone(
         "layers": lm.scorer.layers,
         "finetune": choice.finetune,
     }
-    if choice.number_token_loss:
-        about |= {"number_token_loss": choice.number_token_loss}
     network = NumeralLM(config, corpora["train"].vocabulary, backbone, head)
     return network, found, {"backbone": about, "network": None}
-
-
-def number_token_loss(
-    weight: float, lm: PretrainedLM, paragraphs: Sequence[Paragraph]
-) -> NumberTokenLoss:
-    """With a weight on its mean over the digits of a split, as its authors have it.
-
-    The likelihood is a mean over tokens: so a digit counts as often as there are tokens to one.
-    """
-    digits = sum(sum(map(str.isdigit, text)) for some in paragraphs for text in some.numeral_texts)
-    tokens = sum(len(some.starts) + 1 for some in paragraphs)
-    return NumberTokenLoss(lm, weight * tokens / digits)

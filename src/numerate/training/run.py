@@ -67,7 +67,6 @@ def train(
     dropout: float = 0.1,
     truncate: bool = False,
     members: Sequence[str] = (),
-    ensemble_size: int = 1,
     sight: str | None = None,
     vectors: str | None = None,
     backbone: BackboneChoice | NetworkConfig | None = None,
@@ -95,7 +94,7 @@ def train(
         ('finished', 1)
     """
     options = options or TrainingOptions()
-    chosen = HeadOptions(truncate, tuple(members), ensemble_size)
+    chosen = HeadOptions(truncate, tuple(members))
     seeing = _sight(model, chosen, sight)
     scratch = backbone if isinstance(backbone, NetworkConfig) else NetworkConfig()
     config = ModelConfig(model, hidden, dropout, chosen, seeing, scratch)

@@ -30,10 +30,8 @@ def train_with_progress(
     heads: int | None = None,
     inputs: str | None = None,
     finetune: str = "none",
-    number_token_loss: float = 0.0,
     cache: Path | None = None,
     trust_remote_code: bool = False,
-    ensemble_size: int = 1,
     readers: Readers | None = None,
     **choices: Any,
 ) -> RunResult:
@@ -44,10 +42,6 @@ def train_with_progress(
         wrong = f"got backbone {backbone}, expected a pretrained one, hf:PATH"
         if finetune != "none":
             raise NumerateError(f"finetune {finetune}: {wrong}")
-        if number_token_loss:
-            raise NumerateError(f"number token loss {number_token_loss}: {wrong}")
-        if ensemble_size != 1:
-            raise NumerateError(f"ensemble size {ensemble_size}: {wrong}")
         if readers is not None:
             raise NumerateError(f"workers that read (--processes, --engine): {wrong}")
         choices["backbone"] = NetworkConfig(backbone, **chosen)
@@ -57,9 +51,8 @@ def train_with_progress(
     with PassProgress() as progress, TerminalReporter(model) as terminal:
         if path is not None:
             choices["backbone"] = BackboneChoice(
-                path, finetune, cache, trust_remote_code, progress, number_token_loss, readers
+                path, finetune, cache, trust_remote_code, progress, readers
             )
-            choices["ensemble_size"] = ensemble_size
         reporters: list[Reporter] = []
         if os.environ.get("RANK", "0") == "0":  # set by `accelerate launch`
             reporters.append(terminal)

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from typing import Any
 
 from numerate.checking.finding import RECOMPUTED, Evidence, Finding, Suggestion
 from numerate.checking.numbers import Number
@@ -13,7 +11,7 @@ from numerate.checking.reading import Piece, ReadDocument
 from numerate.checking.rounding import Interval
 from numerate.checking.rule import Outcome, Rule, add_rule
 from numerate.checking.shape import shape_of
-from numerate.checking.unit_names import UNITS, unit_name
+from numerate.checking.units_of_measure import UNITS, Unit, unit_of
 from numerate.numeral import count_digits
 
 _UNIT = f"({'|'.join(UNITS)})"
@@ -28,33 +26,15 @@ _FEET = re.compile(
 )
 
 
-@cache
-def _registry() -> Any:
-    """Not before it is needed: to read all units takes a second."""
-    import pint
-
-    return pint.UnitRegistry()
+def _unit(written: str) -> Unit:
+    unit = unit_of(written)
+    assert unit is not None, "it was matched as one"
+    return unit
 
 
-def _name(unit: str) -> str:
-    name = unit_name(unit)
-    assert name is not None, "it was matched as one"
-    return name
-
-
-@lru_cache(maxsize=1 << 10)
-def _line(unit: str, other: str) -> tuple[float, float] | None:
-    """What zero and one are in another unit, which tells all; None if they are of two kinds."""
-    units = _registry()
-    if units(unit).dimensionality != units(other).dimensionality:
-        return None
-    zero, one = (float(units.Quantity(value, unit).m_as(other)) for value in (0.0, 1.0))
-    return zero, one
-
-
-def _converted(interval: Interval, unit: str, other: str) -> Interval | None:
-    line = _line(unit, other)
-    return None if line is None else interval * (line[1] - line[0]) + line[0]
+def _converted(interval: Interval, unit: Unit, other: Unit) -> Interval | None:
+    line = unit.line_to(other)
+    return None if line is None else interval * line[0] + line[1]
 
 
 def _roughly(number: Number) -> Interval:
@@ -70,7 +50,7 @@ def converted(read: ReadDocument) -> Iterator[Outcome]:
             continue
         shape = shape_of(piece)
         for match in _TWICE.finditer(shape.text):
-            first, second = _name(match[1]), _name(match[3])
+            first, second = _unit(match[1]), _unit(match[3])
             if first == second:
                 continue
             numbers = [shape.number(match.start()), shape.number(match.start(2))]
@@ -80,7 +60,7 @@ def converted(read: ReadDocument) -> Iterator[Outcome]:
         for match in _FEET.finditer(shape.text):
             feet, inches, other = (shape.number(match.start(group)) for group in (0, 1, 2))
             whole = Interval.exactly(12 * float(feet)) + inches.interval
-            meant = _converted(whole, "inch", _name(match[3]))
+            meant = _converted(whole, _unit("inch"), _unit(match[3]))
             if meant is not None:
                 yield _outcome(piece, [feet, inches, other], meant, match[3])
 
