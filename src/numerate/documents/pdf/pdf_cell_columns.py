@@ -120,8 +120,11 @@ def _upright(down: Rules, height: float) -> list[float]:
 def _word_runs(line: Line, space: float) -> list[tuple[float, float]]:
     """Words with no more than spaces between them."""
     runs: list[list[float]] = []
-    for left, right in zip(line.words.left.tolist(), line.words.right.tolist(), strict=True):
-        if runs and left - runs[-1][1] <= space * line.size:
+    words = line.words
+    for left, right, apart in zip(
+        words.left.tolist(), words.right.tolist(), words.apart.tolist(), strict=True
+    ):
+        if runs and not apart and left - runs[-1][1] <= space * line.size:
             runs[-1][1] = max(runs[-1][1], right)
         else:
             runs.append([left, right])
@@ -141,7 +144,7 @@ def cut_at_columns(line: Line, number: int, edges: Sequence[float], space: float
         if column[index] == column[index - 1]:
             continue
         is_number = NUMBER.match(words.text(index)) and len(cuts) > 1
-        if gap > space * line.size or (is_number and first[index] == column[index]):
+        if gap > space * line.size or words.apart[index] or (is_number and first[index] == column[index]):
             cuts.append(index)
     cuts.append(len(words))
     found = []

@@ -23,6 +23,7 @@ FIGURE = re.compile(
 )
 _LABEL = re.compile(r"\(?(?:[0-9]{1,3}|[a-z]|[ivx]+)[.)]?|\[[0-9]+\]|[•◦▪‣–—*·o-]")
 _SAYS = re.compile(r"[\s(]*(?:continued|cont\.?|[.:|—–-]|[A-Z(]|$)")
+_CELL_GAP = 0.15  # em at least, between two cells that no space is drawn between
 _MOST_CAPTION = 10  # lines
 _MOST_NOTES = 12
 _BETWEEN_ROWS, _BELOW_CAPTION = 3.2, 5.0  # em at most
@@ -86,7 +87,8 @@ def _is_tabular(line: Line) -> bool:
     wide = (gaps > 0.9 * line.size) | ((gaps > 0.6 * line.size) & (gaps > 2 * usual))
     if wide.sum() == 1 and wide[0] and _LABEL.fullmatch(line.words.text(0)):
         return False
-    return bool(wide.any())
+    undrawn = line.words.apart[1:] & (gaps > _CELL_GAP * line.size)
+    return bool(wide.any()) or undrawn.sum() > 1
 
 
 def _is_prose(line: Line) -> bool:

@@ -1,10 +1,10 @@
-"""Lines of a PDF as running text: scripts told, hyphens undone, no two numbers glued."""
+"""Write lines of a PDF as running text: scripts marked, hyphens undone, no two numbers glued."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
-from numerate.documents.flow import CITE, Flow
+from numerate.documents.flow import CITE, MATH, Flow
 from numerate.documents.pdf.pdf_lines import LOWERED, RAISED, Line
 
 _SOFT = "\u00ad\u0002\ufffe"  # hyphens that are only there because a line ends
@@ -14,6 +14,13 @@ _TIGHT = (
     "—",
     "/",
 )  # may end a line in the middle of a word, and have no space after them then
+_DASHES = "-‐‑−–\u0002\ufffe"  # may be a minus before a number
+_NUMBER = re.compile(r"[€$£¥]?(?:[0-9](?:[0-9.,–−-]*[0-9])?|\.[0-9]+)%?")
+_BEFORE_SIGN = re.compile(  # no dash of a sentence, and no sign of a subtraction, follows these
+    r"(?:[(\[=<>≤≥≈~±×/]|[0-9%][,;]|\b(?:CI|CrI|IQR|interval|range)[,:;]?"
+    r"|\b(?:of|to|from|by|between|and|was|were|is|are|at|than))\s*$"
+)
+_BEFORE_DASH = re.compile(r"(?:[0-9%)\]]|\b[^\W\d_])\s*$")  # `45 - 12`, `x − 12`
 # PDFs show ligatures and signs by names of their own; as characters these are several, or others.
 _SIGN: dict[str | int, str] = {
     **{code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
@@ -50,12 +57,21 @@ class Vocabulary:
     def __init__(self) -> None:
         self._words: set[str] = set()
         self._lines = self._hyphens = 0
+        self._broken = self._spaced = 0  # lines that end with a word, and those of them with a space
 
     def add(self, line: Line) -> None:
         text = _plain(line.text)
         self._words.update(_WORD.findall(text.lower()))
         self._lines += 1
         self._hyphens += text.endswith("-") and text[-2:-1].isalpha()
+        if text[-1:].islower():
+            self._broken += 1
+            self._spaced += line.ends_with_space
+
+    @property
+    def draws_last_space(self) -> bool:
+        """Whether a space is drawn where a line is broken at one, as LibreOffice and Word do."""
+        return 2 * self._spaced > self._broken
 
     def joined(self, before: str, after: str) -> str:
         """Two parts of what stood around a hyphen at the end of a line."""
@@ -96,24 +112,48 @@ def as_it_stands(lines: Sequence[Line], vocabulary: Vocabulary) -> str:
 
 
 def _pieces(lines: Sequence[Line], vocabulary: Vocabulary) -> list[tuple[int, str]]:
-    """Runs of all lines, with what is between the lines."""
+    """Return the runs of all lines, with what is between the lines."""
     pieces: list[tuple[int, str]] = []
+    above: Line | None = None
     for line in lines:
         runs = [(run.level, run.text) for run in line.runs]
         if not runs:
             continue
-        if pieces:
+        if above is not None:
             level, last = pieces[-1]
-            if level == 0 == runs[0][0] and last[-1] in _HYPHENS and last[-2:-1].isalnum():
-                is_soft = last[-1] in "\u00ad"
-                before, after = _plain(last[:-1]), _plain(runs[0][1])
-                whole = before + after if is_soft else vocabulary.joined(before, after)
-                pieces[-1] = (0, whole)
+            if level == 0 == runs[0][0]:
+                pieces[-1] = (0, _joined(above, last, runs[0][1], vocabulary))
                 runs = runs[1:]
             elif not (level == 0 and last.endswith(_TIGHT) and last[-2:-1].isalnum()):
                 pieces.append((0, " "))
         pieces += runs
+        above = line
     return [(level, _plain(text)) for level, text in pieces]
+
+
+def _joined(line: Line, last: str, after: str, vocabulary: Vocabulary) -> str:
+    """Join the end of a line and the beginning of the line below it.
+
+    A minus belongs to its number; a dash between words, or between two numbers, has a space on both
+    sides. Where nothing says which of them it is, a mark stands for the number: no rule reads it.
+    """
+    sign, before, after = last[-1], _plain(last[:-1]), _plain(after)
+    spaced = f"{_plain(last)} {after}"
+    if vocabulary.draws_last_space and line.ends_with_space:
+        return spaced
+    if before[-1:].isalnum():
+        if sign in _HYPHENS:
+            return before + after if sign == "\u00ad" else vocabulary.joined(before, after)
+        return _plain(last) + after if sign in _TIGHT else spaced
+    number = _NUMBER.match(after)
+    if sign not in _DASHES or number is None:
+        return spaced
+    is_true_minus = sign == "−" and not _BEFORE_DASH.search(before)
+    if vocabulary.draws_last_space or is_true_minus or _BEFORE_SIGN.search(before):
+        return _plain(last) + after
+    if _BEFORE_DASH.search(before):
+        return spaced
+    return f"{_plain(last)} {MATH}{after[number.end() :]}"
 
 
 def _finished(pieces: Sequence[tuple[int, str]], citations: int | None) -> str:
