@@ -33,7 +33,7 @@ def column_edges(lines: Sequence[Line], words: Words, frame: Frame | None) -> li
         votes = kept
     if not any(len(some) > 1 for _, some in votes):
         return []
-    step = max(min(line.size for line in lines) / 8, width / 4000)
+    step = max(min(line.size for line in lines) / 24, width / 4000)
     size = int(width / step) + 2
     by_runs = _covered([run for _, some in votes for run in some], left, step, size)
     by_words, by_all = (
@@ -43,8 +43,9 @@ def column_edges(lines: Sequence[Line], words: Words, frame: Frame | None) -> li
     low = (by_words <= len(votes) // 10) & (by_runs <= max(len(votes) // 10, len(votes) // 3))
     borders = np.flatnonzero(np.diff(np.concatenate([[0], low.view(np.int8), [0]])))
     gaps = []
+    least = (0.1 if words.apart.any() else 0.25) * lines[0].size
     for start, end in borders.reshape(-1, 2).tolist():
-        if start > 0 and end < size - 1 and (end - start) * step > 0.25 * lines[0].size:
+        if start > 0 and end < size - 1 and (end - start) * step > least:
             # Headings may be wider than what stands below them.
             best = np.flatnonzero(by_all[start:end] == by_all[start:end].min())
             gaps.append(left + (start + float(np.median(best))) * step)

@@ -16,7 +16,7 @@ def grid_of(words: Words, frame: Frame | None, before: CellGrid | None = None) -
     if len(lines) < 2:
         return None
     edges = column_edges(lines, words, frame)
-    if before is not None and len(edges) <= len(before.edges) and _fits(words, before.edges):
+    if before is not None and len(edges) < len(before.edges) and _fits(words, before.edges):
         edges = before.edges
     if len(edges) < 3:
         return None

@@ -139,21 +139,26 @@ def _inside(frame: Frame, lines: Sequence[Line]) -> list[int]:
 
 
 def _cut_at_text(frame: Frame, lines: Sequence[Line]) -> list[Frame]:
-    """Rules of equal reach are of several tables, or of none, where running text is between."""
-    if _is_grid(frame):
-        return [frame]
+    """Cut rules of equal reach where running text or a caption is between: they are of several
+    tables, or of none."""
     heights = np.unique(frame.across.at)
     parts: list[list[float]] = [[float(heights[0])]]
     for above, below in pairwise(heights.tolist()):
         between = [line for line in lines if above < line.base < below]
         prose = sum(map(_is_prose, between))
-        if prose > 1 and prose > len(between) / 4:
+        if any(map(begins_caption, between, [None, *between])) or (
+            not _is_grid(frame) and prose > 1 and prose > len(between) / 4
+        ):
             parts.append([])
         parts[-1].append(below)
+    if len(parts) == 1:
+        return [frame]
     found = []
     for part in parts:
         across = picked(frame.across, np.isin(frame.across.at, part))
-        found.append(replace(frame, top=part[0], bottom=part[-1], across=across))
+        reaches = (frame.down.end > part[0]) & (frame.down.start < part[-1])
+        down = picked(frame.down, reaches)
+        found.append(replace(frame, top=part[0], bottom=part[-1], across=across, down=down))
     return found
 
 
@@ -206,7 +211,7 @@ def _ends_label(lines: Sequence[Line], last: int) -> bool:
         below.base - above.base < 1.3 * above.size
         and below.right - below.left < 0.4 * (above.column[1] - above.column[0])
         and abs(below.size - above.size) < 0.3
-        and below.text.lstrip()[:1].islower()
+        and (below.text.lstrip()[:1].islower() or below.text.lstrip().startswith("("))
     )
 
 
