@@ -40,10 +40,12 @@ def column_edges(lines: Sequence[Line], words: Words, frame: Frame | None) -> li
         _covered([box for line in some for box in _boxes(line)], left, step, size)
         for some in ([line for line, _ in votes], lines)
     )
-    low = (by_words <= len(votes) // 10) & (by_runs <= max(len(votes) // 10, len(votes) // 3))
+    few = len(votes) // 10
+    is_told = bool(words.apart.any())  # by spaces that are drawn, or are not
+    low = (by_words <= few) & (by_runs <= (few if is_told else max(few, len(votes) // 3)))
     borders = np.flatnonzero(np.diff(np.concatenate([[0], low.view(np.int8), [0]])))
     gaps = []
-    least = (0.1 if words.apart.any() else 0.25) * lines[0].size
+    least = (0.1 if is_told else 0.25) * lines[0].size
     for start, end in borders.reshape(-1, 2).tolist():
         if start > 0 and end < size - 1 and (end - start) * step > least:
             # Headings may be wider than what stands below them.
