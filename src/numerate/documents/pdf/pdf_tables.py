@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from numerate.documents.pdf.pdf_cells import NUMBER, CellGrid
-from numerate.documents.pdf.pdf_grid import grid_of
-from numerate.documents.pdf.pdf_lines import Line, Words
+from numerate.documents.pdf.pdf_grid import are_rows_of, grid_of, words_in
+from numerate.documents.pdf.pdf_lines import Line
 from numerate.documents.pdf.pdf_page import Rules
 from numerate.documents.pdf.pdf_rules import Frame, frames, picked
 
@@ -45,6 +45,7 @@ class _Stretch(NamedTuple):
     first: int
     last: int  # inclusive
     frame: Frame | None
+    goes_on: bool = False  # with the last rows of the table of the page before
 
 
 def tables_among(
@@ -61,7 +62,7 @@ def tables_among(
     tabular = [_is_tabular(line) for line in lines]
     left, right = min(line.left for line in lines), max(line.right for line in lines)
     stretches = _framed(lines, frames(across, down, left, right), tabular)
-    stretches = _with_unframed(lines, stretches, tabular)
+    stretches = _with_unframed(lines, stretches, tabular, before)
     found: list[Line | FoundTable] = []
     done = 0
     for number, stretch in enumerate(stretches):
@@ -163,7 +164,10 @@ def _cut_at_text(frame: Frame, lines: Sequence[Line]) -> list[Frame]:
 
 
 def _with_unframed(
-    lines: Sequence[Line], framed: Sequence[_Stretch], tabular: Sequence[bool]
+    lines: Sequence[Line],
+    framed: Sequence[_Stretch],
+    tabular: Sequence[bool],
+    before: CellGrid | None,
 ) -> list[_Stretch]:
     taken = {index for one in framed for index in range(one.first, one.last + 1)}
     found = list(framed)
@@ -174,8 +178,9 @@ def _with_unframed(
             continue
         stretch = _grown(lines, _Stretch(index, index, None), tabular)
         last = min([stretch.last, *(one - 1 for one in taken if one > index)])
-        if sum(tabular[index : last + 1]) >= 3:
-            found.append(_Stretch(index, last, None))
+        goes_on = index == 0 and before is not None and are_rows_of(before, lines[: last + 1])
+        if goes_on or sum(tabular[index : last + 1]) >= 3:
+            found.append(_Stretch(index, last, None, goes_on))
         index = last + 1
     return sorted(found, key=lambda one: one.first)
 
@@ -198,7 +203,7 @@ def _grown(lines: Sequence[Line], stretch: _Stretch, tabular: Sequence[bool]) ->
     # The last row may end with a label of several lines.
     while last + 1 < len(lines) and _ends_label(lines, last):
         last += 1
-    return _Stretch(stretch.first, last, stretch.frame)
+    return stretch._replace(last=last)
 
 
 def _far(above: Line, below: Line, most: float = _BETWEEN_ROWS) -> bool:
@@ -211,7 +216,11 @@ def _ends_label(lines: Sequence[Line], last: int) -> bool:
         below.base - above.base < 1.3 * above.size
         and below.right - below.left < 0.4 * (above.column[1] - above.column[0])
         and abs(below.size - above.size) < 0.3
-        and (below.text.lstrip()[:1].islower() or below.text.lstrip().startswith("("))
+        and (
+            below.text.lstrip()[:1].islower()
+            or below.text.lstrip().startswith("(")
+            or (_is_tabular(above) and below.left > below.column[0] + 2 * below.size)
+        )
     )
 
 
@@ -224,7 +233,7 @@ def _table(
     before: CellGrid | None,
 ) -> tuple[FoundTable | None, int, int]:
     """A table with what belongs to it, and which lines it takes; none if it is no table."""
-    first, last, frame = stretch
+    first, last, frame, goes_on = stretch
     above = _caption_above(lines, first, done, frame)
     below = None if above is not None else _caption_below(lines, last, until)
     if below is not None and below < len(lines) and until <= below + 2:
@@ -233,8 +242,8 @@ def _table(
     last = max(first, last)
     inside = lines[first : last + 1]
     has_caption = above is not None or below is not None
-    grid = grid_of(_words_of(inside), frame, None if has_caption else before)
-    if not has_caption and not _is_regular(grid, frame):
+    grid = grid_of(words_in(inside), frame, None if has_caption or first else before)
+    if not has_caption and not goes_on and not _is_regular(grid, frame):
         return None, first, last
     start, end = first, last + 1
     caption: list[Line] = []
@@ -260,15 +269,6 @@ def _top(
             break
         first -= 1
     return first
-
-
-def _words_of(lines: Sequence[Line]) -> Words:
-    parts = [line.words for line in lines]
-    names = Words.__slots__[1:]
-    return Words(
-        parts[0].glyphs,
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
-    )
 
 
 def _is_regular(grid: CellGrid | None, frame: Frame | None) -> bool:

@@ -29,7 +29,7 @@ def joined_tables(
                 _append(open_table, one, vocabulary)
                 continue
             open_table = one
-        is_last = one is open_table
+        is_last = one is open_table or (is_last and isinstance(one, TextBlock) and one.is_aside)
         yield one
 
 
@@ -45,7 +45,9 @@ def _goes_on(
     if after.page != table.last_page + 1:
         return False
     if not after.caption:
-        return True
+        return is_next or _texts(table.grid.rows[0], vocabulary) == _texts(
+            after.grid.rows[0], vocabulary
+        )
     label, words = label_and_caption(as_it_stands(after.caption, vocabulary))
     same = label == label_and_caption(as_it_stands(table.caption, vocabulary))[0]
     return same or _CONTINUED.match(words) is not None
