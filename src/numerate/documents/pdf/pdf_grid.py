@@ -18,11 +18,13 @@ def grid_of(words: Words, frame: Frame | None, before: CellGrid | None = None) -
     if len(lines) < 2 and before is None:
         return None
     edges = column_edges(lines, words, frame)
+    space = space_in_cells(lines)
     if before is not None and len(edges) < len(before.edges) and _fits(words, before.edges):
-        edges = before.edges
+        pieces = [cut_at_columns(line, 0, before.edges, space) for line in lines]
+        spanning = sum(any(one.first < one.last for one in some) for some in pieces)
+        edges = before.edges if 4 * spanning <= len(lines) else edges
     if len(edges) < 3:
         return None
-    space = space_in_cells(lines)
     pieces = [
         piece
         for number, line in enumerate(lines)

@@ -48,7 +48,7 @@ class Words:
 
 _NONE = np.empty(0)
 _NO_GLYPHS = Glyphs(
-    _NONE.astype(np.int64), *(_NONE for _ in range(4)), *np.empty((3, 0), dtype=np.bool_)
+    _NONE.astype(np.int64), *(_NONE for _ in range(4)), *np.empty((4, 0), dtype=np.bool_)
 )
 NO_WORDS = Words(
     _NO_GLYPHS,
@@ -70,7 +70,8 @@ def words_of(glyphs: Glyphs) -> Words:
     last = np.append(first[1:], len(glyphs))
     size = np.maximum.reduceat(glyphs.size, first)
     is_large = glyphs.size >= _SMALLER * np.repeat(size, last - first)
-    goes_on = glyphs.before_space[:-1] & (gap > -0.6 * em) & (rise < 0.65 * em)
+    goes_on = glyphs.before_space[:-1] | glyphs.goes_on[1:]
+    goes_on &= (gap > -0.6 * em) & (rise < 0.65 * em)
     base = np.where(is_large, glyphs.base, -np.inf)  # scripts do not say where a word stands
     return Words(
         glyphs,
@@ -80,7 +81,7 @@ def words_of(glyphs: Glyphs) -> Words:
         np.maximum.reduceat(glyphs.right, first),
         np.maximum.reduceat(base, first),
         size,
-        np.append(False, ~goes_on)[first],
+        np.append(True, ~goes_on)[first],
     )
 
 

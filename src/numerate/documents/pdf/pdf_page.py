@@ -49,6 +49,7 @@ class Glyphs:
     bold: Flags
     after_space: Flags  # white space was drawn before it, or is to be read there
     before_space: Flags  # white space was drawn after it
+    goes_on: Flags  # it is of the same string as the one before it
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -114,8 +115,12 @@ _CHARACTER = np.dtype(
         ("quarter", np.int64),  # of a full turn, against the clock
         ("after_space", np.bool_),
         ("before_space", np.bool_),
+        ("goes_on", np.bool_),
     ]
 )
+
+
+_BEFORE_SPACE = (_CHARACTER.names or ()).index("before_space")
 
 
 def _characters(raw: ModuleType, text: Any) -> Any:
@@ -123,13 +128,13 @@ def _characters(raw: ModuleType, text: Any) -> Any:
     rows: list[list[Any]] = []
     box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     looks: dict[int, tuple[float, bool, int]] = {}
-    after_space, high = True, 0
+    after_space, high, last = True, 0, 0
     for index in range(min(raw.FPDFText_CountChars(text), MAX_CHARACTERS)):
         code = raw.FPDFText_GetUnicode(text, index)
         if (code <= 32 and code != 2) or code in (0xA0, 0x2028, 0xFEFF):
             after_space = True
             if rows and not raw.FPDFText_IsGenerated(text, index):
-                rows[-1][-1] = True
+                rows[-1][_BEFORE_SPACE] = True
             continue
         if 0xD800 <= code < 0xDC00:  # the first half of a character beyond the basic plane
             high = code
@@ -145,8 +150,8 @@ def _characters(raw: ModuleType, text: Any) -> Any:
         raw.FPDFText_GetLooseCharBox(text, index, box)
         raw.FPDFText_GetCharOrigin(text, index, x, y)
         place = (box.left, box.bottom, box.right, box.top, x.value, y.value)
-        rows.append([code, *place, *look, after_space, False])
-        after_space = False
+        rows.append([code, *place, *look, after_space, False, key == last])
+        after_space, last = False, key
     return np.array(list(map(tuple, rows)), dtype=_CHARACTER)
 
 
@@ -183,6 +188,7 @@ def _side(characters: Any, rules: Floats, quarter: int) -> Side:
         characters["bold"],
         characters["after_space"],
         characters["before_space"],
+        characters["goes_on"],
     )
     a, b, c, d = lines.T
     flat = (d - b <= _THIN) & (c - a >= _SHORT)

@@ -76,20 +76,25 @@ def tables_among(
 
 
 def _is_tabular(line: Line) -> bool:
-    """Whether there are gaps in a line that are wider than spaces, but for that after a label."""
+    """Whether a line has gaps that are wider than spaces, or that no spaces are drawn in, but for
+    that after a label."""
     gaps = line.words.left[1:] - line.words.right[:-1]
     if not len(gaps):
         return False
+    apart = line.words.apart  # its first word always is, where spaces are drawn
+    if (apart[1:] & (gaps > _CELL_GAP * line.size)).sum() > 1:
+        return True
     usual = float(np.median(gaps))
     left, right = line.column
     is_full = line.left < left + 2.5 * line.size and line.right > right - 1.5
     if is_full and gaps.max() < 1.3 * gaps.min():
         return False  # stretched to the width of the column
     wide = (gaps > 0.9 * line.size) | ((gaps > 0.6 * line.size) & (gaps > 2 * usual))
+    if apart.any():
+        wide &= apart[1:] | (gaps > 2 * line.size)
     if wide.sum() == 1 and wide[0] and _LABEL.fullmatch(line.words.text(0)):
         return False
-    undrawn = line.words.apart[1:] & (gaps > _CELL_GAP * line.size)
-    return bool(wide.any()) or undrawn.sum() > 1
+    return bool(wide.any())
 
 
 def _is_prose(line: Line) -> bool:
@@ -179,7 +184,8 @@ def _with_unframed(
         stretch = _grown(lines, _Stretch(index, index, None), tabular)
         last = min([stretch.last, *(one - 1 for one in taken if one > index)])
         goes_on = index == 0 and before is not None and are_rows_of(before, lines[: last + 1])
-        if goes_on or sum(tabular[index : last + 1]) >= 3:
+        named = index > 0 and begins_caption(lines[index - 1], None)
+        if goes_on or sum(tabular[index : last + 1]) >= (2 if named else 3):
             found.append(_Stretch(index, last, None, goes_on))
         index = last + 1
     return sorted(found, key=lambda one: one.first)
@@ -212,16 +218,25 @@ def _far(above: Line, below: Line, most: float = _BETWEEN_ROWS) -> bool:
 
 def _ends_label(lines: Sequence[Line], last: int) -> bool:
     above, below = lines[last], lines[last + 1]
-    return (
-        below.base - above.base < 1.3 * above.size
-        and below.right - below.left < 0.4 * (above.column[1] - above.column[0])
-        and abs(below.size - above.size) < 0.3
-        and (
-            below.text.lstrip()[:1].islower()
-            or below.text.lstrip().startswith("(")
-            or (_is_tabular(above) and below.left > below.column[0] + 2 * below.size)
-        )
+    begins = below.text.lstrip()[:1]
+    return _is_part_of_row(below, above) or (
+        (begins.islower() or begins == "(") and _is_short(below) and _is_next_to(below, above)
     )
+
+
+def _is_part_of_row(line: Line, row: Line) -> bool:
+    """Whether a line is of a cell that has more lines than others of its row, and not the first."""
+    is_inside = line.left > line.column[0] + 2 * line.size
+    return is_inside and _is_tabular(row) and _is_short(line) and _is_next_to(line, row)
+
+
+def _is_short(line: Line) -> bool:
+    return line.right - line.left < 0.4 * (line.column[1] - line.column[0])
+
+
+def _is_next_to(line: Line, other: Line) -> bool:
+    near = abs(line.base - other.base) < 1.3 * other.size
+    return near and abs(line.size - other.size) < 0.3
 
 
 def _table(
@@ -265,7 +280,8 @@ def _top(
     while first > done:
         above, line = lines[first - 1], lines[first]
         alike = abs(above.size - line.size) < 0.2 and (above.is_bold or above.size < body - 0.4)
-        if not (_is_tabular(above) or (alike and not _is_prose(above))) or _far(above, line):
+        belongs = _is_tabular(above) or _is_part_of_row(above, line)
+        if not (belongs or (alike and not _is_prose(above))) or _far(above, line):
             break
         first -= 1
     return first

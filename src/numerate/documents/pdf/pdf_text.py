@@ -57,21 +57,12 @@ class Vocabulary:
     def __init__(self) -> None:
         self._words: set[str] = set()
         self._lines = self._hyphens = 0
-        self._broken = self._spaced = 0  # lines that end with a word, and those of them with a space
 
     def add(self, line: Line) -> None:
         text = _plain(line.text)
         self._words.update(_WORD.findall(text.lower()))
         self._lines += 1
         self._hyphens += text.endswith("-") and text[-2:-1].isalpha()
-        if text[-1:].islower():
-            self._broken += 1
-            self._spaced += line.ends_with_space
-
-    @property
-    def draws_last_space(self) -> bool:
-        """Whether a space is drawn where a line is broken at one, as LibreOffice and Word do."""
-        return 2 * self._spaced > self._broken
 
     def joined(self, before: str, after: str) -> str:
         """Two parts of what stood around a hyphen at the end of a line."""
@@ -115,14 +106,16 @@ def _pieces(lines: Sequence[Line], vocabulary: Vocabulary) -> list[tuple[int, st
     """Return the runs of all lines, with what is between the lines."""
     pieces: list[tuple[int, str]] = []
     above: Line | None = None
+    spaced = any(line.ends_with_space for line in lines[:-1])  # where lines are broken at spaces
     for line in lines:
         runs = [(run.level, run.text) for run in line.runs]
         if not runs:
             continue
         if above is not None:
             level, last = pieces[-1]
+            space = above.ends_with_space if spaced else None
             if level == 0 == runs[0][0]:
-                pieces[-1] = (0, _joined(above, last, runs[0][1], vocabulary))
+                pieces[-1] = (0, _joined(last, runs[0][1], vocabulary, space))
                 runs = runs[1:]
             elif not (level == 0 and last.endswith(_TIGHT) and last[-2:-1].isalnum()):
                 pieces.append((0, " "))
@@ -131,15 +124,16 @@ def _pieces(lines: Sequence[Line], vocabulary: Vocabulary) -> list[tuple[int, st
     return [(level, _plain(text)) for level, text in pieces]
 
 
-def _joined(line: Line, last: str, after: str, vocabulary: Vocabulary) -> str:
+def _joined(last: str, after: str, vocabulary: Vocabulary, space: bool | None) -> str:
     """Join the end of a line and the beginning of the line below it.
 
     A minus belongs to its number; a dash between words, or between two numbers, has a space on both
     sides. Where nothing says which of them it is, a mark stands for the number: no rule reads it.
+    `space` says whether a space is drawn between the lines, and is None where none ever is.
     """
     sign, before, after = last[-1], _plain(last[:-1]), _plain(after)
     spaced = f"{_plain(last)} {after}"
-    if vocabulary.draws_last_space and line.ends_with_space:
+    if space:
         return spaced
     if before[-1:].isalnum():
         if sign in _HYPHENS:
@@ -149,7 +143,7 @@ def _joined(line: Line, last: str, after: str, vocabulary: Vocabulary) -> str:
     if sign not in _DASHES or number is None:
         return spaced
     is_true_minus = sign == "−" and not _BEFORE_DASH.search(before)
-    if vocabulary.draws_last_space or is_true_minus or _BEFORE_SIGN.search(before):
+    if space is not None or is_true_minus or _BEFORE_SIGN.search(before):
         return _plain(last) + after
     if _BEFORE_DASH.search(before):
         return spaced
