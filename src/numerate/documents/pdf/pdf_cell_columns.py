@@ -147,7 +147,11 @@ def cut_at_columns(line: Line, number: int, edges: Sequence[float], space: float
         if column[index] == column[index - 1]:
             continue
         is_number = NUMBER.match(words.text(index)) and len(cuts) > 1
-        if gap > space * line.size or words.apart[index] or (is_number and first[index] == column[index]):
+        if (
+            gap > space * line.size
+            or words.apart[index]
+            or (is_number and first[index] == column[index])
+        ):
             cuts.append(index)
     cuts.append(len(words))
     found = []

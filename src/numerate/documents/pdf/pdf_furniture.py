@@ -50,8 +50,9 @@ def _is_on(line: Line, page: Edges) -> bool:
     numbers = page.numbers.get(_key(line))
     if numbers is None:
         return False
-    pairs = zip(numbers, _DIGITS.findall(line.text), strict=True)
-    return sum(one != other for one, other in pairs) <= _CHANGING
+    own: list[str] = _DIGITS.findall(line.text)
+    changed = [one for one, other in zip(numbers, own, strict=True) if one != other]
+    return len(changed) <= _CHANGING
 
 
 def _key(line: Line) -> tuple[str, int]:

@@ -20,8 +20,8 @@ def grid_of(words: Words, frame: Frame | None, before: CellGrid | None = None) -
     edges = column_edges(lines, words, frame)
     space = space_in_cells(lines)
     if before is not None and len(edges) < len(before.edges) and _fits(words, before.edges):
-        pieces = [cut_at_columns(line, 0, before.edges, space) for line in lines]
-        spanning = sum(any(one.first < one.last for one in some) for some in pieces)
+        by_line = [cut_at_columns(line, 0, before.edges, space) for line in lines]
+        spanning = sum(any(one.first < one.last for one in some) for some in by_line)
         edges = before.edges if 4 * spanning <= len(lines) else edges
     if len(edges) < 3:
         return None

@@ -47,15 +47,12 @@ class Words:
 
 
 _NONE = np.empty(0)
+_NO_FLAGS = np.empty(0, dtype=np.bool_)
+_NO_INTS = np.empty(0, dtype=np.int64)
 _NO_GLYPHS = Glyphs(
-    _NONE.astype(np.int64), *(_NONE for _ in range(4)), *np.empty((4, 0), dtype=np.bool_)
+    _NO_INTS, _NONE, _NONE, _NONE, _NONE, _NO_FLAGS, _NO_FLAGS, _NO_FLAGS, _NO_FLAGS
 )
-NO_WORDS = Words(
-    _NO_GLYPHS,
-    *np.empty((2, 0), dtype=np.int64),
-    *(_NONE for _ in range(4)),
-    _NONE.astype(np.bool_),
-)
+NO_WORDS = Words(_NO_GLYPHS, _NO_INTS, _NO_INTS, _NONE, _NONE, _NONE, _NONE, _NO_FLAGS)
 
 
 def words_of(glyphs: Glyphs) -> Words:

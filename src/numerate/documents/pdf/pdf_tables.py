@@ -152,8 +152,11 @@ def _cut_at_text(frame: Frame, lines: Sequence[Line]) -> list[Frame]:
     for above, below in pairwise(heights.tolist()):
         between = [line for line in lines if above < line.base < below]
         prose = sum(map(_is_prose, between))
-        if any(map(begins_caption, between, [None, *between])) or (
-            not _is_grid(frame) and prose > 1 and prose > len(between) / 4
+        is_titled = any(map(_is_title, between[2:], between[1:], between))
+        if (
+            is_titled
+            or any(map(begins_caption, between, [None, *between]))
+            or (not _is_grid(frame) and prose > 1 and prose > len(between) / 4)
         ):
             parts.append([])
         parts[-1].append(below)
@@ -203,6 +206,8 @@ def _grown(lines: Sequence[Line], stretch: _Stretch, tabular: Sequence[bool]) ->
         between = lines[last + 1 : ahead[0] + 1]
         if any(_is_prose(line) or CAPTION.match(line.text) for line in between):
             break
+        if last > stretch.first and _is_title(between[0], lines[last], lines[last - 1]):
+            break
         if _far(lines[last], between[0]) or any(map(_far, between, between[1:])):
             break
         last = ahead[0]
@@ -210,6 +215,15 @@ def _grown(lines: Sequence[Line], stretch: _Stretch, tabular: Sequence[bool]) ->
     while last + 1 < len(lines) and _ends_label(lines, last):
         last += 1
     return stretch._replace(last=last)
+
+
+def _is_title(line: Line, row: Line, above: Line) -> bool:
+    """Whether a line is the heading of what comes after a table, and not that of some rows: it is
+    further from the last row than that is from the one above it."""
+    if _is_tabular(line) or not line.is_bold or row.is_bold:
+        return False
+    distance = line.base - row.base
+    return distance > max(1.25 * (row.base - above.base), 1.6 * line.size)
 
 
 def _far(above: Line, below: Line, most: float = _BETWEEN_ROWS) -> bool:

@@ -33,9 +33,7 @@ def joined_tables(
         yield one
 
 
-def _goes_on(
-    table: FoundTable, after: FoundTable, vocabulary: Vocabulary, is_next: bool
-) -> bool:
+def _goes_on(table: FoundTable, after: FoundTable, vocabulary: Vocabulary, is_next: bool) -> bool:
     """Whether a table goes on in another, on the next page or at the top of the next column."""
     if table.grid is None or after.grid is None or table.grid.columns != after.grid.columns:
         return False
