@@ -132,6 +132,17 @@ def test_a_caption_ends_the_table_above_it() -> None:
     assert cells(one) == cells(two) == ROWS
 
 
+def test_a_heading_ends_the_table_above_it() -> None:
+    page = Page().lines(60, 780, PROSE)
+    for y in (720, 620):
+        page.text(60, y + 20, "Crates by depot", bold=True, size=12)
+        rows(page, y, ROWS, WIDE)
+        for rule in (y + 10, y - 3, y - 43):
+            page.rule(58, rule, 402)
+    one, two = read(page).tables
+    assert cells(one) == cells(two) == ROWS
+
+
 def test_a_stretched_line_below_a_table_is_no_row_of_it() -> None:
     """LibreOffice writes a justified line as one string, with wide gaps beside its spaces."""
     page = Page().lines(60, 780, PROSE).text(60, 720, "Table 1. Crates by depot")

@@ -150,14 +150,14 @@ def _cut_at_text(frame: Frame, lines: Sequence[Line]) -> list[Frame]:
     heights = np.unique(frame.across.at)
     parts: list[list[float]] = [[float(heights[0])]]
     for above, below in pairwise(heights.tolist()):
-        between = [line for line in lines if above < line.base < below]
-        prose = sum(map(_is_prose, between))
-        is_titled = any(map(_is_title, between[2:], between[1:], between))
-        if (
-            is_titled
-            or any(map(begins_caption, between, [None, *between]))
-            or (not _is_grid(frame) and prose > 1 and prose > len(between) / 4)
-        ):
+        between = [at for at, line in enumerate(lines) if above < line.base < below]
+        prose = sum(_is_prose(lines[at]) for at in between)
+        is_ended = any(
+            begins_caption(lines[at], None if at == between[0] else lines[at - 1])
+            or (at > 1 and _is_title(lines[at], lines[at - 1], lines[at - 2]))
+            for at in between
+        )
+        if is_ended or (not _is_grid(frame) and prose > 1 and prose > len(between) / 4):
             parts.append([])
         parts[-1].append(below)
     if len(parts) == 1:
