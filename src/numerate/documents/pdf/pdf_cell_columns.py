@@ -33,18 +33,21 @@ def column_edges(lines: Sequence[Line], words: Words, frame: Frame | None) -> li
         votes = kept
     if not any(len(some) > 1 for _, some in votes):
         return []
-    step = max(min(line.size for line in lines) / 8, width / 4000)
+    step = max(min(line.size for line in lines) / 24, width / 4000)
     size = int(width / step) + 2
     by_runs = _covered([run for _, some in votes for run in some], left, step, size)
     by_words, by_all = (
         _covered([box for line in some for box in _boxes(line)], left, step, size)
         for some in ([line for line, _ in votes], lines)
     )
-    low = (by_words <= len(votes) // 10) & (by_runs <= max(len(votes) // 10, len(votes) // 3))
+    few = len(votes) // 10
+    is_told = bool(words.apart.any())  # by spaces that are drawn, or are not
+    low = (by_words <= few) & (by_runs <= (few if is_told else max(few, len(votes) // 3)))
     borders = np.flatnonzero(np.diff(np.concatenate([[0], low.view(np.int8), [0]])))
     gaps = []
+    least = (0.1 if is_told else 0.25) * lines[0].size
     for start, end in borders.reshape(-1, 2).tolist():
-        if start > 0 and end < size - 1 and (end - start) * step > 0.25 * lines[0].size:
+        if start > 0 and end < size - 1 and (end - start) * step > least:
             # Headings may be wider than what stands below them.
             best = np.flatnonzero(by_all[start:end] == by_all[start:end].min())
             gaps.append(left + (start + float(np.median(best))) * step)
@@ -120,8 +123,11 @@ def _upright(down: Rules, height: float) -> list[float]:
 def _word_runs(line: Line, space: float) -> list[tuple[float, float]]:
     """Words with no more than spaces between them."""
     runs: list[list[float]] = []
-    for left, right in zip(line.words.left.tolist(), line.words.right.tolist(), strict=True):
-        if runs and left - runs[-1][1] <= space * line.size:
+    words = line.words
+    for left, right, apart in zip(
+        words.left.tolist(), words.right.tolist(), words.apart.tolist(), strict=True
+    ):
+        if runs and not apart and left - runs[-1][1] <= space * line.size:
             runs[-1][1] = max(runs[-1][1], right)
         else:
             runs.append([left, right])
@@ -141,7 +147,11 @@ def cut_at_columns(line: Line, number: int, edges: Sequence[float], space: float
         if column[index] == column[index - 1]:
             continue
         is_number = NUMBER.match(words.text(index)) and len(cuts) > 1
-        if gap > space * line.size or (is_number and first[index] == column[index]):
+        if (
+            gap > space * line.size
+            or words.apart[index]
+            or (is_number and first[index] == column[index])
+        ):
             cuts.append(index)
     cuts.append(len(words))
     found = []

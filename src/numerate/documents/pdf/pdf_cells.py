@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from numerate.documents.pdf.pdf_lines import Line
 
-NUMBER = re.compile(r"\s*[<>≤≥=−-]?\s*[0-9.]")
+NUMBER = re.compile(r"\s*[<>≤≥=+−–-]?\s*[€$£]?[0-9.]")
 
 
 @dataclass(slots=True, eq=False)

@@ -81,7 +81,11 @@ def find_gutters(words: Words, across: Rules, known: Sequence[Gutter] = ()) -> l
     filled = _filled(words, across, dx, dy)
     least = int(_NARROWEST * em / dx)
     gaps, tables = list[_Gap](), list[_Gap]()
+    scaled = across.start / dx, across.end / dx, across.at / dy
     for gap in _tall_gaps(filled, least_width=4, least_height=_LOW):
+        if _beside_table(filled, Rules(*scaled), gap, least=least):
+            gaps.append(gap)
+            continue
         text, cells = _parted(filled, gap, least=least)
         gaps += [part for part in text if _between_text(filled, part, least=least)]
         tables += cells
@@ -210,6 +214,20 @@ def _between_text(filled: Flags, gap: _Gap, *, least: int) -> bool:
     """Whether most of what is beside it are lines of running text, and not cells of a table."""
     beside = [lengths[lengths > 0] for lengths in _lengths(filled, gap, least)]
     return all(len(some) and float(np.median(some)) >= least for some in beside)
+
+
+def _beside_table(filled: Flags, across: Rules, gap: _Gap, *, least: int) -> bool:
+    """Whether there is a ruled table as wide as a column beside it, and text or another one on its
+    other side: the rules of one table would go across."""
+    left, right, top, bottom = gap
+    near = (across.at > top - _LOW) & (across.at < bottom + _LOW)
+    if (near & (across.start < left) & (across.end > right)).any():
+        return False
+    near &= across.end - across.start > least
+    ruled = [int((near & side).sum()) > 1 for side in (across.end <= right, across.start >= left)]
+    beside = [lengths[lengths > 0] for lengths in _lengths(filled, gap, least)]
+    text = [len(some) > 0 and float(np.median(some)) >= least for some in beside]
+    return any(ruled) and all(one or other for one, other in zip(ruled, text, strict=True))
 
 
 def _lengths(filled: Flags, gap: _Gap, least: int) -> list[Ints]:

@@ -17,6 +17,7 @@ _PAGE_NUMBER = re.compile(
 _PRINTED = re.compile(
     r"(?:https?|file)://\S+|[0-9]{1,4}([./-])[0-9]{1,2}\1[0-9]{1,4}, [0-9]{1,2}:[0-9]{2}\b"
 )
+_CHANGING = 2  # numbers of a running head that change from page to page
 _EDGE = 4  # lines at the top and at the bottom of a page that may be running ones
 
 
@@ -25,7 +26,11 @@ class Edges:
 
     def __init__(self, words: Words) -> None:
         self.lines = outer_lines(words, _EDGE)
-        self.keys = {shifted for line in self.lines for shifted in _around(_key(line))}
+        self.numbers: dict[tuple[str, int], list[str]] = {
+            shifted: _DIGITS.findall(line.text)
+            for line in self.lines
+            for shifted in _around(_key(line))
+        }
 
 
 def running(words: Words, edges: Edges, near: Sequence[Edges]) -> Flags:
@@ -33,10 +38,21 @@ def running(words: Words, edges: Edges, near: Sequence[Edges]) -> Flags:
     found = np.zeros(len(words), dtype=bool)
     alone = _outermost(edges.lines)
     for line in edges.lines:
-        told = len(line.text) < 250 and any(_key(line) in other.keys for other in near)
-        if told or (line in alone and _is_page_number(line)):
+        is_repeated = len(line.text) < 250 and any(_is_on(line, other) for other in near)
+        if is_repeated or (line in alone and _is_page_number(line)):
             found |= np.isin(words.first, line.words.first)
     return found
+
+
+def _is_on(line: Line, page: Edges) -> bool:
+    """Whether a page has a line with the same words and numbers, but for that of the page itself:
+    rows of a table may differ in numbers only."""
+    numbers = page.numbers.get(_key(line))
+    if numbers is None:
+        return False
+    own: list[str] = _DIGITS.findall(line.text)
+    changed = [one for one, other in zip(numbers, own, strict=True) if one != other]
+    return len(changed) <= _CHANGING
 
 
 def _key(line: Line) -> tuple[str, int]:

@@ -9,13 +9,14 @@ import numpy as np
 from numerate.documents.pdf.pdf_cells import CellGrid
 from numerate.documents.pdf.pdf_columns import Gutter, columns_in_order, find_gutters
 from numerate.documents.pdf.pdf_furniture import Edges, line_numbers, running
-from numerate.documents.pdf.pdf_lines import NO_WORDS, Line, Words, words_of
+from numerate.documents.pdf.pdf_lines import NO_WORDS, Line, Words, drawn_spaces, words_of
 from numerate.documents.pdf.pdf_page import Side
 from numerate.documents.pdf.pdf_rules import joined, without_underlines
 from numerate.documents.pdf.pdf_tables import FoundTable, tables_among
 
 _WINDOW = 2  # pages before and after one that its running heads are looked for on
 _LEAST = 40  # characters written in another direction that are more than labels of a figure
+_DRAWN = 0.7  # of all gaps as wide as a space, in a document that draws its spaces
 _KEPT = 6  # gutters of earlier pages that are remembered
 
 
@@ -34,6 +35,8 @@ class Layout:
     sizes: Counter[float] = field(default_factory=Counter)
     gutters: deque[Gutter] = field(default_factory=lambda: deque(maxlen=_KEPT))
     last_table: CellGrid | None = None  # of the page before
+    drawn: int = 0  # spaces between words that are drawn as characters
+    gaps: int = 0  # as wide as a space
 
     @property
     def body(self) -> float:
@@ -56,6 +59,9 @@ class Layout:
         sides = [side for index, side in enumerate(sides) if not index or len(side.glyphs) > _LEAST]
         words = [words_of(side.glyphs) for side in sides]
         words = [some[~line_numbers(some)] for some in words]
+        for some in words:
+            drawn, gaps = drawn_spaces(some)
+            self.drawn, self.gaps = self.drawn + drawn, self.gaps + gaps
         for side in sides[:1]:
             sizes, counts = np.unique(np.round(side.glyphs.size, 1), return_counts=True)
             self.sizes.update(dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
@@ -66,6 +72,8 @@ class Layout:
         for index, (side, words) in enumerate(zip(page.sides, page.words, strict=True)):
             if not index:
                 words = words[~running(words, page.edges, others)]
+            if self.drawn < _DRAWN * self.gaps:
+                words.apart[:] = False  # gaps say nothing where spaces are not drawn
             yield from self._side(page.number, side, words)
 
     def _side(self, number: int, side: Side, words: Words) -> Iterator[Line | FoundTable]:

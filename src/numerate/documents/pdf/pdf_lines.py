@@ -10,6 +10,7 @@ RAISED, LOWERED = 1, -1
 _MIRRORED = {ord(a): ord(b) for a, b in ("()", ")(", "[]", "][", "{}", "}{", "<>", "><")}
 _SMALLER = 0.88  # of the line's size: scripts are
 _APART = 0.3  # em between two characters that are of two words, whatever was drawn
+_SPACE = 0.45  # em at most, between two words that are not stretched apart
 _GLUED = 0.09  # em between two words that are one
 
 
@@ -24,6 +25,7 @@ class Words:
     right: Floats
     base: Floats
     size: Floats
+    apart: Flags  # no space was drawn before it, in a document that draws spaces
 
     def __len__(self) -> int:
         return len(self.first)
@@ -45,14 +47,16 @@ class Words:
 
 
 _NONE = np.empty(0)
+_NO_FLAGS = np.empty(0, dtype=np.bool_)
+_NO_INTS = np.empty(0, dtype=np.int64)
 _NO_GLYPHS = Glyphs(
-    _NONE.astype(np.int64), _NONE, _NONE, _NONE, _NONE, _NONE.astype(bool), _NONE.astype(bool)
+    _NO_INTS, _NONE, _NONE, _NONE, _NONE, _NO_FLAGS, _NO_FLAGS, _NO_FLAGS, _NO_FLAGS
 )
-NO_WORDS = Words(_NO_GLYPHS, *np.empty((2, 0), dtype=np.int64), *(_NONE for _ in range(4)))
+NO_WORDS = Words(_NO_GLYPHS, _NO_INTS, _NO_INTS, _NONE, _NONE, _NONE, _NONE, _NO_FLAGS)
 
 
 def words_of(glyphs: Glyphs) -> Words:
-    """Cut where white space was drawn, and where the next character stands elsewhere."""
+    """Cut characters where white space was drawn, and where the next one stands elsewhere."""
     if not len(glyphs):
         return NO_WORDS
     em = np.maximum(glyphs.size[1:], glyphs.size[:-1])
@@ -63,6 +67,8 @@ def words_of(glyphs: Glyphs) -> Words:
     last = np.append(first[1:], len(glyphs))
     size = np.maximum.reduceat(glyphs.size, first)
     is_large = glyphs.size >= _SMALLER * np.repeat(size, last - first)
+    goes_on = glyphs.before_space[:-1] | glyphs.goes_on[1:]
+    goes_on &= (gap > -0.6 * em) & (rise < 0.65 * em)
     base = np.where(is_large, glyphs.base, -np.inf)  # scripts do not say where a word stands
     return Words(
         glyphs,
@@ -72,7 +78,20 @@ def words_of(glyphs: Glyphs) -> Words:
         np.maximum.reduceat(glyphs.right, first),
         np.maximum.reduceat(base, first),
         size,
+        np.append(True, ~goes_on)[first],
     )
+
+
+def drawn_spaces(words: Words) -> tuple[int, int]:
+    """Count the gaps that have a space drawn in them, and all gaps that are as wide as a space.
+
+    TeX draws no spaces; LibreOffice, Word and browsers draw one between two words of a cell, and
+    none between two cells.
+    """
+    gap = (words.left[1:] - words.right[:-1]) / words.size[1:]
+    level = np.abs(words.base[1:] - words.base[:-1]) < 0.1 * words.size[1:]
+    narrow = level & (gap > _GLUED) & (gap < _SPACE)
+    return int((narrow & ~words.apart[1:]).sum()), int(narrow.sum())
 
 
 @dataclass(slots=True, eq=False)
@@ -95,6 +114,7 @@ class Line:
     is_bold: bool
     first_word: float  # how wide it is
     runs: list[Run] = field(repr=False)
+    ends_with_space: bool = False  # white space was drawn after its last word
     page: int = 0
     column: tuple[float, float] = (0.0, 0.0)  # from where to where others of its column reach
 
@@ -203,6 +223,7 @@ def make_line(words: Words) -> Line:
         bool(glyphs.bold.mean() > 0.6),
         float(words.right[0] - words.left[0]),
         _runs(glyphs, words, counts, base, size),
+        bool(glyphs.before_space[-1]),
     )
 
 

@@ -48,6 +48,8 @@ class Glyphs:
     size: Floats  # of the font
     bold: Flags
     after_space: Flags  # white space was drawn before it, or is to be read there
+    before_space: Flags  # white space was drawn after it
+    goes_on: Flags  # it is of the same string as the one before it
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -112,24 +114,27 @@ _CHARACTER = np.dtype(
         ("bold", np.bool_),
         ("quarter", np.int64),  # of a full turn, against the clock
         ("after_space", np.bool_),
+        ("before_space", np.bool_),
+        ("goes_on", np.bool_),
     ]
 )
 
 
+_BEFORE_SPACE = (_CHARACTER.names or ()).index("before_space")
+
+
 def _characters(raw: ModuleType, text: Any) -> Any:
-    """A structured array, without white space."""
-    rows = list(_each_character(raw, text))
-    return np.array(rows, dtype=_CHARACTER)
-
-
-def _each_character(raw: ModuleType, text: Any) -> Iterator[tuple[object, ...]]:
+    """Return a structured array, without white space."""
+    rows: list[list[Any]] = []
     box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     looks: dict[int, tuple[float, bool, int]] = {}
-    after_space, high = True, 0
+    after_space, high, last = True, 0, 0
     for index in range(min(raw.FPDFText_CountChars(text), MAX_CHARACTERS)):
         code = raw.FPDFText_GetUnicode(text, index)
         if (code <= 32 and code != 2) or code in (0xA0, 0x2028, 0xFEFF):
             after_space = True
+            if rows and not raw.FPDFText_IsGenerated(text, index):
+                rows[-1][_BEFORE_SPACE] = True
             continue
         if 0xD800 <= code < 0xDC00:  # the first half of a character beyond the basic plane
             high = code
@@ -145,8 +150,9 @@ def _each_character(raw: ModuleType, text: Any) -> Iterator[tuple[object, ...]]:
         raw.FPDFText_GetLooseCharBox(text, index, box)
         raw.FPDFText_GetCharOrigin(text, index, x, y)
         place = (box.left, box.bottom, box.right, box.top, x.value, y.value)
-        yield (code, *place, *look, after_space)
-        after_space = False
+        rows.append([code, *place, *look, after_space, False, key == last])
+        after_space, last = False, key
+    return np.array(list(map(tuple, rows)), dtype=_CHARACTER)
 
 
 def _look(raw: ModuleType, text: Any, index: int) -> tuple[float, bool, int]:
@@ -181,6 +187,8 @@ def _side(characters: Any, rules: Floats, quarter: int) -> Side:
         characters["size"],
         characters["bold"],
         characters["after_space"],
+        characters["before_space"],
+        characters["goes_on"],
     )
     a, b, c, d = lines.T
     flat = (d - b <= _THIN) & (c - a >= _SHORT)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from numerate.documents.pdf.pdf_cells import NUMBER, CellGrid
-from numerate.documents.pdf.pdf_grid import grid_of
-from numerate.documents.pdf.pdf_lines import Line, Words
+from numerate.documents.pdf.pdf_grid import are_rows_of, grid_of, words_in
+from numerate.documents.pdf.pdf_lines import Line
 from numerate.documents.pdf.pdf_page import Rules
 from numerate.documents.pdf.pdf_rules import Frame, frames, picked
 
@@ -23,6 +23,7 @@ FIGURE = re.compile(
 )
 _LABEL = re.compile(r"\(?(?:[0-9]{1,3}|[a-z]|[ivx]+)[.)]?|\[[0-9]+\]|[•◦▪‣–—*·o-]")
 _SAYS = re.compile(r"[\s(]*(?:continued|cont\.?|[.:|—–-]|[A-Z(]|$)")
+_CELL_GAP = 0.15  # em at least, between two cells that no space is drawn between
 _MOST_CAPTION = 10  # lines
 _MOST_NOTES = 12
 _BETWEEN_ROWS, _BELOW_CAPTION = 3.2, 5.0  # em at most
@@ -44,6 +45,7 @@ class _Stretch(NamedTuple):
     first: int
     last: int  # inclusive
     frame: Frame | None
+    goes_on: bool = False  # with the last rows of the table of the page before
 
 
 def tables_among(
@@ -60,7 +62,7 @@ def tables_among(
     tabular = [_is_tabular(line) for line in lines]
     left, right = min(line.left for line in lines), max(line.right for line in lines)
     stretches = _framed(lines, frames(across, down, left, right), tabular)
-    stretches = _with_unframed(lines, stretches, tabular)
+    stretches = _with_unframed(lines, stretches, tabular, before)
     found: list[Line | FoundTable] = []
     done = 0
     for number, stretch in enumerate(stretches):
@@ -74,16 +76,22 @@ def tables_among(
 
 
 def _is_tabular(line: Line) -> bool:
-    """Whether there are gaps in a line that are wider than spaces, but for that after a label."""
+    """Whether a line has gaps that are wider than spaces, or that no spaces are drawn in, but for
+    that after a label."""
     gaps = line.words.left[1:] - line.words.right[:-1]
     if not len(gaps):
         return False
+    apart = line.words.apart  # its first word always is, where spaces are drawn
+    if (apart[1:] & (gaps > _CELL_GAP * line.size)).sum() > 1:
+        return True
     usual = float(np.median(gaps))
     left, right = line.column
     is_full = line.left < left + 2.5 * line.size and line.right > right - 1.5
     if is_full and gaps.max() < 1.3 * gaps.min():
         return False  # stretched to the width of the column
     wide = (gaps > 0.9 * line.size) | ((gaps > 0.6 * line.size) & (gaps > 2 * usual))
+    if apart.any():
+        wide &= apart[1:] | (gaps > 2 * line.size)
     if wide.sum() == 1 and wide[0] and _LABEL.fullmatch(line.words.text(0)):
         return False
     return bool(wide.any())
@@ -137,26 +145,37 @@ def _inside(frame: Frame, lines: Sequence[Line]) -> list[int]:
 
 
 def _cut_at_text(frame: Frame, lines: Sequence[Line]) -> list[Frame]:
-    """Rules of equal reach are of several tables, or of none, where running text is between."""
-    if _is_grid(frame):
-        return [frame]
+    """Cut rules of equal reach where running text or a caption is between: they are of several
+    tables, or of none."""
     heights = np.unique(frame.across.at)
     parts: list[list[float]] = [[float(heights[0])]]
     for above, below in pairwise(heights.tolist()):
-        between = [line for line in lines if above < line.base < below]
-        prose = sum(map(_is_prose, between))
-        if prose > 1 and prose > len(between) / 4:
+        between = [at for at, line in enumerate(lines) if above < line.base < below]
+        prose = sum(_is_prose(lines[at]) for at in between)
+        is_ended = any(
+            begins_caption(lines[at], None if at == between[0] else lines[at - 1])
+            or (at > 1 and _is_title(lines[at], lines[at - 1], lines[at - 2]))
+            for at in between
+        )
+        if is_ended or (not _is_grid(frame) and prose > 1 and prose > len(between) / 4):
             parts.append([])
         parts[-1].append(below)
+    if len(parts) == 1:
+        return [frame]
     found = []
     for part in parts:
         across = picked(frame.across, np.isin(frame.across.at, part))
-        found.append(replace(frame, top=part[0], bottom=part[-1], across=across))
+        reaches = (frame.down.end > part[0]) & (frame.down.start < part[-1])
+        down = picked(frame.down, reaches)
+        found.append(replace(frame, top=part[0], bottom=part[-1], across=across, down=down))
     return found
 
 
 def _with_unframed(
-    lines: Sequence[Line], framed: Sequence[_Stretch], tabular: Sequence[bool]
+    lines: Sequence[Line],
+    framed: Sequence[_Stretch],
+    tabular: Sequence[bool],
+    before: CellGrid | None,
 ) -> list[_Stretch]:
     taken = {index for one in framed for index in range(one.first, one.last + 1)}
     found = list(framed)
@@ -167,8 +186,10 @@ def _with_unframed(
             continue
         stretch = _grown(lines, _Stretch(index, index, None), tabular)
         last = min([stretch.last, *(one - 1 for one in taken if one > index)])
-        if sum(tabular[index : last + 1]) >= 3:
-            found.append(_Stretch(index, last, None))
+        goes_on = index == 0 and before is not None and are_rows_of(before, lines[: last + 1])
+        named = index > 0 and begins_caption(lines[index - 1], None)
+        if goes_on or sum(tabular[index : last + 1]) >= (2 if named else 3):
+            found.append(_Stretch(index, last, None, goes_on))
         index = last + 1
     return sorted(found, key=lambda one: one.first)
 
@@ -185,13 +206,24 @@ def _grown(lines: Sequence[Line], stretch: _Stretch, tabular: Sequence[bool]) ->
         between = lines[last + 1 : ahead[0] + 1]
         if any(_is_prose(line) or CAPTION.match(line.text) for line in between):
             break
+        if last > stretch.first and _is_title(between[0], lines[last], lines[last - 1]):
+            break
         if _far(lines[last], between[0]) or any(map(_far, between, between[1:])):
             break
         last = ahead[0]
     # The last row may end with a label of several lines.
     while last + 1 < len(lines) and _ends_label(lines, last):
         last += 1
-    return _Stretch(stretch.first, last, stretch.frame)
+    return stretch._replace(last=last)
+
+
+def _is_title(line: Line, row: Line, above: Line) -> bool:
+    """Whether a line is the heading of what comes after a table, and not that of some rows: it is
+    further from the last row than that is from the one above it."""
+    if _is_tabular(line) or not line.is_bold or row.is_bold:
+        return False
+    distance = line.base - row.base
+    return distance > max(1.25 * (row.base - above.base), 1.6 * line.size)
 
 
 def _far(above: Line, below: Line, most: float = _BETWEEN_ROWS) -> bool:
@@ -200,12 +232,25 @@ def _far(above: Line, below: Line, most: float = _BETWEEN_ROWS) -> bool:
 
 def _ends_label(lines: Sequence[Line], last: int) -> bool:
     above, below = lines[last], lines[last + 1]
-    return (
-        below.base - above.base < 1.3 * above.size
-        and below.right - below.left < 0.4 * (above.column[1] - above.column[0])
-        and abs(below.size - above.size) < 0.3
-        and below.text.lstrip()[:1].islower()
+    begins = below.text.lstrip()[:1]
+    return _is_part_of_row(below, above) or (
+        (begins.islower() or begins == "(") and _is_short(below) and _is_next_to(below, above)
     )
+
+
+def _is_part_of_row(line: Line, row: Line) -> bool:
+    """Whether a line is of a cell that has more lines than others of its row, and not the first."""
+    is_inside = line.left > line.column[0] + 2 * line.size
+    return is_inside and _is_tabular(row) and _is_short(line) and _is_next_to(line, row)
+
+
+def _is_short(line: Line) -> bool:
+    return line.right - line.left < 0.4 * (line.column[1] - line.column[0])
+
+
+def _is_next_to(line: Line, other: Line) -> bool:
+    near = abs(line.base - other.base) < 1.3 * other.size
+    return near and abs(line.size - other.size) < 0.3
 
 
 def _table(
@@ -217,7 +262,7 @@ def _table(
     before: CellGrid | None,
 ) -> tuple[FoundTable | None, int, int]:
     """A table with what belongs to it, and which lines it takes; none if it is no table."""
-    first, last, frame = stretch
+    first, last, frame, goes_on = stretch
     above = _caption_above(lines, first, done, frame)
     below = None if above is not None else _caption_below(lines, last, until)
     if below is not None and below < len(lines) and until <= below + 2:
@@ -226,8 +271,8 @@ def _table(
     last = max(first, last)
     inside = lines[first : last + 1]
     has_caption = above is not None or below is not None
-    grid = grid_of(_words_of(inside), frame, None if has_caption else before)
-    if not has_caption and not _is_regular(grid, frame):
+    grid = grid_of(words_in(inside), frame, None if has_caption or first else before)
+    if not has_caption and not goes_on and not _is_regular(grid, frame):
         return None, first, last
     start, end = first, last + 1
     caption: list[Line] = []
@@ -249,19 +294,11 @@ def _top(
     while first > done:
         above, line = lines[first - 1], lines[first]
         alike = abs(above.size - line.size) < 0.2 and (above.is_bold or above.size < body - 0.4)
-        if not (_is_tabular(above) or (alike and not _is_prose(above))) or _far(above, line):
+        belongs = _is_tabular(above) or _is_part_of_row(above, line)
+        if not (belongs or (alike and not _is_prose(above))) or _far(above, line):
             break
         first -= 1
     return first
-
-
-def _words_of(lines: Sequence[Line]) -> Words:
-    parts = [line.words for line in lines]
-    names = Words.__slots__[1:]
-    return Words(
-        parts[0].glyphs,
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
-    )
 
 
 def _is_regular(grid: CellGrid | None, frame: Frame | None) -> bool:

@@ -1,10 +1,10 @@
-"""Lines of a PDF as running text: scripts told, hyphens undone, no two numbers glued."""
+"""Write lines of a PDF as running text: scripts marked, hyphens undone, no two numbers glued."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
-from numerate.documents.flow import CITE, Flow
+from numerate.documents.flow import CITE, MATH, Flow
 from numerate.documents.pdf.pdf_lines import LOWERED, RAISED, Line
 
 _SOFT = "\u00ad\u0002\ufffe"  # hyphens that are only there because a line ends
@@ -14,6 +14,13 @@ _TIGHT = (
     "—",
     "/",
 )  # may end a line in the middle of a word, and have no space after them then
+_DASHES = "-‐‑−–\u0002\ufffe"  # may be a minus before a number
+_NUMBER = re.compile(r"[€$£¥]?(?:[0-9](?:[0-9.,–−-]*[0-9])?|\.[0-9]+)%?")
+_BEFORE_SIGN = re.compile(  # no dash of a sentence, and no sign of a subtraction, follows these
+    r"(?:[(\[=<>≤≥≈~±×/]|[0-9%][,;]|\b(?:CI|CrI|IQR|interval|range)[,:;]?"
+    r"|\b(?:of|to|from|by|between|and|was|were|is|are|at|than))\s*$"
+)
+_BEFORE_DASH = re.compile(r"(?:[0-9%)\]]|\b[^\W\d_])\s*$")  # `45 - 12`, `x − 12`
 # PDFs show ligatures and signs by names of their own; as characters these are several, or others.
 _SIGN: dict[str | int, str] = {
     **{code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)},
@@ -96,24 +103,51 @@ def as_it_stands(lines: Sequence[Line], vocabulary: Vocabulary) -> str:
 
 
 def _pieces(lines: Sequence[Line], vocabulary: Vocabulary) -> list[tuple[int, str]]:
-    """Runs of all lines, with what is between the lines."""
+    """Return the runs of all lines, with what is between the lines."""
     pieces: list[tuple[int, str]] = []
+    above: Line | None = None
+    spaced = any(line.ends_with_space for line in lines[:-1])  # where lines are broken at spaces
     for line in lines:
         runs = [(run.level, run.text) for run in line.runs]
         if not runs:
             continue
-        if pieces:
+        if above is not None:
             level, last = pieces[-1]
-            if level == 0 == runs[0][0] and last[-1] in _HYPHENS and last[-2:-1].isalnum():
-                is_soft = last[-1] in "\u00ad"
-                before, after = _plain(last[:-1]), _plain(runs[0][1])
-                whole = before + after if is_soft else vocabulary.joined(before, after)
-                pieces[-1] = (0, whole)
+            space = above.ends_with_space if spaced else None
+            if level == 0 == runs[0][0]:
+                pieces[-1] = (0, _joined(last, runs[0][1], vocabulary, space))
                 runs = runs[1:]
             elif not (level == 0 and last.endswith(_TIGHT) and last[-2:-1].isalnum()):
                 pieces.append((0, " "))
         pieces += runs
+        above = line
     return [(level, _plain(text)) for level, text in pieces]
+
+
+def _joined(last: str, after: str, vocabulary: Vocabulary, space: bool | None) -> str:
+    """Join the end of a line and the beginning of the line below it.
+
+    A minus belongs to its number; a dash between words, or between two numbers, has a space on both
+    sides. Where nothing says which of them it is, a mark stands for the number: no rule reads it.
+    `space` says whether a space is drawn between the lines, and is None where none ever is.
+    """
+    sign, before, after = last[-1], _plain(last[:-1]), _plain(after)
+    spaced = f"{_plain(last)} {after}"
+    if space:
+        return spaced
+    if before[-1:].isalnum():
+        if sign in _HYPHENS:
+            return before + after if sign == "\u00ad" else vocabulary.joined(before, after)
+        return _plain(last) + after if sign in _TIGHT else spaced
+    number = _NUMBER.match(after)
+    if sign not in _DASHES or number is None:
+        return spaced
+    is_true_minus = sign == "−" and not _BEFORE_DASH.search(before)
+    if space is not None or is_true_minus or _BEFORE_SIGN.search(before):
+        return _plain(last) + after
+    if _BEFORE_DASH.search(before):
+        return spaced
+    return f"{_plain(last)} {MATH}{after[number.end() :]}"
 
 
 def _finished(pieces: Sequence[tuple[int, str]], citations: int | None) -> str:

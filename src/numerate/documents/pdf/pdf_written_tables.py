@@ -22,22 +22,30 @@ def joined_tables(
 ) -> Iterator[TextBlock | FoundTable]:
     """A table that goes on at the top of the next page is one with its beginning."""
     open_table: FoundTable | None = None
+    is_last = False
     for one in found:
         if isinstance(one, FoundTable):
-            if open_table is not None and _goes_on(open_table, one, vocabulary):
+            if open_table is not None and _goes_on(open_table, one, vocabulary, is_last):
                 _append(open_table, one, vocabulary)
                 continue
             open_table = one
+        is_last = one is open_table or (is_last and isinstance(one, TextBlock) and one.is_aside)
         yield one
 
 
-def _goes_on(table: FoundTable, after: FoundTable, vocabulary: Vocabulary) -> bool:
+def _goes_on(table: FoundTable, after: FoundTable, vocabulary: Vocabulary, is_next: bool) -> bool:
+    """Whether a table goes on in another, on the next page or at the top of the next column."""
     if table.grid is None or after.grid is None or table.grid.columns != after.grid.columns:
         return False
-    if not table.last_page < after.page <= table.last_page + 1:
+    if table.last_page == after.page:
+        last, first = table.lines[-1], after.lines[0]
+        return is_next and not after.caption and first.base < last.base and first.left > last.left
+    if after.page != table.last_page + 1:
         return False
     if not after.caption:
-        return True
+        return is_next or _texts(table.grid.rows[0], vocabulary) == _texts(
+            after.grid.rows[0], vocabulary
+        )
     label, words = label_and_caption(as_it_stands(after.caption, vocabulary))
     same = label == label_and_caption(as_it_stands(table.caption, vocabulary))[0]
     return same or _CONTINUED.match(words) is not None
