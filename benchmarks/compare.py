@@ -26,7 +26,6 @@ from pathlib import Path
 
 import numpy as np
 
-from numerate.checking.reading import ReadDocument
 from numerate.comparing.compare import ALARMS, UNSUPPORTED, judged, limit_of
 from numerate.comparing.mentions import mentions
 from numerate.comparing.support import FEATURES, KINDS, Sources, Support
@@ -38,6 +37,7 @@ from numerate.documents import read_file
 from numerate.documents.document import Paragraph, Table
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
+from numerate.rules.reading import ReadDocument
 
 COUNTS = {
     "abstract": 0.1,

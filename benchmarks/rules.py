@@ -26,19 +26,19 @@ from pathlib import Path
 
 from scipy import stats
 
-from numerate.checking.numbers import Number
-from numerate.checking.reading import Piece, ReadDocument
-from numerate.checking.recompute import recompute
-from numerate.checking.reported_intervals import ReportedInterval, intervals_in_text
-from numerate.checking.reported_tests import ReportedTest, tests_in_text
-from numerate.checking.rule import RULES
-from numerate.checking.tabulated_intervals import intervals_in_tables
-from numerate.checking.tabulated_tests import tests_in_tables
-from numerate.checking.where import Where
 from numerate.detector.kinds_of_error import slips
 from numerate.documents import read_file
 from numerate.documents.document import Document, Paragraph
 from numerate.numeral import Numeral, normalise
+from numerate.rules.numbers import Number
+from numerate.rules.reading import Piece, ReadDocument
+from numerate.rules.recompute import recompute
+from numerate.rules.reported_intervals import ReportedInterval, intervals_in_text
+from numerate.rules.reported_tests import ReportedTest, tests_in_text
+from numerate.rules.rule import RULES
+from numerate.rules.tabulated_intervals import intervals_in_tables
+from numerate.rules.tabulated_tests import tests_in_tables
+from numerate.rules.where import Where
 
 LEAST_SPEED = 1.0  # MB a second
 KINDS = ("digit replaced", "digits swapped", "factor 10", "point dropped")

@@ -46,7 +46,7 @@ def one_thread() -> Iterator[None]:
 def no_rule_fails() -> Iterator[None]:
     """To users a rule that breaks is one line beside what the others find; to tests, an error."""
     with pytest.MonkeyPatch.context() as patch:
-        direct = "numerate.checking.recompute._isolated"
+        direct = "numerate.rules.recompute._isolated"
         patch.setattr(direct, lambda rule, read, failures: rule.recompute(read))
         yield
 

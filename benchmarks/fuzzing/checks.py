@@ -8,7 +8,6 @@ from rich.console import Console
 
 from fuzzing.articles import MUTATIONS, Articles
 from fuzzing.kind import Setting
-from numerate.checking.rule import RULES
 from numerate.documents import read_file
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.printed_report import as_csv, as_json, print_report
@@ -17,6 +16,7 @@ from numerate.proofreading.proofread_report import Report
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import all_rules
 from numerate.proofreading.suppression import suppress
+from numerate.rules.rule import RULES
 
 _ODD = (
     "numerate: ignore", "<!-- numerate: ignore[NUM", "]", "|", "\n|---|---|\n", "\n\n", "\r\n", "(",

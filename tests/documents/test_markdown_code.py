@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from numerate.checking.reading import ReadDocument
 from numerate.documents.markdown.markdown_code import code_and_comments
 from numerate.documents.text import read_text
+from numerate.rules.reading import ReadDocument
 
 FENCED = "Text 1.\n```python\nx = 2\n\ny = 3\n```\nText 4."
 

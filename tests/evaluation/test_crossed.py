@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerate.checking.distributions import t_quantile
 from numerate.evaluation.bootstrap import bootstrap_mean, bootstrap_median
 from numerate.evaluation.crossed import OverSeeds, against_best
 from numerate.evaluation.observed import Observed, by_document
 from numerate.perplexity import perplexity
+from numerate.rules.distributions import t_quantile
 from numerate.tables import HIGH, LOW
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from numerate.checking.numbers import numbers_in
-from numerate.checking.where import Where
 from numerate.detector.scored import Scored, Told
 from numerate.documents.document import Document, Table
+from numerate.rules.numbers import numbers_in
+from numerate.rules.where import Where
 
 RIGHT = "The groups differed, t(28) = 2.20, p = 0.036."
 WRONG = "The groups differed, t(28) = 2.20, p = 0.36."

@@ -17,9 +17,6 @@ from tests.proofreading.papers import PAPER, RIGHT, WRONG
 from typer.testing import CliRunner
 
 import numerate as package
-from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import _isolated
-from numerate.checking.rule import RULES, Outcome
 from numerate.cli import app, main
 from numerate.configuration import CHECK_FORMATS
 from numerate.detector.scored import ERROR_RATE
@@ -35,6 +32,9 @@ from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.selection import all_rules
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.wanted import Wanted
+from numerate.rules.reading import ReadDocument
+from numerate.rules.recompute import _isolated
+from numerate.rules.rule import RULES, Outcome
 
 ALL = ("--min-probability", "0")  # of a small model, which is never sure
 LIKELY, ABSURD = "The ejection fraction is 55 %.", "The ejection fraction is 123456789.123 %."
@@ -283,7 +283,7 @@ def broken_rule(monkeypatch: pytest.MonkeyPatch) -> str:
         yield from found(read)
         raise OverflowError("too\nlarge")
 
-    monkeypatch.setattr("numerate.checking.recompute._isolated", _isolated)
+    monkeypatch.setattr("numerate.rules.recompute._isolated", _isolated)
     monkeypatch.setitem(RULES, "NUM101", replace(RULES["NUM101"], recompute=breaks))
     return "NUM101"
 
@@ -315,7 +315,7 @@ def test_a_rule_that_breaks_leaves_its_known_findings_known(
     arguments = ("check", files["wrong"], "--baseline", str(tmp_path / "known"), "--write-baseline")
     assert numerate(capsys, *arguments)[0] == 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("numerate.checking.recompute._isolated", _isolated)
+        patch.setattr("numerate.rules.recompute._isolated", _isolated)
         patch.setitem(RULES, "NUM101", replace(RULES["NUM101"], recompute=lambda read: 1 / 0))  # type: ignore[arg-type]
         status, _, err = numerate(capsys, *arguments)
     assert status == BROKEN

@@ -11,8 +11,6 @@ from tests.plausibility.test_domain import PROSE
 from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 
 import numerate
-from numerate.checking.finding import DETECTED, RECOMPUTED, UNLIKELY
-from numerate.checking.rule import RULES
 from numerate.detector.scored import ERROR_RATE, PRIOR
 from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
@@ -29,6 +27,8 @@ from numerate.proofreading.joining import (
     probability,
 )
 from numerate.proofreading.proofread import proofread
+from numerate.rules.finding import DETECTED, RECOMPUTED, UNLIKELY
+from numerate.rules.rule import RULES
 
 
 def test_rules_alone_are_as_probable_as_they_are_precise() -> None:

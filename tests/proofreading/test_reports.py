@@ -16,8 +16,6 @@ from playwright.sync_api import Browser, expect
 from rich.console import Console
 from tests.proofreading.papers import PAPER, RIGHT, TABLE, WRONG, FakeDetector
 
-from numerate.checking.finding import UNLIKELY, Evidence, Finding
-from numerate.checking.where import Where
 from numerate.documents import read_file
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.pipe_tables import pipe_tables
@@ -35,6 +33,8 @@ from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import _BORDER, AROUND, Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.witnesses import Suspicion
+from numerate.rules.finding import UNLIKELY, Evidence, Finding
+from numerate.rules.where import Where
 
 REPORT = Path(__file__).parents[1] / "data" / "report"
 UNFIT = Fit({"unknown_words": Compared(0.41, 0.03, 0.1)})

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from tests.proofreading.papers import RIGHT, WRONG, FakeDetector
 
-from numerate.checking.finding import DETECTED, RECOMPUTED
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.text import read_text
 from numerate.proofreading.given_files import read_document
@@ -14,6 +13,7 @@ from numerate.proofreading.proofread import proofread
 from numerate.proofreading.selection import all_rules
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import looked_for
+from numerate.rules.finding import DETECTED, RECOMPUTED
 
 
 @pytest.fixture(autouse=True)

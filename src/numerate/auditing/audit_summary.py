@@ -18,8 +18,8 @@ from numerate.auditing.audited import (
     Row,
 )
 from numerate.auditing.findings_folder import FindingsFolder
-from numerate.checking.rule import Rule
 from numerate.proofreading.selection import all_rules
+from numerate.rules.rule import Rule
 
 SHOWN = 5_000  # findings on the page
 MOST_LISTED = 1_000  # documents that are named in the summary; all are in Parquet

@@ -5,7 +5,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from numerate.checking.finding import RECOMPUTED, Finding
 from numerate.errors import printable
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
@@ -15,6 +14,7 @@ from numerate.proofreading.proofread_report import (
     sentence_around,
 )
 from numerate.proofreading.selection import all_rules
+from numerate.rules.finding import RECOMPUTED, Finding
 
 CHECKED = "checked"
 DUPLICATE = "duplicate"  # its content was there before

@@ -8,7 +8,6 @@ from typing import Any, get_type_hints, overload
 
 import numpy as np
 
-from numerate.checking.reading import ReadDocument
 from numerate.comparing.fitted import LIMITS, WEIGHTS
 from numerate.comparing.mentions import Mention, mentions
 from numerate.comparing.support import Sources, Support
@@ -17,6 +16,7 @@ from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.proofreading.check import as_document, names_a_file
+from numerate.rules.reading import ReadDocument
 
 ALARMS = 0.05
 RARE = 0.02  # ways that are expected by chance: with so many, one that is found counts half

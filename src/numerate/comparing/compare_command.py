@@ -6,13 +6,13 @@ from dataclasses import asdict
 
 from rich.text import Text
 
-from numerate.checking.reading import ReadDocument
 from numerate.comparing.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, Comparison, compare
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice, printable
 from numerate.notices import plain_console, say, warn
 from numerate.proofreading.given_files import read_document
+from numerate.rules.reading import ReadDocument
 from numerate.tables import csv_text
 
 FORMATS = ("terminal", "json", "csv")

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from numerate.checking.numbers import Number
-from numerate.checking.reading import Piece, ReadDocument
-from numerate.checking.units_of_measure import unit_of
-from numerate.checking.where import Where
+from numerate.rules.numbers import Number
+from numerate.rules.reading import Piece, ReadDocument
+from numerate.rules.units_of_measure import unit_of
+from numerate.rules.where import Where
 
 AROUND = 12  # words on either side of a number that say what it is of
 HALF = 4  # words away, one counts half

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from numerate.checking.finding import Suggestion
-from numerate.checking.where import Where
+from numerate.rules.finding import Suggestion
+from numerate.rules.where import Where
 
 ERROR_RATE = 1 / 200
 """Of numerals that are wrong, in texts as people write them."""

@@ -8,8 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from numerate.checking.finding import Suggestion
-from numerate.checking.where import Where
 from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, Selection, article_of
 from numerate.detector.evidence import evidence_of
@@ -24,6 +22,8 @@ from numerate.folder_kind import FolderKind
 from numerate.model.device import usable_device
 from numerate.model.stored import NothingDrawn, explained, sizes_of
 from numerate.records import read_record, typed, write_record
+from numerate.rules.finding import Suggestion
+from numerate.rules.where import Where
 from numerate.runs.contents import DatasetPlace
 from numerate.runs.folder import CALIBRATION, CONFIG, NAMES, WEIGHTS, RunFolder
 from numerate.tensor_file import Sizes, load_tensors, read_header, refuse_misfits, save_tensors

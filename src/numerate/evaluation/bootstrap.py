@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerate.checking.distributions import largest_share
+from numerate.rules.distributions import largest_share
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

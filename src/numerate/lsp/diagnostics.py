@@ -5,12 +5,12 @@ from typing import Any
 
 from lsprotocol import types
 
-from numerate.checking.finding import Finding
-from numerate.checking.where import Where
 from numerate.lsp.positions import Encoding, Lines
 from numerate.lsp.proof import Proof
 from numerate.proofreading.fixing import fixes
 from numerate.proofreading.proofread_report import further, is_calibrated, suggestion_in_words
+from numerate.rules.finding import Finding
+from numerate.rules.where import Where
 
 SOURCE = "numerate"
 CERTAIN, LIKELY = 0.9, 0.5  # probabilities of an error, and of what may well be one

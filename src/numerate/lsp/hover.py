@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from numerate.checking.finding import Finding
 from numerate.lsp.diagnostics import range_of, said
 from numerate.lsp.positions import Encoding, Lines
 from numerate.lsp.proof import Proof
@@ -13,6 +12,7 @@ from numerate.model.numeral_distribution import NumeralDistribution
 from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.proofread_report import sureness
 from numerate.proofreading.selection import all_rules
+from numerate.rules.finding import Finding
 
 SHOWN = 5  # numerals of a distribution
 LEVEL = 0.9  # of the interval

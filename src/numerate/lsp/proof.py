@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from numerate.checking.where import Where
 from numerate.lsp.buffers import Buffer
 from numerate.proofreading.proofread import ProofreadDocument
+from numerate.rules.where import Where
 
 if TYPE_CHECKING:
     from numerate.lsp.remembering import RememberingModel

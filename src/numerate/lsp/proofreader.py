@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import recompute
 from numerate.configuration import Configuration, find_configuration
 from numerate.documents.document import Document
 from numerate.lsp.buffers import Buffer
@@ -36,6 +34,8 @@ from numerate.proofreading.witnesses import (
     looked_for,
     testimony_of,
 )
+from numerate.rules.reading import ReadDocument
+from numerate.rules.recompute import recompute
 from numerate.shipped.installed import is_shipped
 
 FOR_MODELS = 200_000  # characters of a text that models are shown

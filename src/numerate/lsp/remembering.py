@@ -11,7 +11,6 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from numerate.checking.where import Where
 from numerate.detector.scored import Scored, Told
 from numerate.detector.trained import Calibrations, Detector
 from numerate.documents.document import Document, Paragraph, Table
@@ -19,6 +18,7 @@ from numerate.lsp.second_looks import Places
 from numerate.plausibility.assessments import Assessment, Assessments, Glance
 from numerate.plausibility.domain import Comparison, Traits
 from numerate.proofreading.witnesses import DetectorLike, LanguageModel
+from numerate.rules.where import Where
 from numerate.sight.seen_numbers import SeenNumber, Source
 
 if TYPE_CHECKING:

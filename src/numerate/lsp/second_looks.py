@@ -8,9 +8,9 @@ seldom sure enough.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from numerate.checking.finding import Finding
 from numerate.proofreading.joining import Features, Joining
 from numerate.proofreading.witnesses import Suspicion, Testimony
+from numerate.rules.finding import Finding
 
 Places = dict[int, frozenset[tuple[int, int]]]
 """By paragraph: where numerals begin and end in it."""

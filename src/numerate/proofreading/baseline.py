@@ -14,11 +14,11 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any
 
-from numerate.checking.finding import Finding
-from numerate.checking.where import Where
 from numerate.errors import NumerateError, counted
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.records import Shape, read_record
+from numerate.rules.finding import Finding
+from numerate.rules.where import Where
 from numerate.storage import write
 
 AROUND = 5  # words on either side

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from numerate.checking.finding import Finding
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import finding_record
+from numerate.rules.finding import Finding
 
 COLUMNS: dict[str, type] = {
     "file": str,

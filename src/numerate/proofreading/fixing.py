@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from numerate.atomic import write_file
-from numerate.checking.finding import Finding
-from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import recompute
-from numerate.checking.where import Where
 from numerate.documents import read_again
 from numerate.documents.reader import OLDER, UTF_16
 from numerate.documents.table_file import DELIMITERS
 from numerate.documents.tex.tex_inputs import declared_codec
 from numerate.errors import FailureError, NumerateError, printable
 from numerate.proofreading.proofread import ProofreadDocument
+from numerate.rules.finding import Finding
+from numerate.rules.reading import ReadDocument
+from numerate.rules.recompute import recompute
+from numerate.rules.where import Where
 
 Ask = Callable[[str], str]
 _MARKED = {b"\xef\xbb\xbf": "utf-8", UTF_16[0]: "utf-16-le", UTF_16[1]: "utf-16-be"}

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from numerate.checking.finding import Finding
-from numerate.checking.reading import ReadDocument
-from numerate.checking.rule import RULES
-from numerate.checking.where import Where
 from numerate.proofreading.joining import Features, features_of
 from numerate.proofreading.model_rules import DETECTED_CODE, UNLIKELY_CODE
 from numerate.proofreading.witnesses import Suspicion
+from numerate.rules.finding import Finding
+from numerate.rules.reading import ReadDocument
+from numerate.rules.rule import RULES
+from numerate.rules.where import Where
 
 Key = tuple[object, ...]
 

@@ -6,8 +6,6 @@ A finding and its numeral lead to each other; choosing one also shows the places
 from html import escape as escaped
 from importlib.resources import files
 
-from numerate.checking.finding import Finding
-from numerate.checking.where import Where
 from numerate.errors import counted
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
@@ -20,6 +18,8 @@ from numerate.proofreading.proofread_report import (
 )
 from numerate.proofreading.shown_text import HEADINGS, Block, Segment, ShownDocument
 from numerate.report.page import Section, escape, page
+from numerate.rules.finding import Finding
+from numerate.rules.where import Where
 
 
 def as_html(report: Report) -> str:

@@ -11,9 +11,6 @@ from itertools import zip_longest
 import numpy as np
 
 from numerate.backbones.tables_in_view import named_columns
-from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import recompute
-from numerate.checking.where import Where
 from numerate.detector.articles import Article, Errors, Selection
 from numerate.detector.beside import made_beside
 from numerate.detector.fitting import NumeralLogits, score
@@ -27,6 +24,9 @@ from numerate.plausibility.grid import Written
 from numerate.plausibility.passages import read_texts
 from numerate.proofreading.heard import Heard
 from numerate.proofreading.trial import Injected, Trial, cell_places, document_of, text_places
+from numerate.rules.reading import ReadDocument
+from numerate.rules.recompute import recompute
+from numerate.rules.where import Where
 
 Told = Callable[[str, int, int], None]
 """What is being done, how many steps of it are done, and how many there are."""

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from numerate.checking.reading import ReadDocument
-from numerate.checking.rule import Outcome, Rule
+from numerate.rules.reading import ReadDocument
+from numerate.rules.rule import Outcome, Rule
 
 DETECTED_CODE, UNLIKELY_CODE = "NUM800", "NUM900"
 

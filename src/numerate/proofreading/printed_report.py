@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.text import Text
 
 import numerate
-from numerate.checking.finding import Finding
 from numerate.errors import printable
 from numerate.notices import is_quiet
 from numerate.proofreading.findings_table import COLUMNS, finding_row
@@ -26,6 +25,7 @@ from numerate.proofreading.proofread_report import (
     signs_in,
     suggestion_in_words,
 )
+from numerate.rules.finding import Finding
 from numerate.tables import csv_text
 
 

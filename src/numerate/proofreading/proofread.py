@@ -5,10 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from numerate.checking.finding import Finding
-from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import Coverage, Failure, Recomputed, recompute
-from numerate.checking.where import Where
 from numerate.data_frames import arrow_table, pandas_table
 from numerate.detector.scored import Told
 from numerate.documents.document import Document, Table
@@ -18,6 +14,10 @@ from numerate.proofreading.joining import UNFITTED, Joining, probability
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.tested_numbers import NumberCoverage, tested_numbers
 from numerate.proofreading.witnesses import ALARMS, Model, Suspicion, Testimony, hear
+from numerate.rules.finding import Finding
+from numerate.rules.reading import ReadDocument
+from numerate.rules.recompute import Coverage, Failure, Recomputed, recompute
+from numerate.rules.where import Where
 
 if TYPE_CHECKING:
     from numerate.plausibility.domain import Fit

@@ -5,10 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numerate.checking.finding import UNLIKELY, Evidence, Finding
-from numerate.checking.reading import ReadDocument
-from numerate.checking.recompute import Coverage
-from numerate.checking.where import Where
 from numerate.documents.document import Document
 from numerate.documents.flow import CITE, MATH, REF
 from numerate.documents.source_map import name_in
@@ -17,6 +13,10 @@ from numerate.proofreading.baseline import fingerprint
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.tested_numbers import NumberCoverage
 from numerate.proofreading.witnesses import Suspicion
+from numerate.rules.finding import UNLIKELY, Evidence, Finding
+from numerate.rules.reading import ReadDocument
+from numerate.rules.recompute import Coverage
+from numerate.rules.where import Where
 
 SHOWN = 5  # numerals that are named in a line
 AS_SHOWN = {CITE: "[…]", REF: "…", MATH: "…"}  # to people

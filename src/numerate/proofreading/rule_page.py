@@ -7,9 +7,9 @@ from math import isnan
 from textwrap import indent
 from typing import Any
 
-from numerate.checking.rule import Rule
 from numerate.errors import NumerateError, check_choice
 from numerate.proofreading.selection import all_rules
+from numerate.rules.rule import Rule
 
 FORMATS = ("text", "json", "markdown")
 FAMILY = "NUM"  # that codes begin with

@@ -7,9 +7,6 @@ from typing import Any
 from urllib.parse import quote
 
 import numerate
-from numerate.checking.finding import RECOMPUTED, Finding
-from numerate.checking.rule import Rule
-from numerate.checking.where import Where
 from numerate.documents.document import Document
 from numerate.proofreading.baseline import fingerprint
 from numerate.proofreading.proofread import ProofreadDocument
@@ -23,6 +20,9 @@ from numerate.proofreading.proofread_report import (
 )
 from numerate.proofreading.rule_page import as_markdown
 from numerate.proofreading.selection import all_rules
+from numerate.rules.finding import RECOMPUTED, Finding
+from numerate.rules.rule import Rule
+from numerate.rules.where import Where
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SURE = 0.9  # from here on a finding is an error, below it a warning

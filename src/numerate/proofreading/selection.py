@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-import numerate.checking.rules  # noqa: F401 — registers them
-from numerate.checking.rule import RULES, Rule
+import numerate.rules.families  # noqa: F401 — registers them
 from numerate.errors import NumerateError
 from numerate.proofreading.model_rules import MODEL_RULES
+from numerate.rules.rule import RULES, Rule
 
 
 def all_rules() -> dict[str, Rule]:

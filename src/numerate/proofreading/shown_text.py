@@ -9,10 +9,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from numerate.checking.where import Where
 from numerate.documents.markdown.markdown_code import stretch_at
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import for_people
+from numerate.rules.where import Where
 
 MOST_TEXT = 400_000  # characters that are shown whole; of a longer text, where findings are
 HEADINGS = {"#" * level for level in range(1, 7)}

@@ -9,14 +9,14 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from numerate.checking.finding import Finding
-from numerate.checking.rule import RULES
 from numerate.documents.document import Document
 from numerate.documents.source_map import name_in
 from numerate.proofreading.comments import comments
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.proofread import ProofreadDocument, Said
 from numerate.proofreading.selection import all_rules, codes_like, split_codes
+from numerate.rules.finding import Finding
+from numerate.rules.rule import RULES
 
 _SAID = re.compile(r"numerate:[ \t]*ignore(?![\w-])(?:[ \t]*\[([^\]\n]{0,200})\])?", re.IGNORECASE)
 _WORD = re.compile(r"[^\s%#*{}()<>!.;:,/\\-]")  # or anything but marks

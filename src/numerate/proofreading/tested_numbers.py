@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from numerate.checking.numbers import Number
-from numerate.checking.percentage import is_year
-from numerate.checking.reading import Piece, ReadDocument
-from numerate.checking.recompute import Recomputed
-from numerate.checking.where import Where
 from numerate.errors import counted
+from numerate.rules.numbers import Number
+from numerate.rules.percentage import is_year
+from numerate.rules.reading import Piece, ReadDocument
+from numerate.rules.recompute import Recomputed
+from numerate.rules.where import Where
 
 IN_NAMES = "in addresses, names or powers of ten"
 LIKE_YEARS = "written like a year"

@@ -3,12 +3,12 @@ right."""
 
 from dataclasses import replace
 
-from numerate.checking.finding import Finding
 from numerate.configuration import Configuration
 from numerate.numeral import normalise
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import is_calibrated
+from numerate.rules.finding import Finding
 
 
 def without_ignored(proof: ProofreadDocument, project: Configuration) -> ProofreadDocument:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from numerate.checking.where import Where
 from numerate.corpus.dataset import Dataset, some_paragraphs
 from numerate.detector.articles import Article, Errors, articles_of, labels, numerals_of
 from numerate.detector.channel import Channel, InSight, Place
@@ -17,6 +16,7 @@ from numerate.detector.edits import Edit
 from numerate.detector.kinds_of_error import HELD_OUT, KINDS, TRAINED
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import DatasetError
+from numerate.rules.where import Where
 
 POINT = "point dropped or added"
 TABLE_CELL = "table cell"

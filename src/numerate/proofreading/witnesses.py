@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from numerate.checking.finding import DETECTED, UNLIKELY, Evidence, Suggestion
-from numerate.checking.numbers import numbers_in
-from numerate.checking.reading import ReadDocument
-from numerate.checking.where import Where
 from numerate.detector.scored import Scored, Told
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
 from numerate.proofreading.model_rules import DETECTED_CODE, MODEL_RULES, UNLIKELY_CODE
+from numerate.rules.finding import DETECTED, UNLIKELY, Evidence, Suggestion
+from numerate.rules.numbers import numbers_in
+from numerate.rules.reading import ReadDocument
+from numerate.rules.where import Where
 
 if TYPE_CHECKING:
     from numerate.plausibility.assessments import Assessments, Glance

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from numerate.checking.finding import Finding
-from numerate.checking.reading import ReadDocument
-from numerate.checking.where import Where
 from numerate.documents.document import Table
 from numerate.documents.text import read_text
 from numerate.errors import CalibrationError, NumerateError
@@ -28,6 +25,9 @@ from numerate.proofreading.proofread_report import (
 from numerate.proofreading.selection import all_rules, chosen_codes
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import DetectorLike, hear, testimony_of, usual_alarms
+from numerate.rules.finding import Finding
+from numerate.rules.reading import ReadDocument
+from numerate.rules.where import Where
 from numerate.server import messages
 from numerate.server.bars import linear_bars, log_bars
 

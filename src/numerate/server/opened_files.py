@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numerate.checking.where import Where
 from numerate.documents.document import Document, Table
 from numerate.documents.opened_file import opened_file
 from numerate.errors import DocumentError
@@ -20,6 +19,7 @@ from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.shown_text import Block, Segment, ShownDocument
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import ALARMS, Model, looked_for, usual_alarms
+from numerate.rules.where import Where
 from numerate.server.answers import found_record
 from numerate.server.file_messages import FileAnswer
 from numerate.server.limits import Limits
