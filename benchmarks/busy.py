@@ -33,15 +33,15 @@ def tokens_per_second(dataset: Path, model: str, seconds: float) -> float:
     import torch
     from accelerate import Accelerator
 
-    from numerate.batching import load_corpora
-    from numerate.corpus.dataset import Dataset
-    from numerate.heads.registry import head_class
-    from numerate.model.config import ModelConfig
-    from numerate.model.opening import from_scratch
-    from numerate.training.loop import Trainer
-    from numerate.training.options import TrainingOptions
-    from numerate.training.run import training_numerals
-    from numerate.vocabulary import Vocabulary
+    from numerate.lm.data.batching import load_corpora
+    from numerate.lm.data.dataset import Dataset
+    from numerate.lm.heads.registry import head_class
+    from numerate.lm.model.config import ModelConfig
+    from numerate.lm.model.opening import from_scratch
+    from numerate.lm.train.loop import Trainer
+    from numerate.lm.train.options import TrainingOptions
+    from numerate.lm.train.run import training_numerals
+    from numerate.text.vocabulary import Vocabulary
 
     opened = Dataset.open(dataset)
     encoded = opened.split("train").encode()

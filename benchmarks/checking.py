@@ -22,17 +22,17 @@ from pathlib import Path
 import torch
 
 import numerate
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.tokenizer import tokenize
-from numerate.model.numeral_lm import NumeralLM
-from numerate.runs.folder import CONFIG, read_json
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.model.numeral_lm import NumeralLM
+from numerate.lm.model.run_folder import CONFIG, read_json
+from numerate.text.tokenizer import tokenize
 
 MOST_CHECKING, MOST_LOADING = 0.5, 2.0  # seconds
 ALARMS = (0.01, 0.1)  # the usual, and so many that there is something to look at closely
 LOAD = """
 import sys, time
 start = time.perf_counter()
-import numerate.plausibility.load, torch
+import numerate.lm.model.load, torch
 torch.set_num_threads(1)
 imported = time.perf_counter()
 numerate.load(sys.argv[1]).calibration

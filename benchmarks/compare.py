@@ -29,7 +29,6 @@ import numpy as np
 from numerate.comparing.compare import ALARMS, UNSUPPORTED, judged, limit_of
 from numerate.comparing.mentions import mentions
 from numerate.comparing.support import FEATURES, KINDS, Sources, Support
-from numerate.corpus.tokenizer import tokenize
 from numerate.detector.channel import CellNumbers, Channel, InSight
 from numerate.detector.edits import apply
 from numerate.detector.kinds_of_error import KINDS as ERRORS
@@ -38,6 +37,7 @@ from numerate.documents.document import Paragraph, Table
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.rules.reading import ReadDocument
+from numerate.text.tokenizer import tokenize
 
 COUNTS = {
     "abstract": 0.1,

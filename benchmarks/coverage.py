@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 from scipy import stats
 
-from numerate.evaluation.bootstrap import bootstrap_mean, bootstrap_median
+from numerate.lm.evaluate.bootstrap import bootstrap_mean, bootstrap_median
 
 METHODS = ("percentile", "BCa", "bootstrap-t", "median")
 SAMPLES = 1000

@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 import numerate
-from numerate.corpus.dataset import Dataset
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.model.numeral_lm import NumeralLM
 
 LENGTHS = (40, 100, 250, None)  # words from the beginning; None: all
 MOST = 500  # documents of a dataset

@@ -28,15 +28,15 @@ from pathlib import Path
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.integrity import read_batches
-from numerate.corpus.table_rows import row_lines, without_row
 from numerate.documents.document import Table
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.data.integrity import read_batches
+from numerate.lm.data.table_rows import row_lines, without_row
+from numerate.lm.model.filling import Question, answers
+from numerate.lm.model.load import load
+from numerate.lm.model.run_folder import RunFolder
 from numerate.numeral import Numeral
-from numerate.plausibility.filling import Question, answers
-from numerate.plausibility.load import load
-from numerate.runs.folder import RunFolder
-from numerate.sight.table_numbers import CellTexts
+from numerate.text.table_numbers import CellTexts
 
 SMALLEST = 1e-4  # where logarithms begin
 

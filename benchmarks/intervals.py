@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 import numerate
-from numerate.batching import Corpus, load_corpora
-from numerate.corpus.dataset import Dataset, some_paragraphs
-from numerate.evaluation.bootstrap import bootstrap_mean
-from numerate.model.candidate_line import CandidateLine
-from numerate.model.conformal import ConformalIntervals
-from numerate.model.known_places import fit_intervals
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.data.batching import Corpus, load_corpora
+from numerate.lm.data.dataset import Dataset, some_paragraphs
+from numerate.lm.evaluate.bootstrap import bootstrap_mean
+from numerate.lm.model.candidate_line import CandidateLine
+from numerate.lm.model.conformal import ConformalIntervals
+from numerate.lm.model.known_places import fit_intervals
+from numerate.lm.model.numeral_lm import NumeralLM
 
 LEVELS = (0.5, 0.9)
 PARAGRAPHS, AT_ONCE = 600, 50

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from numerate.heads.mixture_fit import fit_granularities, fit_mixture, percentile_start
+from numerate.lm.heads.mixture_fit import fit_granularities, fit_mixture, percentile_start
 
 NUMBERS, COMPONENTS, ITERATIONS = 160_000, 128, 5
 

@@ -24,17 +24,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.batching import load_corpora
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.prepare import prepare
-from numerate.model.candidates import candidate_numerals
-from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.language_model import PretrainedLM, read_paragraphs
-from numerate.pretrained.layout import Paragraph
-from numerate.training.options import TrainingOptions
-from numerate.training.over_backbone import BackboneChoice
-from numerate.training.run import train
-from numerate.vocabulary import Vocabulary
+from numerate.lm.backbones.pretrained.backbone import open_backbone
+from numerate.lm.backbones.pretrained.language_model import PretrainedLM, read_paragraphs
+from numerate.lm.backbones.pretrained.layout import Paragraph
+from numerate.lm.data.batching import load_corpora
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.data.prepare import prepare
+from numerate.lm.model.candidates import candidate_numerals
+from numerate.lm.train.options import TrainingOptions
+from numerate.lm.train.over_backbone import BackboneChoice
+from numerate.lm.train.run import train
+from numerate.text.vocabulary import Vocabulary
 
 LEAST_RATIO = 0.9
 LEAST_SPEED = 20_000  # tokens of a paragraph, words included, a second

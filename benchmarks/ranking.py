@@ -21,16 +21,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.batching import Corpus, bucketed_batches, load_corpora
-from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.evaluation.score import rank_tables
-from numerate.heads.base import Context, NumeralHead
-from numerate.heads.combination import CombinationHead
-from numerate.model.candidates import candidate_numerals
-from numerate.model.numeral_lm import TABLE_ROWS, NumeralLM
-from numerate.model.opening import open_stored
-from numerate.numeral_table import NumeralTable
-from numerate.runs.folder import CONFIG, read_json
+from numerate.lm.data.batching import Corpus, bucketed_batches, load_corpora
+from numerate.lm.data.dataset import SPLITS, Dataset
+from numerate.lm.data.numeral_table import NumeralTable
+from numerate.lm.evaluate.score import rank_tables
+from numerate.lm.heads.base import Context, NumeralHead
+from numerate.lm.heads.combination import CombinationHead
+from numerate.lm.model.candidates import candidate_numerals
+from numerate.lm.model.numeral_lm import TABLE_ROWS, NumeralLM
+from numerate.lm.model.opening import open_stored
+from numerate.lm.model.run_folder import CONFIG, read_json
 
 LEAST_RATIO = 4
 TOLERANCE = 1e-4  # nats: float32 over the digits of a numeral

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numerate.evaluation.crossed import OverSeeds, against_best
-from numerate.evaluation.observed import by_document
+from numerate.lm.evaluate.crossed import OverSeeds, against_best
+from numerate.lm.evaluate.observed import by_document
 from numerate.tables import LOW
 
 DOCUMENTS, OF_BOTH = 200, 0.5  # standard deviations are in units of that between documents

@@ -36,9 +36,9 @@ import httpx
 import numpy as np
 from mixed_load import long_life
 
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.tokenizer import tokenize
-from numerate.runs.folder import CONFIG, read_json
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.model.run_folder import CONFIG, read_json
+from numerate.text.tokenizer import tokenize
 
 LIMIT = 0.5  # seconds, 99th percentile
 SILENT = 505  # connections that send nothing

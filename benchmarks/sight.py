@@ -22,15 +22,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.corpus.dataset import Dataset, some_paragraphs
-from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.language_model import (
+from numerate.lm.backbones.pretrained.backbone import open_backbone
+from numerate.lm.backbones.pretrained.language_model import (
     PretrainedLM,
     prefixes_of,
     read_paragraphs,
 )
-from numerate.pretrained.layout import Plan
-from numerate.pretrained.memory_room import PADDING, PREFIX_TOKENS, in_batches, room
+from numerate.lm.backbones.pretrained.layout import Plan
+from numerate.lm.backbones.pretrained.memory_room import PADDING, PREFIX_TOKENS, in_batches, room
+from numerate.lm.data.dataset import Dataset, some_paragraphs
 
 LEAST_RATIO = 0.7
 

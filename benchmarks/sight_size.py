@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from numerate.corpus.dataset import SPLITS, Dataset
+from numerate.lm.data.dataset import SPLITS, Dataset
 
 TOKENS = {"tokens", "starts", "ends", "numerals"}
 

@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 
 import numerate
-from numerate.corpus.dataset import Dataset
-from numerate.evaluation.detection import area_under_roc, threshold_of
-from numerate.model.numeral_lm import NumeralLM, TextReading
-from numerate.numeral_table import NumeralTable
-from numerate.plausibility.assess import Strangeness, first_sight, log_odds, log_probs_of
-from numerate.plausibility.grid import Grid, Written
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.data.numeral_table import NumeralTable
+from numerate.lm.evaluate.detection import area_under_roc, threshold_of
+from numerate.lm.model.assess import Strangeness, first_sight, log_odds, log_probs_of
+from numerate.lm.model.grid import Grid, Written
+from numerate.lm.model.numeral_lm import NumeralLM, TextReading
+from numerate.lm.model.run_folder import CONFIG, read_json
 from numerate.proofreading.judges import Oddness, Score, score_in_place
 from numerate.proofreading.trial import Trial
-from numerate.runs.folder import CONFIG, read_json
 
 LN10 = np.log(10)
 Statistic = Callable[[Grid, Written, np.ndarray], np.ndarray]  # from log-probabilities too: [E]

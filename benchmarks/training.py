@@ -33,16 +33,16 @@ from accelerate import Accelerator
 from torch import nn
 
 import numerate
-from numerate.batching import Corpus, bucketed_batches, load_corpora
-from numerate.corpus.dataset import Dataset
-from numerate.heads.base import HeadOptions
-from numerate.heads.registry import head_class, paper_heads
-from numerate.model.config import NETWORKS, ModelConfig, NetworkConfig
-from numerate.model.opening import from_scratch
-from numerate.training.loop import Trainer
-from numerate.training.options import OF_BACKBONE, TrainingOptions
-from numerate.training.run import training_numerals
-from numerate.vocabulary import Vocabulary
+from numerate.lm.data.batching import Corpus, bucketed_batches, load_corpora
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.heads.base import HeadOptions
+from numerate.lm.heads.registry import head_class, paper_heads
+from numerate.lm.model.config import NETWORKS, ModelConfig, NetworkConfig
+from numerate.lm.model.opening import from_scratch
+from numerate.lm.train.loop import Trainer
+from numerate.lm.train.options import OF_BACKBONE, TrainingOptions
+from numerate.lm.train.run import training_numerals
+from numerate.text.vocabulary import Vocabulary
 
 
 class BareModel(nn.Module):

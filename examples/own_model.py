@@ -3,7 +3,8 @@
 import torch
 from torch import nn
 
-from numerate import NumeralDistribution, heads
+from numerate import NumeralDistribution
+from numerate.lm import heads
 
 torch.manual_seed(1)
 heights = 1.5 + 0.5 * torch.rand(512)

@@ -3,7 +3,7 @@
     python models/build.py rct-jats.tar.xz elife-jats.tar.xz --work build
     python models/build.py --dataset data/articles --work build
 
-Writes src/numerate/shipped/articles. What is done is kept in --work and not done again; the
+Writes src/numerate/lm/model/shipped/articles. What is done is kept in --work and not done again; the
 language model and the detector are trained side by side. Meant for a GPU; --tiny makes everything
 small, to try the script.
 """
@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from numerate.corpus.dataset import Dataset
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.model.shipped.card import Corpus, Figure
+from numerate.lm.model.shipped.pack import About, pack
 from numerate.proofreading.trial import TABLE_CELL
-from numerate.shipped.card import Corpus, Figure
-from numerate.shipped.pack import About, pack
 
 SHIPPED = Path(__file__).parents[1] / "src" / "numerate" / "shipped"
 SOURCES = {

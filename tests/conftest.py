@@ -16,17 +16,17 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.trials import write_trials
 
 import numerate
-from numerate.corpus.prepare import prepare
-from numerate.detector.fitting import FittingOptions
 from numerate.detector.small import SmallOptions
-from numerate.detector.train_detector import train_detector
-from numerate.heads.base import NextNumeral
-from numerate.heads.registry import paper_heads
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.data.prepare import prepare
+from numerate.lm.heads.base import NextNumeral
+from numerate.lm.heads.registry import paper_heads
+from numerate.lm.model.numeral_lm import NumeralLM
+from numerate.lm.train.detector_fitting import FittingOptions
+from numerate.lm.train.options import TrainingOptions
+from numerate.lm.train.run import train
+from numerate.lm.train.train_detector import train_detector
 from numerate.notices import Loudness, set_loudness
 from numerate.numeral import is_numeral
-from numerate.training.options import TrainingOptions
-from numerate.training.run import train
 
 # A busy machine is not an error.
 settings.register_profile("numerate", deadline=None, derandomize=True)
@@ -55,7 +55,7 @@ def no_rule_fails() -> Iterator[None]:
 def few_documents_suffice() -> Iterator[None]:
     """Dev splits of tests are small: intervals are calibrated on them all the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("numerate.model.conformal.DOCUMENTS", 1)
+        patch.setattr("numerate.lm.model.conformal.DOCUMENTS", 1)
         yield
 
 

@@ -118,11 +118,11 @@ NAMED = {
     "cli/learning.py": {"combination"},  # what is trained unless told
     "comparing/ways.py": {"flow"},  # an operation
     "documents/tex/tex_quantities.py": {"lm"},  # lumen
-    "sight/operations.py": {"flow"},
-    "training/run.py": {"combination"},
-    "model/opening.py": {"lm"},  # what a pretrained model as it comes is called
-    "reproduce/suites.py": {"combination", "grounded", "lm"},  # what is compared with what
-    "model/stored.py": {"combination", "d-rnn", "h-softmax", "lm", "mog"},  # of version 1
+    "lm/data/sight/operations.py": {"flow"},
+    "lm/train/run.py": {"combination"},
+    "lm/model/opening.py": {"lm"},  # what a pretrained model as it comes is called
+    "lm/reproduce/suites.py": {"combination", "grounded", "lm"},  # what is compared with what
+    "lm/model/stored.py": {"combination", "d-rnn", "h-softmax", "lm", "mog"},  # of version 1
 }
 
 
@@ -167,7 +167,7 @@ def test_nothing_is_fetched_and_nothing_foreign_is_executed() -> None:
                 if name.split(".")[0] in CLIENTS | PROGRAMS or name.startswith("urllib.request"):
                     found.add((module, name))
     assert found == {
-        ("reproduce/children.py", "subprocess"),
+        ("lm/reproduce/children.py", "subprocess"),
         ("engines/ray_engine.py", "create_connection"),
     }
 

@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_command import numerate
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -7,7 +7,7 @@ import pytest
 from numerate.cli.chosen import here, run_and_rest
 from numerate.configuration import PRETRAINED, Configuration, find_configuration
 from numerate.errors import NumerateError
-from numerate.pretrained.backbone import PREFIX
+from numerate.lm.backbones.pretrained.backbone import PREFIX
 
 WHOLE = """
 model = ["runs/mine", "hf:models/m"]

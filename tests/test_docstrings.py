@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import numerate
-from numerate.training.options import TrainingOptions
+from numerate.lm.train.options import TrainingOptions
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = [
@@ -104,7 +104,7 @@ def test_dir_shows_the_public_names_alone(package: str) -> None:
     """Also after sub-modules were imported and names were used."""
     program = f"""
 import {package} as package
-import numerate.testing, numerate.evaluation.evaluate, numerate.heads.mixture
+import numerate.lm.heads.testing, numerate.lm.evaluate.evaluate, numerate.lm.heads.mixture
 for name in package.__all__:
     getattr(package, name)
 shown = dir(package)

@@ -13,16 +13,16 @@ from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
 import pytest
-from tests.pretrained.conftest import save
+from tests.lm.backbones.pretrained.conftest import save
 
-from numerate.analysis import inspect
-from numerate.analysis.inspected_run import Run
-from numerate.analysis.training_curves import training_curves
 from numerate.cli import main
-from numerate.corpus.prepare import prepare
-from numerate.report.exhibit import Exhibit
-from numerate.reproduce.children import Children
-from numerate.reproduce.choices import Task
+from numerate.lm.data.prepare import prepare
+from numerate.lm.inspect import inspect
+from numerate.lm.inspect.exhibit import Exhibit
+from numerate.lm.inspect.inspected_run import Run
+from numerate.lm.inspect.training_curves import training_curves
+from numerate.lm.reproduce.children import Children
+from numerate.lm.reproduce.choices import Task
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

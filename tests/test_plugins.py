@@ -76,7 +76,7 @@ def test_ours_are_found_where_nothing_is_installed() -> None:
     code = (
         "import json, sys; sys.path[:] = [p for p in sys.path if 'site-packages' not in p];"
         "from numerate.plugins import READERS, names; print(json.dumps(names(READERS)));"
-        "assert 'lxml' not in sys.modules and 'numerate.corpus' not in sys.modules"
+        "assert 'lxml' not in sys.modules and 'numerate.lm.data' not in sys.modules"
     )
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
     result = subprocess.run(

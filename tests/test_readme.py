@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from numerate.cli import app
-from numerate.training.options import OF_BACKBONE
+from numerate.lm.train.options import OF_BACKBONE
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate as command
+from tests.lm.model.plausibility.test_command import numerate as command
 from tests.strangers import bytes_below
 from tests.trials import write_trials
 
 import numerate
 import numerate.cli
-from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
 from numerate.folder_kind import temporary_name
-from numerate.shipped.pack import About, pack
+from numerate.lm.data.prepare import prepare
+from numerate.lm.model.shipped.pack import About, pack
 
 HIDDEN = (
     ".own.old-abc123",

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
-from numerate.reproduce.choices import Plan
+from numerate.lm.data.prepare import prepare
+from numerate.lm.reproduce.choices import Plan
 from numerate.threads import use_threads, wait_asleep
 
 POLICY, SPINS, COUNT = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMP_NUM_THREADS"

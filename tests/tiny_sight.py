@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from numerate.numeral_table import NumeralTable
-from numerate.sight.columns import SightColumns, join_words
-from numerate.sight.corpus_sight import CorpusSight, OwnTokens
-from numerate.vocabulary import Vocabulary
+from numerate.lm.data.numeral_table import NumeralTable
+from numerate.lm.data.sight.corpus_sight import CorpusSight, OwnTokens
+from numerate.text.columns import SightColumns, join_words
+from numerate.text.vocabulary import Vocabulary
 
 WORDS = ("<unk>", "<eos>", "age", "weight", "placebo", "drug", "was", "and")
 ROWS = [["51.25", "49"], ["80.0", "12"], ["0", "3.14159"]]

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fuzzing.kind import Setting
-from numerate.corpus.sources import Source
 from numerate.documents.reader import Unit
+from numerate.documents.sources import Source
 from numerate.errors import DocumentError
 
 NAMES = [f"{'long/' * (40 * (n % 5 == 0))}{n:02d}.txt{'.gz' * (n % 4 == 0)}" for n in range(12)]

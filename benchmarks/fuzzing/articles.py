@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fuzzing.kind import Setting
-from numerate.corpus.sources import Source
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents import documents, reader_of
 from numerate.documents.reader import Unit
+from numerate.documents.sources import Source
 from numerate.errors import DocumentError
-from numerate.sight.table_numbers import columns_of_texts
+from numerate.text.table_numbers import columns_of_texts
+from numerate.text.tokenizer import tokenize
 
 SAMPLE = Path(__file__).parents[2] / "tests" / "data" / "latexml"
 MAX_ARTICLE = 400_000  # bytes; larger ones only cost time

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from fuzzing.archives import append, cut, delete_span, flip_bits, overwrite, repeat_span
 from fuzzing.articles import SAMPLE
 from fuzzing.kind import Setting
-from numerate.corpus.dataset import MANIFEST, SPLITS, Dataset
-from numerate.corpus.describe import describe
-from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
+from numerate.lm.data.dataset import MANIFEST, SPLITS, Dataset
+from numerate.lm.data.describe import describe
+from numerate.lm.data.prepare import prepare
 
 Damage = Callable[[Path, random.Random], None]
 

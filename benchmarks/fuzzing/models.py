@@ -9,7 +9,7 @@ from pathlib import Path
 from fuzzing.datasets import damage_bytes, replace_file
 from fuzzing.kind import Setting
 from fuzzing.records import change_record, spoil
-from numerate.pretrained.backbone import open_backbone
+from numerate.lm.backbones.pretrained.backbone import open_backbone
 
 HOSTILE = (
     {"_attn_implementation": "somebody/kernel"},
@@ -36,7 +36,7 @@ class Models:
 
     def __init__(self, setting: Setting) -> None:
         sys.path.insert(0, str(Path(__file__).parents[2]))
-        from tests.pretrained.conftest import save
+        from tests.lm.backbones.pretrained.conftest import save
 
         self._model = save(setting.workspace / "model", "single")
 

@@ -10,16 +10,16 @@ from pathlib import Path
 from fuzzing.datasets import damage_bytes, replace_file
 from fuzzing.kind import Setting
 from fuzzing.records import change_record, spoil
-from numerate.analysis.runs import open_runs
-from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
-from numerate.evaluation.evaluate import evaluate
-from numerate.evaluation.remembered import read_evaluation
-from numerate.evaluation.result_tables import result_tables
-from numerate.plausibility.load import load
-from numerate.runs.folder import RunFolder
-from numerate.training.options import TrainingOptions
-from numerate.training.run import train
+from numerate.lm.data.prepare import prepare
+from numerate.lm.evaluate.evaluate import evaluate
+from numerate.lm.evaluate.remembered import read_evaluation
+from numerate.lm.evaluate.result_tables import result_tables
+from numerate.lm.inspect.runs import open_runs
+from numerate.lm.model.load import load
+from numerate.lm.model.run_folder import RunFolder
+from numerate.lm.train.options import TrainingOptions
+from numerate.lm.train.run import train
 
 TEXT = "The ejection fraction is 55 % and the volume 143.5 ml."
 MODELS = ("mog", "h-softmax+rnn")

@@ -6,7 +6,7 @@ from pathlib import Path
 from fuzzing.articles import damaged
 from fuzzing.kind import Setting
 from numerate.documents.table_file import read_tables
-from numerate.sight.table_numbers import columns_of_texts, numbers_of
+from numerate.text.table_numbers import columns_of_texts, numbers_of
 
 FILES = {
     "ages.csv": 'Group,"Age, years",n\nPlacebo,49 (19–87),"1,204"\nDrug,51 ± 3*,48\n' * 20,

@@ -14,8 +14,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from numerate.console import print_description
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.describe import describe
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.data.describe import describe
 
 WIDTH = 92
 

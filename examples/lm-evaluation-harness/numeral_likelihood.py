@@ -11,15 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from numerate.corpus.dataset import Dataset, order_of_sampling
 from numerate.errors import BackboneError, NumerateError, check_choice
-from numerate.evaluation.central_intervals import LEVELS
-from numerate.model.candidate_line import CandidateLine, scaled
-from numerate.pretrained.language_model import WRITTEN, read_paragraphs, sources_in_view
-from numerate.pretrained.layout import as_spelled
-from numerate.pretrained.written_tables import Prefixes, TableWriter
+from numerate.lm.backbones.pretrained.language_model import (
+    WRITTEN,
+    read_paragraphs,
+    sources_in_view,
+)
+from numerate.lm.backbones.pretrained.layout import as_spelled
+from numerate.lm.backbones.pretrained.written_tables import Prefixes, TableWriter
+from numerate.lm.backbones.spelling.written import goes_on, written_forms
+from numerate.lm.data.dataset import Dataset, order_of_sampling
+from numerate.lm.evaluate.central_intervals import LEVELS
+from numerate.lm.model.candidate_line import CandidateLine, scaled
 from numerate.records import misfit
-from numerate.spelling.written import goes_on, written_forms
 
 ROOM = 6000  # characters of tables before a paragraph
 DIGITS = "0123456789"

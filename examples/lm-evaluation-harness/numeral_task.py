@@ -11,11 +11,11 @@ from lm_eval.api.metrics import mean, perplexity
 from lm_eval.api.task import Task, TaskConfig
 from lm_eval.filters import build_filter_ensemble
 
-from numerate.batching import load_corpora
-from numerate.corpus.dataset import Dataset
-from numerate.evaluation.central_intervals import LEVELS
-from numerate.model.candidates import percentile_numerals
-from numerate.vocabulary import Vocabulary
+from numerate.lm.data.batching import load_corpora
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.evaluate.central_intervals import LEVELS
+from numerate.lm.model.candidates import percentile_numerals
+from numerate.text.vocabulary import Vocabulary
 
 sys.path.append(str(Path(__file__).parent))  # the harness loads this file by its place
 from numeral_likelihood import Choice, coverage, forms_of, log_prob, places, texts_asked

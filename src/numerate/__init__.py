@@ -17,17 +17,17 @@ from numerate.lazily import lazily
 from numerate.threads import wait_asleep
 
 if TYPE_CHECKING:
-    from numerate import heads
     from numerate.auditing.audit import audit
     from numerate.comparing.compare import compare
-    from numerate.corpus.prepare import prepare
     from numerate.documents.table_file import read_tables
-    from numerate.evaluation.evaluate import evaluate
-    from numerate.model.numeral_distribution import NumeralDistribution
-    from numerate.model.numeral_lm import NumeralLM
-    from numerate.plausibility.load import load
+    from numerate.lm import heads
+    from numerate.lm.data.prepare import prepare
+    from numerate.lm.evaluate.evaluate import evaluate
+    from numerate.lm.model.load import load
+    from numerate.lm.model.numeral_distribution import NumeralDistribution
+    from numerate.lm.model.numeral_lm import NumeralLM
+    from numerate.lm.train.run import train
     from numerate.proofreading.check import check
-    from numerate.training.run import train
 
 __version__ = "0.5.0"
 __all__ = [
@@ -49,16 +49,16 @@ wait_asleep()  # before anything loads torch
 __getattr__, __dir__ = lazily(
     "numerate",
     {
-        "NumeralDistribution": "numerate.model.numeral_distribution",
-        "NumeralLM": "numerate.model.numeral_lm",
+        "NumeralDistribution": "numerate.lm.model.numeral_distribution",
+        "NumeralLM": "numerate.lm.model.numeral_lm",
         "audit": "numerate.auditing.audit",
         "check": "numerate.proofreading.check",
         "compare": "numerate.comparing.compare",
-        "evaluate": "numerate.evaluation.evaluate",
-        "heads": "numerate.heads",
-        "load": "numerate.plausibility.load",
-        "prepare": "numerate.corpus.prepare",
+        "evaluate": "numerate.lm.evaluate.evaluate",
+        "heads": "numerate.lm.heads",
+        "load": "numerate.lm.model.load",
+        "prepare": "numerate.lm.data.prepare",
         "read_tables": "numerate.documents.table_file",
-        "train": "numerate.training.run",
+        "train": "numerate.lm.train.run",
     },
 )

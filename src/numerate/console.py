@@ -9,12 +9,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
-from numerate.corpus.dataset import MANIFEST, SPLITS, Dataset
-from numerate.corpus.describe import Description, description_rows, tables_in_words
-from numerate.corpus.prepare import prepare
-from numerate.corpus.sources import Progress as SourceProgress
+from numerate.documents.sources import Progress as SourceProgress
 from numerate.engines import RAY
 from numerate.errors import DocumentError, printable
+from numerate.lm.data.dataset import MANIFEST, SPLITS, Dataset
+from numerate.lm.data.describe import Description, description_rows, tables_in_words
+from numerate.lm.data.prepare import prepare
 from numerate.notices import notice_console, plain_console, say
 from numerate.places import as_place, join
 from numerate.threads import cores

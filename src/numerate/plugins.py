@@ -13,7 +13,7 @@ from typing import Any
 
 from numerate.errors import NumerateError, check_choice, one_line
 
-HEADS, READERS, MODELS = "numerate.heads", "numerate.readers", "numerate.models"
+HEADS, READERS, MODELS = "numerate.lm.heads", "numerate.readers", "numerate.models"
 _OWN = "numerate"
 _CHECKOUT = Path(__file__).parents[2] / "pyproject.toml"
 

@@ -22,7 +22,7 @@ from tests.auditing.corpora import (
     write_notes,
 )
 from tests.documents.written_pdf import Page, pdf
-from tests.plausibility.test_command import numerate as command
+from tests.lm.model.plausibility.test_command import numerate as command
 from tests.processes import copy_of_this_process
 
 import numerate

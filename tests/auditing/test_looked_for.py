@@ -12,8 +12,8 @@ from numerate.auditing.auditor import auditor
 from numerate.auditing.looked_for import LookedFor
 from numerate.auditing.pieces import Piece
 from numerate.errors import NumerateError
+from numerate.lm.model.run_folder import CALIBRATION, CONFIG, OBSERVED, WEIGHTS, calibration_file
 from numerate.proofreading.wanted import Wanted
-from numerate.runs.folder import CALIBRATION, CONFIG, OBSERVED, WEIGHTS, calibration_file
 
 
 def looked_for(reference: object) -> LookedFor:

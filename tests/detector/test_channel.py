@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerate.corpus.rules import ReadingRules
-from numerate.corpus.tokenizer import tokenize
 from numerate.detector.channel import CellNumbers, Channel, InSight, Place
 from numerate.detector.edits import Edit, apply, apply_to_table
 from numerate.detector.habits import Habits
@@ -28,7 +26,9 @@ from numerate.detector.kinds_of_error import (
 )
 from numerate.documents.document import Table
 from numerate.errors import NumerateError
-from numerate.sight.table_numbers import numbers_of
+from numerate.text.reading_rules import ReadingRules
+from numerate.text.table_numbers import numbers_of
+from numerate.text.tokenizer import tokenize
 
 TABLE = Table(
     "t1",

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from tests.trials import TABLE, TEXT
 
 import numerate
-from numerate.corpus.dataset import Dataset
 from numerate.detector import trained
 from numerate.detector.articles import (
     LONGEST,
@@ -27,16 +26,17 @@ from numerate.detector.articles import (
     numerals_of,
 )
 from numerate.detector.evidence import EVIDENCE
-from numerate.detector.fitting import FittingOptions, draw_errors, score
 from numerate.detector.kinds_of_error import KINDS, TRAINED
 from numerate.detector.log_odds import LogOdds, fit_line
 from numerate.detector.scored import PRIOR
 from numerate.detector.small import SmallClassifier, SmallOptions
-from numerate.detector.train_detector import train_detector
 from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import NumerateError, RunError
-from numerate.vocabulary import Vocabulary
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.train.detector_fitting import FittingOptions, draw_errors, score
+from numerate.lm.train.train_detector import train_detector
+from numerate.text.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")

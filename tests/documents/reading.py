@@ -1,10 +1,10 @@
 """One document, read as `prepare` and `check` read it."""
 
-from numerate.corpus.keep import Keep
 from numerate.documents import documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
+from numerate.lm.data.keep import Keep
 
 
 def read_one(format: str, data: bytes, name: str, keep: Keep = Keep.ALL) -> Document:

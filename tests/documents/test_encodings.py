@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from numerate.cli import app
-from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.corpus.prepare import prepare
 from numerate.documents import read_file
 from numerate.documents.reader import Unit, decode_text
 from numerate.documents.table_file import read_tables
 from numerate.errors import DocumentError, FailureError
+from numerate.lm.data.dataset import SPLITS, Dataset
+from numerate.lm.data.prepare import prepare
 from numerate.proofreading import fixing
 from numerate.proofreading.fixing import Fix
 from numerate.proofreading.proofread import proofread

@@ -1,8 +1,8 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents.flow import CITE, MATH, REF, Flow
+from numerate.text.tokenizer import tokenize
 
 Piece = tuple[str, str]
 

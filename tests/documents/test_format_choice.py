@@ -18,9 +18,9 @@ from numerate import documents, plugins
 from numerate.documents import formats, read_file, reader_of
 from numerate.documents.document import Document
 from numerate.errors import DocumentError
-from numerate.heads.registry import head_names, members_with_sight, paper_heads, usual_members
+from numerate.lm.heads.registry import head_names, members_with_sight, paper_heads, usual_members
+from numerate.lm.model.shipped.installed import installed
 from numerate.plugins import HEADS, MODELS, READERS, names
-from numerate.shipped.installed import installed
 
 OWN = sorted(names(READERS))
 SHARING = ["jats", "latexml", "page"]  # readers that have a suffix in common

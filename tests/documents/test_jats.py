@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 from tests.documents.reading import read_one
 
-from numerate.corpus.keep import Keep
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents import documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
+from numerate.lm.data.keep import Keep
+from numerate.text.tokenizer import tokenize
 
 NAMESPACES = (
     'xmlns:m="http://www.w3.org/1998/Math/MathML" xmlns:xlink="http://www.w3.org/1999/xlink"'

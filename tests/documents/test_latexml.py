@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from tests.documents.reading import read_one
 from tests.processor import processor_seconds
 
-from numerate.corpus.keep import Keep
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents import documents
 from numerate.documents.document import Document, Table
 from numerate.documents.latexml import clean_tex
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
+from numerate.lm.data.keep import Keep
+from numerate.text.tokenizer import tokenize
 
 SAMPLES = Path(__file__).parents[1] / "data" / "latexml"
 FORMS = [".xml", ".html"]

@@ -9,11 +9,11 @@ import pytest
 from tests.packages import install
 
 import numerate as package
-from numerate.analysis.benford import count_digits_of
-from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.corpus.prepare import prepare
 from numerate.documents import read_file
 from numerate.errors import NumerateError
+from numerate.lm.data.dataset import SPLITS, Dataset
+from numerate.lm.data.prepare import prepare
+from numerate.lm.inspect.benford import count_digits_of
 from numerate.plugins import READERS, own_names
 
 SOURCE = Path(package.__file__).parents[1]
@@ -77,7 +77,7 @@ def folder(tmp_path: Path) -> Path:
 def test_it_is_prepared(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
-    monkeypatch.setattr("numerate.corpus.prepare.POOL_THRESHOLD", 100)
+    monkeypatch.setattr("numerate.lm.data.prepare.POOL_THRESHOLD", 100)
     manifest = prepare(folder, tmp_path / "out", processes=processes)
     assert manifest["counts"]["documents_read"] == 9
     dataset = Dataset.open(tmp_path / "out")

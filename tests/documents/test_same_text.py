@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerate.analysis.benford import count_digits_of
-from numerate.analysis.digit_laws import DigitShares
-from numerate.corpus.dataset import SPLITS, Dataset
-from numerate.corpus.extract import Rules, extract
-from numerate.corpus.keep import Keep
-from numerate.corpus.prepare import prepare
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents import read_file
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.text import read_text
-from numerate.plausibility.passages import read_passages
+from numerate.lm.data.dataset import SPLITS, Dataset
+from numerate.lm.data.extract import Rules, extract
+from numerate.lm.data.keep import Keep
+from numerate.lm.data.prepare import prepare
+from numerate.lm.inspect.benford import count_digits_of
+from numerate.lm.inspect.digit_laws import DigitShares
+from numerate.lm.model.passages import read_passages
+from numerate.text.tokenizer import tokenize
 
 SPACES = ["\n", "\r\n", "\n\n", "\r", "\t", "  ", " ", "\u00a0", "\u2009", "\u3000", "\f", "\v",
           "\x1c", "\x85", "\u2028"]  # fmt: skip

@@ -16,7 +16,7 @@ from numerate.documents.separated_source import SeparatedSource
 from numerate.documents.table_file import read_table_file, read_tables
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
-from numerate.sight.table_numbers import numbers_of
+from numerate.text.table_numbers import numbers_of
 
 
 def read(tmp_path: Path, name: str, content: str | bytes) -> list[Table]:

@@ -22,11 +22,11 @@ from tests.clusters import SmallCluster, cluster_of
 
 import numerate
 from numerate.atomic import InUseError, locked
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.prepare import prepare
-from numerate.corpus.sources import Source
+from numerate.documents.sources import Source
 from numerate.engines import engine, ray_engine
 from numerate.errors import FailureError, NumerateError, SourceError
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.data.prepare import prepare
 from numerate.notices import kept, say
 
 SMALL = 1500  # bytes a block
@@ -50,8 +50,8 @@ def cluster() -> Iterator[SmallCluster]:
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numerate.corpus.sources.SMALLEST_BLOCK", SMALL)
-    monkeypatch.setattr("numerate.corpus.sources.LARGEST_BLOCK", SMALL)
+    monkeypatch.setattr("numerate.documents.sources.SMALLEST_BLOCK", SMALL)
+    monkeypatch.setattr("numerate.documents.sources.LARGEST_BLOCK", SMALL)
 
 
 class Squares:
@@ -206,8 +206,8 @@ def test_nodes_that_die_at_random_change_no_byte(
 
 KILLED = """
 import os, signal, sys
-from numerate.corpus import sources
-from numerate.corpus.prepare import prepare
+from numerate.documents import sources
+from numerate.lm.data.prepare import prepare
 sources.SMALLEST_BLOCK = sources.LARGEST_BLOCK = {small}
 left = 10
 def report(*_):
@@ -301,7 +301,7 @@ def test_places_that_workers_do_not_see(
 ) -> None:
     """What a worker elsewhere would meet, met by workers here."""
 
-    monkeypatch.setattr("numerate.corpus.prepare.BlockExtraction", _with_another_token)
+    monkeypatch.setattr("numerate.lm.data.prepare.BlockExtraction", _with_another_token)
     with pytest.raises(NumerateError, match=r"\.out\.staged/\w+: rows are staged there"):
         prepare(articles, tmp_path / "out", engine="ray")
     assert list(tmp_path.iterdir()) == []
@@ -313,8 +313,8 @@ def test_places_that_workers_do_not_see(
 
     source = tmp_path / "articles"
     subprocess.run(["cp", "-a", str(articles), str(source)], check=True)
-    monkeypatch.setattr("numerate.corpus.sources.SMALLEST_BLOCK", SMALL // 4)
-    monkeypatch.setattr("numerate.corpus.sources.LARGEST_BLOCK", SMALL // 4)
+    monkeypatch.setattr("numerate.documents.sources.SMALLEST_BLOCK", SMALL // 4)
+    monkeypatch.setattr("numerate.documents.sources.LARGEST_BLOCK", SMALL // 4)
     with pytest.raises(SourceError, match="articles: no such folder on "):
         prepare(source, tmp_path / "out", engine="ray", report=vanish)
     assert not (tmp_path / "out").exists()
@@ -327,6 +327,6 @@ def test_two_drivers_do_not_write_to_one_place(articles: Path, tmp_path: Path) -
 
 
 def _with_another_token(rules: Any, staging: Any, token: str) -> object:
-    from numerate.corpus.staging import BlockExtraction
+    from numerate.lm.data.staging import BlockExtraction
 
     return BlockExtraction(rules, staging, f"{token}-of-another-machine")

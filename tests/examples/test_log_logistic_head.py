@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import fisk
-from tests.pretrained.conftest import save
+from tests.lm.backbones.pretrained.conftest import save
 from typer.testing import CliRunner
 
 import numerate
 from numerate.cli import app
-from numerate.heads.base import Context, HeadOptions, TrainingNumerals
-from numerate.heads.registry import head_names
-from numerate.numeral_table import NumeralTable
-from numerate.testing import check_head
+from numerate.lm.data.numeral_table import NumeralTable
+from numerate.lm.heads.base import Context, HeadOptions, TrainingNumerals
+from numerate.lm.heads.registry import head_names
+from numerate.lm.heads.testing import check_head
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "log-logistic-head"
 NAME = "log-logistic"

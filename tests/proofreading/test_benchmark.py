@@ -11,11 +11,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from numerate.backbones.lstm import LSTMBackbone
 from numerate.cli import main
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.prepare import prepare
-from numerate.corpus.tokenizer import tokenize
 from numerate.detector.articles import article_of
 from numerate.detector.edits import Edit
 from numerate.detector.kinds_of_error import HELD_OUT, KINDS
@@ -23,9 +19,12 @@ from numerate.detector.scored import PRIOR
 from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import DatasetError, NumerateError, RunError
-from numerate.model.numeral_lm import NumeralLM, TextReading
+from numerate.lm.backbones.lstm import LSTMBackbone
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.data.prepare import prepare
+from numerate.lm.model.numeral_lm import NumeralLM, TextReading
+from numerate.lm.model.source import ModelSource
 from numerate.numeral import is_numeral
-from numerate.plausibility.source import ModelSource
 from numerate.proofreading import benchmark
 from numerate.proofreading import trial as trial_module
 from numerate.proofreading.benchmark import Hearing, fitted_joining, run_benchmark, together
@@ -58,6 +57,7 @@ from numerate.proofreading.trial import (
     document_of,
     text_places,
 )
+from numerate.text.tokenizer import tokenize
 
 
 @pytest.fixture(scope="module")

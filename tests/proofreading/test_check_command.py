@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.plausibility.test_command import numerate
-from tests.plausibility.test_domain import PROSE
+from tests.lm.model.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_domain import PROSE
 from tests.proofreading.papers import PAPER, RIGHT, WRONG
 from typer.testing import CliRunner
 
@@ -22,7 +22,7 @@ from numerate.configuration import CHECK_FORMATS
 from numerate.detector.scored import ERROR_RATE
 from numerate.documents.text import read_text
 from numerate.errors import BROKEN, DomainWarning, NumerateError
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.joining import Joining
 from numerate.proofreading.printed_report import as_csv, as_json

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import WRONG, numerate
+from tests.lm.model.plausibility.test_command import WRONG, numerate
 
 ALL = ("--min-probability", "0")
 

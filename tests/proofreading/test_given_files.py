@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_command import numerate
 from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 
 import numerate as package

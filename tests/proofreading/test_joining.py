@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.plausibility.test_domain import PROSE
+from tests.lm.model.plausibility.test_domain import PROSE
 from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 
 import numerate
@@ -15,7 +15,7 @@ from numerate.detector.scored import ERROR_RATE, PRIOR
 from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError, RunError
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (
     MOST_CERTAIN,

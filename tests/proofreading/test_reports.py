@@ -20,8 +20,8 @@ from numerate.documents import read_file
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
+from numerate.lm.model.domain import Compared, Fit
 from numerate.notices import Loudness, set_loudness
-from numerate.plausibility.domain import Compared, Fit
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.printed_report import (
     COLUMNS,

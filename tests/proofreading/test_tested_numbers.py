@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_command import numerate
 from tests.proofreading.papers import FakeDetector
 
 import numerate as package

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_command import numerate
 from tests.proofreading.papers import RIGHT, TABLE, WRONG
 from tests.proofreading.test_reports import SARIF
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.pipe_tables import _plain, _plain_with_places
 from numerate.documents.text import read_text
 from numerate.rules.reading import ReadDocument
 from numerate.rules.where import Where
+from numerate.text.tokenizer import tokenize
 
 TEXT = """Of 120 patients, 42 (35%) were women.
 

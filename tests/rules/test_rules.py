@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerate.corpus.tokenizer import iter_tokens
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.rules.finding import Finding
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import recompute
 from numerate.rules.rule import RULES, Rule, add_rule
+from numerate.text.tokenizer import iter_tokens
 
 _WRONG = [(code, text) for code, rule in sorted(RULES.items()) for text in rule.wrong]
 _RIGHT = [(code, text) for code, rule in sorted(RULES.items()) for text in rule.right]

@@ -13,14 +13,14 @@ import uvicorn
 from tests.trials import TABLE, TEXT
 
 import numerate
-from numerate.corpus.prepare import prepare
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.data.prepare import prepare
+from numerate.lm.model.numeral_lm import NumeralLM
+from numerate.lm.train.options import TrainingOptions
+from numerate.lm.train.run import train
 from numerate.server.api import create_app
 from numerate.server.limits import Limits
 from numerate.server.listening import bind, listen
 from numerate.server.server_process import http_config
-from numerate.training.options import TrainingOptions
-from numerate.training.run import train
 
 Serving = Callable[..., AbstractContextManager[httpx.Client]]
 

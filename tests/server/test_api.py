@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from tests.server.conftest import Serving
 
-from numerate.model.numeral_lm import ALARMS, NumeralLM
-from numerate.plausibility.calibration import Calibration
-from numerate.plausibility.checker import Checker
-from numerate.plausibility.domain import Fit
-from numerate.plausibility.wording import VERDICTS, explain, level_of
+from numerate.lm.model.calibration import Calibration
+from numerate.lm.model.checker import Checker
+from numerate.lm.model.domain import Fit
+from numerate.lm.model.numeral_lm import ALARMS, NumeralLM
+from numerate.lm.model.wording import VERDICTS, explain, level_of
 
 PROSE = (
     "It was late in the autumn of 1873 when the old captain sold his 2 boats and walked home "

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from numerate.heads.known_numerals import KnownNumerals
-from numerate.model.numeral_distribution import NumeralDistribution
-from numerate.numeral_table import NumeralTable
+from numerate.lm.data.numeral_table import NumeralTable
+from numerate.lm.heads.known_numerals import KnownNumerals
+from numerate.lm.model.numeral_distribution import NumeralDistribution
 from numerate.server.bars import Bars, linear_bars, log_bars
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_command import numerate
 from tests.server.test_guard import wait_until
 
 from numerate.errors import NumerateError
-from numerate.plausibility.source import ModelSource
+from numerate.lm.model.source import ModelSource
 from numerate.server.hosts import is_loopback
 from numerate.server.serve_command import serve
 

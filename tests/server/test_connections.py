@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document, Table
-from numerate.plausibility.assessments import Assessments, Glance
+from numerate.lm.model.assessments import Assessments, Glance
 from numerate.server.limits import Limits
+from numerate.text.tokenizer import tokenize
 
 IMPATIENT = Limits(seconds=0.1, head_seconds=0.2)
 NEVER = 600.0  # seconds: what happens is not a matter of time

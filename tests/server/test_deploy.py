@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_command import numerate
 
 from numerate.server.health_routes import LIVE
 from numerate.server.supervisor import PATIENCE

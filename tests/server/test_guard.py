@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from numerate.corpus.tokenizer import tokenize
 from numerate.documents.document import Document, Table
-from numerate.plausibility.assessments import Assessments, Glance
+from numerate.lm.model.assessments import Assessments, Glance
 from numerate.server.guard import Access
 from numerate.server.limits import Limits
+from numerate.text.tokenizer import tokenize
 
 SECRET = "Mrs Miller's potassium is 4.2"
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 from tests.server.test_api import PROSE
 
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.server.guard import Access
 
 EXAMPLE = "LV ejection fraction is 61% with volumes of 150 and 58 mL."

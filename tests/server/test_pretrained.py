@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.pretrained.conftest import save
+from tests.lm.backbones.pretrained.conftest import save
 from tests.server.conftest import Serving
 from tests.server.test_api import TEXT, ask
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.proofreading.papers import RIGHT, TABLE, WRONG, FakeDetector
 from tests.server.test_api import ask
 
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.proofreading.joining import Joining
 from numerate.server.served_models import EXAMPLE
 

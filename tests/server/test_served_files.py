@@ -11,7 +11,8 @@ import pytest
 import uvicorn
 from tests.server.test_guard import Fake, check
 
-from numerate.plausibility.source import ModelSource
+from numerate.lm.model.shipped.installed import shipped
+from numerate.lm.model.source import ModelSource
 from numerate.server import signals
 from numerate.server.api import create_app
 from numerate.server.limits import Limits
@@ -19,7 +20,6 @@ from numerate.server.listening import address_of, bind, listen
 from numerate.server.served_files import ServedFiles, place_of
 from numerate.server.server_process import Switch, http_config
 from numerate.server.workers import Workers
-from numerate.shipped.installed import shipped
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.server.test_guard import wait_until
 from tests.server.test_served_files import replace
 
 from numerate.errors import FailureError, NumerateError
-from numerate.plausibility.source import ModelSource
+from numerate.lm.model.source import ModelSource
 from numerate.server import supervisor
 from numerate.server.guard import Access
 from numerate.server.listening import bind

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.server.test_api import ask
 from tests.trials import TABLE, TEXT
 
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.numeral_lm import NumeralLM
 
 CELLS = {name: asdict(TABLE)[name] for name in ("label", "caption", "header", "body")}
 CSV = "\n".join(",".join(row) for row in [*TABLE.header, *TABLE.body])

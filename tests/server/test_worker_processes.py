@@ -13,13 +13,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.plausibility.test_command import numerate
+from tests.lm.model.plausibility.test_command import numerate
 from tests.server.test_command import started
 from tests.server.test_guard import wait_until
 from tests.server.test_server_metrics import samples
 
 import numerate as numerate_package
-from numerate.tensor_file import rewrite_tensors
+from numerate.lm.data.tensor_file import rewrite_tensors
 
 PATH, ASKED = "v1/rank", {"claims": ["LV ejection fraction is 61 %.", "It is 612 %."]}
 COUNTED = ("numerate_requests_total", "POST", f"/{PATH}", "200")

@@ -12,24 +12,24 @@ import numpy as np
 import pytest
 import s3fs
 from tests.disks import Disk
-from tests.plausibility.test_command import numerate as command
-from tests.pretrained.conftest import save
+from tests.lm.backbones.pretrained.conftest import save
+from tests.lm.model.plausibility.test_command import numerate as command
 from tests.processes import copy_of_this_process
 
 import numerate
-from numerate.corpus.dataset import Dataset
-from numerate.corpus.prepare import prepare
 from numerate.errors import FailureError, NumerateError
-from numerate.model.opening import open_model
+from numerate.lm.backbones.pretrained.backbone import open_backbone
+from numerate.lm.backbones.pretrained.language_model import PretrainedLM
+from numerate.lm.backbones.pretrained.store import Store
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.data.prepare import prepare
+from numerate.lm.model.opening import open_model
+from numerate.lm.model.run_folder import CHECKPOINT, RunFolder
+from numerate.lm.train import elsewhere
+from numerate.lm.train.options import TrainingOptions
+from numerate.lm.train.run import RunResult, train
 from numerate.places import is_being_made, place_of
-from numerate.pretrained.backbone import open_backbone
-from numerate.pretrained.language_model import PretrainedLM
-from numerate.pretrained.store import Store
-from numerate.runs.folder import CHECKPOINT, RunFolder
 from numerate.storage.shared_cache import cache_here
-from numerate.training import elsewhere
-from numerate.training.options import TrainingOptions
-from numerate.training.run import RunResult, train
 
 TEXT = "The ejection fraction is"
 
@@ -419,7 +419,7 @@ def test_what_is_wrong_elsewhere_is_one_line(
 def test_nothing_is_needed_for_paths_of_this_machine(dataset: Path, runs: dict[str, Path]) -> None:
     """fsspec comes with torch; ours must not be what imports it, nor any store's client."""
     code = (
-        "import sys; from numerate.corpus.dataset import Dataset; import numerate.cli; "
+        "import sys; from numerate.lm.data.dataset import Dataset; import numerate.cli; "
         f"Dataset.open({str(dataset)!r}); print(sorted({{'fsspec', 's3fs', 'boto'}} & "
         "{name.split('.')[0] for name in sys.modules}))"
     )

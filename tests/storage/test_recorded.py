@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 import s3fs
-from tests.plausibility.test_command import numerate as command
-from tests.pretrained.conftest import save
+from tests.lm.backbones.pretrained.conftest import save
+from tests.lm.model.plausibility.test_command import numerate as command
 from tests.strange_places import ADDRESSES, asked
 
 import numerate
 from numerate.atomic import write_file
 from numerate.configuration import find_configuration
-from numerate.corpus.prepare import prepare
 from numerate.errors import NumerateError
-from numerate.model.opening import Settings, open_model
+from numerate.lm.data.prepare import prepare
+from numerate.lm.model.opening import Settings, open_model
+from numerate.lm.model.run_folder import RunFolder
+from numerate.lm.model.shipped.card import Corpus
+from numerate.lm.model.shipped.pack import About, pack
+from numerate.lm.train.options import TrainingOptions
+from numerate.lm.train.over_backbone import BackboneChoice
+from numerate.lm.train.run import train
 from numerate.places import copy_folder
-from numerate.runs.folder import RunFolder
-from numerate.shipped.card import Corpus
-from numerate.shipped.pack import About, pack
 from numerate.storage import recorded
-from numerate.training.options import TrainingOptions
-from numerate.training.over_backbone import BackboneChoice
-from numerate.training.run import train
 
 __all__ = ["asked"]
 TEXT, ADDRESS = "The ejection fraction is 55 %.", "trap://evil/data"

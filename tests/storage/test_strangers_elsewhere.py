@@ -4,11 +4,11 @@ import pytest
 import s3fs
 
 from numerate.errors import NumerateError
-from numerate.runs.folder import CHECKPOINT, RUN
+from numerate.lm.model.run_folder import CHECKPOINT, RUN
+from numerate.lm.train import elsewhere
 from numerate.storage import filesystem
 from numerate.storage.hold import held
 from numerate.storage.publish import Upload
-from numerate.training import elsewhere
 
 
 def test_what_others_keep_where_a_training_was_given_up_is_not_removed(

@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from tests.plausibility.test_command import numerate as command
+from tests.lm.model.plausibility.test_command import numerate as command
 
 TEXT = "Of 200 patients, 50 (30%) died."
 FOUND = "50 of 200 is 25 %, not 30 %."

@@ -23,8 +23,8 @@ from numerate.auditing.pieces import pieces
 from numerate.auditing.settling import settle
 from numerate.auditing.surviving import Surviving
 from numerate.configuration import Configuration
-from numerate.corpus.sources import Source
 from numerate.documents import formats
+from numerate.documents.sources import Source
 from numerate.engines import Engine
 from numerate.errors import NumerateError, SourceError, check_choice
 from numerate.places import as_place, is_remote, local_path

@@ -8,15 +8,15 @@ from typing import Any
 import numerate
 from numerate.configuration import PRETRAINED, Configuration
 from numerate.errors import NumerateError
+from numerate.lm.model.run_folder import BESIDE_THE_MODEL, CONFIG, calibration_file
+from numerate.lm.model.run_reference import split_reference
+from numerate.lm.model.shipped.installed import is_shipped, shipped
 from numerate.proofreading.asked_models import USUAL
 from numerate.proofreading.check_command import Opening
 from numerate.proofreading.given_files import is_read
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.selection import chosen_codes, split_codes
 from numerate.proofreading.wanted import Wanted
-from numerate.runs.folder import BESIDE_THE_MODEL, CONFIG, calibration_file
-from numerate.runs.run_reference import split_reference
-from numerate.shipped.installed import is_shipped, shipped
 from numerate.storage.regular_files import open_regular, read_regular
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
@@ -131,7 +131,7 @@ def _is_run(reference: str) -> bool:
 
 def _place_of(reference: str) -> tuple[Path, str | None]:
     """Where a model that is not installed lies, and the member of it that is asked."""
-    from numerate.pretrained.backbone import parse_reference
+    from numerate.lm.backbones.pretrained.backbone import parse_reference
 
     pretrained = parse_reference(reference)
     return split_reference(reference) if pretrained is None else (pretrained, None)

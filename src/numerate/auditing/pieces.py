@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from numerate.corpus.sources import Source
 from numerate.documents import PLAIN, reader_of
 from numerate.documents.reader import Reader, Unit
+from numerate.documents.sources import Source
 from numerate.errors import DocumentError
 from numerate.storage.regular_files import read_named
 

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from numerate.configuration import OWN_FILE, PRETRAINED, Configuration, find_configuration
 from numerate.errors import NumerateError
+from numerate.lm.model.shipped.installed import RUN, is_shipped
 from numerate.places import is_remote, local_path
-from numerate.shipped.installed import RUN, is_shipped
 from numerate.storage import exists
 
 Value = TypeVar("Value")

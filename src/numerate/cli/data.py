@@ -99,8 +99,8 @@ def describe(
 ) -> None:
     """Print the statistics of a dataset: the paper's Table 1, unknown rates, frequent numerals."""
     from numerate.console import print_description
-    from numerate.corpus.dataset import Dataset
-    from numerate.corpus.describe import describe as describe_dataset
+    from numerate.lm.data.dataset import Dataset
+    from numerate.lm.data.describe import describe as describe_dataset
 
     opened = Dataset.open(dataset, verified=verify)
     print_description(opened, describe_dataset(opened, vocabulary, signed=signed))

@@ -37,10 +37,10 @@ from numerate.cli.shared_options import (
     WordVectors,
     usual,
 )
-from numerate.heads.registry import check_head_name, head_names
+from numerate.lm.heads.registry import check_head_name, head_names
+from numerate.lm.train.options import TrainingOptions, usual_of
 from numerate.storage import extended
 from numerate.threads import use_threads
-from numerate.training.options import TrainingOptions, usual_of
 
 
 @command
@@ -130,8 +130,8 @@ def train(
         check_head_name(name)
     of_it = usual_of(backbone)
     use_threads(threads)
-    from numerate.pretrained.block_reader import Readers
-    from numerate.training.train_command import train_with_progress
+    from numerate.lm.backbones.pretrained.block_reader import Readers
+    from numerate.lm.train.train_command import train_with_progress
 
     train_with_progress(
         dataset,
@@ -192,9 +192,9 @@ def train_detector(
 ) -> None:
     """Train a detector of wrong numbers on a dataset, with errors put into its numerals."""
     use_threads(threads)
-    from numerate.detector.fitting import FittingOptions
     from numerate.detector.small import SmallOptions
-    from numerate.detector.train_detector import train_with_report
+    from numerate.lm.train.detector_fitting import FittingOptions
+    from numerate.lm.train.train_detector import train_with_report
 
     train_with_report(
         dataset,
@@ -271,8 +271,8 @@ def evaluate(
 ) -> None:
     """Print the paper's two result tables for trained runs, and write metrics.json into each."""
     use_threads(threads)
-    from numerate.evaluation.evaluate_command import evaluate_runs
-    from numerate.pretrained.block_reader import Readers
+    from numerate.lm.backbones.pretrained.block_reader import Readers
+    from numerate.lm.evaluate.evaluate_command import evaluate_runs
 
     evaluate_runs(
         runs,
@@ -366,8 +366,8 @@ def reproduce(
     Called again, it goes on where it stopped; other rows and more seeds are added to the tables. In
     the folder it touches only what it wrote itself.
     """
-    from numerate.reproduce.choices import Plan
-    from numerate.reproduce.reproduce_command import reproduce as reproduce_plan
+    from numerate.lm.reproduce.choices import Plan
+    from numerate.lm.reproduce.reproduce_command import reproduce as reproduce_plan
 
     with extended(out) as folder:
         plan = Plan(

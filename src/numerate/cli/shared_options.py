@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from numerate.cli.named_places import CACHE, FILE, FOLDER
+from numerate.lm.train.options import OF_BACKBONE, TrainingOptions
 from numerate.plugins import READERS, names
 from numerate.proofreading.witnesses import ALARMS
-from numerate.training.options import OF_BACKBONE, TrainingOptions
 
 USUAL = TrainingOptions()
 

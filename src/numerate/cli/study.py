@@ -56,7 +56,7 @@ def inspect(
 
     In the folder of a reproduction or of an earlier report, it adds to what is there.
     """
-    from numerate.analysis.inspect_command import inspect_with_progress
+    from numerate.lm.inspect.inspect_command import inspect_with_progress
 
     inspect_with_progress(
         runs,
@@ -95,8 +95,8 @@ def benford(
     decimal: Decimal = "point",
 ) -> None:
     """Compare the significant digits of numbers with Benford's law."""
-    from numerate.analysis.benford import print_benford
-    from numerate.corpus.rules import ReadingRules
+    from numerate.lm.inspect.benford import print_benford
+    from numerate.text.reading_rules import ReadingRules
 
     rules = ReadingRules(decimal, split_names)
     print_benford(source, out, field=field, format=format, rules=rules)

@@ -33,8 +33,8 @@ from numerate.cli.shared_options import (
     TrustRemoteCode,
 )
 from numerate.errors import NumerateError
+from numerate.lm.model.source import ModelSource
 from numerate.notices import is_verbose
-from numerate.plausibility.source import ModelSource
 from numerate.storage import file_here
 
 
@@ -70,7 +70,7 @@ def predict(
     format: OutputFormat = "table",
 ) -> None:
     """Print which numerals a model expects next, or in the gap ___ of a text."""
-    from numerate.plausibility.asking import predict_numeral
+    from numerate.lm.model.asking import predict_numeral
 
     usage = "numerate predict RUN TEXT"
     run, texts, _ = run_and_rest(arguments, here, usage)
@@ -103,7 +103,7 @@ def calibrate(
     processes: ReadingProcesses = None,
 ) -> None:
     """Calibrate alarms and intervals of a run on its dev split, and keep that in the run."""
-    from numerate.pretrained.block_reader import Readers
+    from numerate.lm.backbones.pretrained.block_reader import Readers
 
     readers = Readers.chosen(engine, address, processes, device)
     ModelSource(run, dataset, cache, trust_remote_code, device).calibrate(readers)
@@ -129,7 +129,7 @@ def rank(
     format: OutputFormat = "table",
 ) -> None:
     """Order claims by the probability of their numerals, and say what makes the difference."""
-    from numerate.plausibility.asking import rank_claims
+    from numerate.lm.model.asking import rank_claims
 
     run, claims, _ = run_and_rest(arguments, here, "numerate rank RUN CLAIM…")
     source = ModelSource(run, dataset, cache, trust_remote_code, device)
@@ -160,7 +160,7 @@ def fill(
     ] = "table",
 ) -> None:
     """Fill the empty numeric cells of a table, and write it beside the original as CSV."""
-    from numerate.plausibility.filling import fill_table
+    from numerate.lm.model.filling import fill_table
 
     usage = "numerate fill RUN TABLE"
     run, tables, _ = run_and_rest(arguments, here, usage)
@@ -348,7 +348,7 @@ def models(
     format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
 ) -> None:
     """List the models that are installed, or show what one says of itself."""
-    from numerate.shipped.listing import show_models
+    from numerate.lm.model.shipped.listing import show_models
 
     show_models(name, format)
 

@@ -6,13 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from numerate.corpus.dataset import Split
-from numerate.corpus.rules import ReadingRules
-from numerate.corpus.tokenizer import DEFAULT_RULES, Token, tokenize
 from numerate.detector.channel import CellNumbers, Channel, InSight, Place
 from numerate.detector.edits import Edit, apply, apply_to_table
 from numerate.documents.document import Document, Table
-from numerate.sight.table_numbers import NumberInTable, numbers_in_sight, within_view
+from numerate.lm.data.dataset import Split
+from numerate.text.reading_rules import ReadingRules
+from numerate.text.table_numbers import NumberInTable, numbers_in_sight, within_view
+from numerate.text.tokenizer import DEFAULT_RULES, Token, tokenize
 
 LONGEST = 800
 """Tokens of a text; a longer paragraph is read in parts, so that no text has too many numerals."""

@@ -13,14 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from numerate.corpus.rules import ReadingRules
-from numerate.corpus.tokenizer import DEFAULT_RULES, Token, iter_tokens
 from numerate.detector.edits import Edit, cell_text, texts_around
 from numerate.detector.habits import Habits
 from numerate.detector.kinds_of_error import ELSEWHERE, KINDS, NEIGHBOUR, SIGHT, TRAINED, slips
 from numerate.documents.document import Table
 from numerate.errors import NumerateError
-from numerate.sight.table_numbers import NumberInTable, numbers_in_sight
+from numerate.text.reading_rules import ReadingRules
+from numerate.text.table_numbers import NumberInTable, numbers_in_sight
+from numerate.text.tokenizer import DEFAULT_RULES, Token, iter_tokens
 
 WINDOW = 3  # tokens on either side that decide how a numeral is cut
 TRIES = 8  # draws of an error until one is of another value and cut alike

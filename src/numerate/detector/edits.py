@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from numerate.corpus.rules import ReadingRules
-from numerate.corpus.tokenizer import DEFAULT_RULES
 from numerate.documents.document import Table
-from numerate.sight.table_numbers import numbers_in_sight
+from numerate.text.reading_rules import ReadingRules
+from numerate.text.table_numbers import numbers_in_sight
+from numerate.text.tokenizer import DEFAULT_RULES
 
 
 @dataclass(frozen=True, slots=True)

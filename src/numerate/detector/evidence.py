@@ -24,7 +24,7 @@ from numerate.detector.numeral_figures import (
     text_figures,
 )
 from numerate.detector.relations import RELATIONS, NumeralColumns, relations
-from numerate.sight.columns import HEADER_WORDS
+from numerate.text.columns import HEADER_WORDS
 
 EVIDENCE = 3
 """What is told of numbers, and how: a network that has learnt from other evidence is of no use."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from numerate.detector.articles import Article
 from numerate.detector.locations import NEAR, SCALE, SIDES, cell_locations
-from numerate.sight.table_numbers import ColumnsBuilder
+from numerate.text.table_numbers import ColumnsBuilder
 
 BEFORE, AFTER = "([±<>=≤≥–-−/,", "%)±–-−/,;("
 """Signs beside a number that say which of several of a cell it is: the mean, its deviation."""

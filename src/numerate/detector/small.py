@@ -25,7 +25,7 @@ from numerate.detector.numeral_figures import CELL_FIGURES, TEXT_FIGURES
 from numerate.detector.relations import RELATIONS, SAME, SLIPS_APART, NumeralColumns
 from numerate.errors import NumerateError, RunError
 from numerate.records import misfit, typed
-from numerate.vocabulary import Vocabulary
+from numerate.text.vocabulary import Vocabulary
 
 EXPONENTS = (-5, 8)
 DECIMALS = 6

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from numerate.corpus.rules import ReadingRules
 from numerate.detector.articles import Article, Selection, article_of
 from numerate.detector.evidence import evidence_of
 from numerate.detector.habits import Habits
@@ -19,14 +18,21 @@ from numerate.detector.small import Logits, SmallClassifier, SmallOptions, store
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError, RunError
 from numerate.folder_kind import FolderKind
-from numerate.model.device import usable_device
-from numerate.model.stored import NothingDrawn, explained, sizes_of
+from numerate.lm.data.tensor_file import (
+    Sizes,
+    load_tensors,
+    read_header,
+    refuse_misfits,
+    save_tensors,
+)
+from numerate.lm.model.device import usable_device
+from numerate.lm.model.run_contents import DatasetPlace
+from numerate.lm.model.run_folder import CALIBRATION, CONFIG, NAMES, WEIGHTS, RunFolder
+from numerate.lm.model.stored import NothingDrawn, explained, sizes_of
 from numerate.records import read_record, typed, write_record
 from numerate.rules.finding import Suggestion
 from numerate.rules.where import Where
-from numerate.runs.contents import DatasetPlace
-from numerate.runs.folder import CALIBRATION, CONFIG, NAMES, WEIGHTS, RunFolder
-from numerate.tensor_file import Sizes, load_tensors, read_header, refuse_misfits, save_tensors
+from numerate.text.reading_rules import ReadingRules
 
 FORMAT, VERSION = "numerate detector", 1
 KIND = "small"

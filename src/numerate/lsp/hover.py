@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
+from numerate.lm.model.numeral_distribution import NumeralDistribution
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lsp.diagnostics import range_of, said
 from numerate.lsp.positions import Encoding, Lines
 from numerate.lsp.proof import Proof
 from numerate.lsp.remembering import LONGEST, RememberingModel
-from numerate.model.numeral_distribution import NumeralDistribution
-from numerate.model.numeral_lm import NumeralLM
 from numerate.proofreading.proofread_report import sureness
 from numerate.proofreading.selection import all_rules
 from numerate.rules.finding import Finding

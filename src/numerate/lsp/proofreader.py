@@ -5,6 +5,7 @@ from threading import Lock
 
 from numerate.configuration import Configuration, find_configuration
 from numerate.documents.document import Document
+from numerate.lm.model.shipped.installed import is_shipped
 from numerate.lsp.buffers import Buffer
 from numerate.lsp.proof import Proof
 from numerate.lsp.remembering import RememberingDetector, RememberingModel
@@ -36,7 +37,6 @@ from numerate.proofreading.witnesses import (
 )
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import recompute
-from numerate.shipped.installed import is_shipped
 
 FOR_MODELS = 200_000  # characters of a text that models are shown
 FEW = 3  # paragraphs that are read so fast that nobody waits for the rules alone

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from numerate.detector.scored import Scored, Told
 from numerate.detector.trained import Calibrations, Detector
 from numerate.documents.document import Document, Paragraph, Table
+from numerate.lm.model.assessments import Assessment, Assessments, Glance
+from numerate.lm.model.domain import Comparison, Traits
 from numerate.lsp.second_looks import Places
-from numerate.plausibility.assessments import Assessment, Assessments, Glance
-from numerate.plausibility.domain import Comparison, Traits
 from numerate.proofreading.witnesses import DetectorLike, LanguageModel
 from numerate.rules.where import Where
-from numerate.sight.seen_numbers import SeenNumber, Source
+from numerate.text.seen_numbers import SeenNumber, Source
 
 if TYPE_CHECKING:
-    from numerate.plausibility.calibration import Calibration
+    from numerate.lm.model.calibration import Calibration
 
 MOST_REMEMBERED = 5000  # paragraphs and tables
 LONGEST = 20_000  # characters of a paragraph that models are shown

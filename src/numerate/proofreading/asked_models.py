@@ -7,12 +7,12 @@ from pathlib import Path
 
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
+from numerate.lm.model.shipped.installed import is_shipped
 from numerate.notices import say
 from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.opened_models import joining_for
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Model, check_alarms
-from numerate.shipped.installed import is_shipped
 
 USUAL: tuple[str, ...] = ("articles",)
 """The models that are asked where none is named."""
@@ -106,8 +106,8 @@ def make_ready(
 ) -> None:
     """Refuse what cannot be asked for, and say what is not seen, to who has named the model; what
     must be calibrated is now, with its own progress."""
-    from numerate.model.numeral_lm import NumeralLM
-    from numerate.plausibility.given_tables import check_given, tell_if_none
+    from numerate.lm.model.given_tables import check_given, tell_if_none
+    from numerate.lm.model.numeral_lm import NumeralLM
 
     for model in models:
         if isinstance(model, NumeralLM):

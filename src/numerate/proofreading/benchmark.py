@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from numerate.corpus.dataset import Dataset
 from numerate.detector.kinds_of_error import HELD_OUT
 from numerate.detector.scored import ERROR_RATE
 from numerate.detector.trained import Detector
-from numerate.evaluation.bootstrap import Interval, bootstrap_mean
-from numerate.evaluation.detection import FALSE_ALARMS, Pool, Quality, precision_of_first, quality
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.evaluate.bootstrap import Interval, bootstrap_mean
+from numerate.lm.evaluate.detection import FALSE_ALARMS, Pool, Quality, precision_of_first, quality
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.notices import say
 from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (

@@ -5,24 +5,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from numerate.corpus.dataset import Dataset
 from numerate.detector.kinds_of_error import HELD_OUT
 from numerate.detector.trained import Detector
 from numerate.errors import NumerateError, check_choice
-from numerate.evaluation.bootstrap import Interval
-from numerate.evaluation.detection import FALSE_ALARMS, FIRST
-from numerate.model.numeral_lm import NumeralLM
-from numerate.model.opening import refuse_training_documents
+from numerate.lm.data.dataset import Dataset
+from numerate.lm.evaluate.bootstrap import Interval
+from numerate.lm.evaluate.detection import FALSE_ALARMS, FIRST
+from numerate.lm.model.numeral_lm import NumeralLM
+from numerate.lm.model.opening import refuse_training_documents
+from numerate.lm.model.run_folder import DOCUMENTS, RunFolder
+from numerate.lm.model.run_reference import split_reference
+from numerate.lm.model.shipped.installed import is_shipped, shipped
+from numerate.lm.model.source import ModelSource
 from numerate.notices import say
-from numerate.plausibility.source import ModelSource
 from numerate.progress import PassProgress
 from numerate.proofreading.benchmark import BOTH, CELLS, TEXTS, BenchmarkResult, run_benchmark
 from numerate.proofreading.opened_models import open_models
 from numerate.proofreading.trial import FIGURES, TABLE_CELL
 from numerate.records import write_record
-from numerate.runs.folder import DOCUMENTS, RunFolder
-from numerate.runs.run_reference import split_reference
-from numerate.shipped.installed import is_shipped, shipped
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 
 

@@ -197,7 +197,7 @@ class Opening:
         self._options = dataset, cache, trust_remote_code, device
 
     def __call__(self, reference: str, *, with_tables: bool) -> list[Model]:
-        from numerate.plausibility.source import ModelSource
+        from numerate.lm.model.source import ModelSource
         from numerate.proofreading.opened_models import open_models
 
         source = ModelSource(reference, *self._options)

@@ -10,18 +10,18 @@ from itertools import zip_longest
 
 import numpy as np
 
-from numerate.backbones.tables_in_view import named_columns
 from numerate.detector.articles import Article, Errors, Selection
 from numerate.detector.beside import made_beside
-from numerate.detector.fitting import NumeralLogits, score
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.trained import Detector
 from numerate.errors import NumerateError
-from numerate.evaluation.detection import FALSE_ALARMS
-from numerate.model.numeral_lm import NumeralLM, TextReading
-from numerate.plausibility.assess import first_sight, log_probs_of
-from numerate.plausibility.grid import Written
-from numerate.plausibility.passages import read_texts
+from numerate.lm.backbones.tables_in_view import named_columns
+from numerate.lm.evaluate.detection import FALSE_ALARMS
+from numerate.lm.model.assess import first_sight, log_probs_of
+from numerate.lm.model.grid import Written
+from numerate.lm.model.numeral_lm import NumeralLM, TextReading
+from numerate.lm.model.passages import read_texts
+from numerate.lm.train.detector_fitting import NumeralLogits, score
 from numerate.proofreading.heard import Heard
 from numerate.proofreading.trial import Injected, Trial, cell_places, document_of, text_places
 from numerate.rules.reading import ReadDocument

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from numerate.plausibility.source import ModelSource
+from numerate.lm.model.shipped.installed import is_shipped, shipped
+from numerate.lm.model.source import ModelSource
 from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.witnesses import Model
-from numerate.shipped.installed import is_shipped, shipped
 from numerate.storage import file_here
 
 
@@ -17,8 +17,8 @@ def open_models(
 ) -> list[Model]:
     """`source` has what else was said of models on the command line."""
     from numerate.detector.trained import is_detector, open_detector
-    from numerate.pretrained.backbone import parse_reference
-    from numerate.runs.run_reference import split_reference
+    from numerate.lm.backbones.pretrained.backbone import parse_reference
+    from numerate.lm.model.run_reference import split_reference
 
     source = replace(source or ModelSource(reference), run=reference)
     if is_shipped(reference):

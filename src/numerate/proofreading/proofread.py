@@ -20,7 +20,7 @@ from numerate.rules.recompute import Coverage, Failure, Recomputed, recompute
 from numerate.rules.where import Where
 
 if TYPE_CHECKING:
-    from numerate.plausibility.domain import Fit
+    from numerate.lm.model.domain import Fit
 
 
 Said = Finding | Suspicion

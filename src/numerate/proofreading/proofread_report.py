@@ -108,7 +108,7 @@ class Report:
 def misfits_of(proofread: ProofreadDocument) -> list[str]:
     if all(fit.calibrated for fit in proofread.fits):
         return []
-    from numerate.plausibility.wording import misfit
+    from numerate.lm.model.wording import misfit
 
     name = proofread.document.name
     return [misfit(name, fit) for fit in proofread.fits if not fit.calibrated]

@@ -6,9 +6,9 @@ from pathlib import Path
 from numerate.configuration import CHECK_FORMATS, NONE, PRETRAINED, Configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.errors import NumerateError, check_choice
+from numerate.lm.model.shipped.installed import RUN
 from numerate.places import is_remote
 from numerate.proofreading.witnesses import ALARMS
-from numerate.shipped.installed import RUN
 
 MIN_PROBABILITY = 0.1  # that a finding is an error; of ten such, one is an error
 UNASKED_PROBABILITY = 0.5  # the same, of what a model says alone that nobody has named

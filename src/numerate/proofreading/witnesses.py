@@ -15,9 +15,9 @@ from numerate.rules.reading import ReadDocument
 from numerate.rules.where import Where
 
 if TYPE_CHECKING:
-    from numerate.plausibility.assessments import Assessments, Glance
-    from numerate.plausibility.domain import Fit
-    from numerate.sight.seen_numbers import SeenNumber, Source
+    from numerate.lm.model.assessments import Assessments, Glance
+    from numerate.lm.model.domain import Fit
+    from numerate.text.seen_numbers import SeenNumber, Source
 
 ALARMS = 0.01  # share of right numerals that models may flag
 
@@ -161,8 +161,8 @@ def _unlikely(
 
 def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
     """What a language model says: of each numeral as much as it has looked at it."""
-    from numerate.plausibility.assessments import Assessment
-    from numerate.plausibility.wording import explain, share, verdict
+    from numerate.lm.model.assessments import Assessment
+    from numerate.lm.model.wording import explain, share, verdict
 
     calibrated = assessed.domain.calibrated
 

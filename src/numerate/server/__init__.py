@@ -1,1 +1,1 @@
-"""A JSON API and one page in the browser, over what `numerate.plausibility` says."""
+"""A JSON API and one page in the browser, over what `numerate.lm.model` says."""

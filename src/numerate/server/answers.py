@@ -7,13 +7,13 @@ from typing import Any
 from numerate.documents.document import Table
 from numerate.documents.text import read_text
 from numerate.errors import CalibrationError, NumerateError
-from numerate.model.numeral_distribution import NumeralDistribution
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.assess import LEVEL
+from numerate.lm.model.assessments import Assessment, Assessments, Glance
+from numerate.lm.model.domain import Fit
+from numerate.lm.model.numeral_distribution import NumeralDistribution
+from numerate.lm.model.numeral_lm import NumeralLM
+from numerate.lm.model.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.numeral import Numeral
-from numerate.plausibility.assess import LEVEL
-from numerate.plausibility.assessments import Assessment, Assessments, Glance
-from numerate.plausibility.domain import Fit
-from numerate.plausibility.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.proofreading.joining import UNFITTED, Joining
 from numerate.proofreading.proofread import ProofreadDocument, joined
 from numerate.proofreading.proofread_report import (

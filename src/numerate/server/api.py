@@ -9,9 +9,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import numerate
-from numerate.corpus.tokenizer import iter_tokens
 from numerate.documents.document import Table
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.proofreading.joining import UNFITTED, Joining
 from numerate.proofreading.proofread_report import Report
 from numerate.proofreading.witnesses import DetectorLike, Model
@@ -29,6 +28,7 @@ from numerate.server.pages import page_routes
 from numerate.server.problems import RefusedError, answer_problems
 from numerate.server.server_metrics import ServerMetrics
 from numerate.server.workers import Workers
+from numerate.text.tokenizer import iter_tokens
 
 Result = TypeVar("Result")
 PROBLEMS: dict[int | str, dict[str, Any]] = {

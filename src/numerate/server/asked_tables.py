@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from numerate.corpus.tokenizer import DEFAULT_RULES
 from numerate.documents.document import Table
 from numerate.documents.table_file import tables_in
-from numerate.model.numeral_lm import NumeralLM
+from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.server.limits import Limits
 from numerate.server.messages import Cells
-from numerate.sight.table_numbers import numbers_of
+from numerate.text.table_numbers import numbers_of
+from numerate.text.tokenizer import DEFAULT_RULES
 
 
 class AskedTables:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerate.model.numeral_distribution import NumeralDistribution
+from numerate.lm.model.numeral_distribution import NumeralDistribution
 
 BARS = 60  # about so many
 MIDDLE = 0.9  # a linear line covers this part, half as much again, and what is asked for

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from numerate.corpus.tokenizer import Token
 from numerate.server.problems import RefusedError
+from numerate.text.tokenizer import Token
 
 FILES = "/v1/document"  # where files are sent, and what is below it
 

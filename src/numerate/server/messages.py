@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from numerate.plausibility.assess import LEVEL
+from numerate.lm.model.assess import LEVEL
 
 
 def _plain(text: str) -> str:

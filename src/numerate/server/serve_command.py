@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numerate.errors import NumerateError, printable
-from numerate.plausibility.source import ModelSource
+from numerate.lm.model.source import ModelSource
 from numerate.server.hosts import is_loopback
 from numerate.server.listening import address_of, bind
 

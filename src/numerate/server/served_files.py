@@ -8,13 +8,13 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from numerate.lm.backbones.pretrained.backbone import parse_reference
+from numerate.lm.model.run_folder import BESIDE_THE_MODEL, CALIBRATION, REFERENCE
+from numerate.lm.model.run_reference import split_reference
+from numerate.lm.model.shipped.installed import is_shipped
+from numerate.lm.model.source import ModelSource
 from numerate.places import is_remote
-from numerate.plausibility.source import ModelSource
 from numerate.plugins import MODELS, folder_of
-from numerate.pretrained.backbone import parse_reference
-from numerate.runs.folder import BESIDE_THE_MODEL, CALIBRATION, REFERENCE
-from numerate.runs.run_reference import split_reference
-from numerate.shipped.installed import is_shipped
 
 Look = dict[str, tuple[int, int, int]]
 """The file itself, how long it is, and when it was written."""

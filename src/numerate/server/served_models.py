@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from numerate.errors import CalibrationError, NumerateError
+from numerate.lm.model.source import ModelSource
 from numerate.notices import say
-from numerate.plausibility.source import ModelSource
 from numerate.server.guard import Access
 from numerate.server.limits import FOR_LARGE_MODELS, Limits
 from numerate.threads import cores
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from numerate.documents.document import Table
-    from numerate.model.numeral_lm import NumeralLM
+    from numerate.lm.model.numeral_lm import NumeralLM
     from numerate.proofreading.joining import Joining
     from numerate.proofreading.witnesses import DetectorLike
     from numerate.server.health_routes import Standing
@@ -97,7 +97,7 @@ def _open(
     sources: Sequence[ModelSource], tables: "list[Table]"
 ) -> "tuple[tuple[NumeralLM, ModelSource] | None, list[DetectorLike]]":
     """The language model, with where it is from, and the detectors."""
-    from numerate.plausibility.given_tables import check_given
+    from numerate.lm.model.given_tables import check_given
     from numerate.proofreading.opened_models import open_models
     from numerate.proofreading.witnesses import DetectorLike
 
@@ -124,7 +124,7 @@ def _prepared(
     """Limits, a name and examples."""
     import torch
 
-    from numerate.pretrained.backbone import parse_reference
+    from numerate.lm.backbones.pretrained.backbone import parse_reference
 
     limits = FOR_LARGE_MODELS if model.backbone.title else Limits()
     computing = limits.threads * plan.workers

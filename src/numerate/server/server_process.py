@@ -18,7 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from numerate.errors import FailureError, NumerateError, one_line
-from numerate.plausibility.given_tables import read_given
+from numerate.lm.model.given_tables import read_given
 from numerate.server.connections import PunctualProtocol
 from numerate.server.health_routes import Standing
 from numerate.server.limits import Limits

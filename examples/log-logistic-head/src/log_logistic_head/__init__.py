@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from numerate.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
-from numerate.numeral_table import NumeralBatch, NumeralTable
+from numerate.lm.data.numeral_table import NumeralBatch, NumeralTable
+from numerate.lm.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
 
 PRECISIONS = 6  # decimals with a probability of their own: 0 to 5; each one more halves the rest
 LEAST_SHAPE = 0.01

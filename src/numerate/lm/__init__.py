@@ -1,0 +1,1 @@
+"""Language models that understand numbers: everything that needs torch."""

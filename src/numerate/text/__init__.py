@@ -1,0 +1,1 @@
+"""How text is cut into tokens, and the numbers in sight of a place."""
