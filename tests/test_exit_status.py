@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.lm.model.plausibility.test_command import numerate
 
-from numerate.atomic import InUseError
 from numerate.cli.exits import errors_exit
 from numerate.errors import BROKEN, FailureError, NumerateError, RunError
 from numerate.lm.data.prepare import prepare
+from numerate.storage.atomic import InUseError
 
 # What each command is called with: {0} is the file or folder that is wrong, {d} a good dataset.
 CALLS = {

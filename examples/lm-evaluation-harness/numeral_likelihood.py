@@ -23,7 +23,7 @@ from numerate.lm.backbones.spelling.written import goes_on, written_forms
 from numerate.lm.data.dataset import Dataset, order_of_sampling
 from numerate.lm.evaluate.central_intervals import LEVELS
 from numerate.lm.model.candidate_line import CandidateLine, scaled
-from numerate.records import misfit
+from numerate.storage.records import misfit
 
 ROOM = 6000  # characters of tables before a paragraph
 DIGITS = "0123456789"

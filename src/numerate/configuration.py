@@ -13,8 +13,8 @@ from typing import Any
 from numerate.errors import NumerateError, check_choice, one_line
 from numerate.places import origin
 from numerate.plugins import MODELS, names
-from numerate.records import Shape, misfit
 from numerate.storage import recorded
+from numerate.storage.records import Shape, misfit
 
 OWN_FILE, SHARED_FILE = "numerate.toml", "pyproject.toml"
 PRETRAINED = "hf:"

@@ -26,7 +26,6 @@ from tests.lm.model.plausibility.test_command import numerate as command
 from tests.processes import copy_of_this_process
 
 import numerate
-from numerate.atomic import InUseError, locked
 from numerate.auditing.audit import run_audit
 from numerate.auditing.audited import CHECKED, DUPLICATE, FAILED, REPLACED, TAKEN_IN, UNREAD
 from numerate.auditing.auditor import Audit
@@ -36,8 +35,9 @@ from numerate.documents.reader import Unit
 from numerate.documents.text import TextReader
 from numerate.engines import engine
 from numerate.errors import NumerateError, SourceError
-from numerate.folder_kind import temporary_name
 from numerate.proofreading.wanted import Wanted
+from numerate.storage.atomic import InUseError, locked
+from numerate.storage.folder_kind import temporary_name
 from numerate.storage.trees import LocalTree
 
 

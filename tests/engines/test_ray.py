@@ -21,13 +21,13 @@ from moto.server import ThreadedMotoServer
 from tests.clusters import SmallCluster, cluster_of
 
 import numerate
-from numerate.atomic import InUseError, locked
 from numerate.documents.sources import Source
 from numerate.engines import engine, ray_engine
 from numerate.errors import FailureError, NumerateError, SourceError
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.prepare import prepare
 from numerate.notices import kept, say
+from numerate.storage.atomic import InUseError, locked
 
 SMALL = 1500  # bytes a block
 

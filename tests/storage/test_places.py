@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numerate.errors import NumerateError, printable
-from numerate.folder_kind import FolderKind
 from numerate.places import (
     as_place,
     copy_folder,
@@ -18,6 +17,7 @@ from numerate.places import (
     place_of,
 )
 from numerate.storage import file_here, filesystem, here, published, write
+from numerate.storage.folder_kind import FolderKind
 
 
 @pytest.fixture(autouse=True)

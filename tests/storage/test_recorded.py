@@ -13,7 +13,6 @@ from tests.lm.model.plausibility.test_command import numerate as command
 from tests.strange_places import ADDRESSES, asked
 
 import numerate
-from numerate.atomic import write_file
 from numerate.configuration import find_configuration
 from numerate.errors import NumerateError
 from numerate.lm.data.prepare import prepare
@@ -26,6 +25,7 @@ from numerate.lm.train.over_backbone import BackboneChoice
 from numerate.lm.train.run import train
 from numerate.places import copy_folder
 from numerate.storage import recorded
+from numerate.storage.atomic import write_file
 
 __all__ = ["asked"]
 TEXT, ADDRESS = "The ejection fraction is 55 %.", "trap://evil/data"

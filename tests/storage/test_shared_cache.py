@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import s3fs
 
-from numerate.folder_kind import FolderKind
 from numerate.storage import filesystem, stored_files
+from numerate.storage.folder_kind import FolderKind
 from numerate.storage.shared_cache import SharedCache, cache_here
 
 ROWS, DONE, SEAL = "a-states.npy", "b-done.npy", "about.json"

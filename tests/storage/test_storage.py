@@ -13,9 +13,7 @@ import s3fs
 from tests.disks import Disk
 from tests.processes import copy_of_this_process
 
-from numerate.atomic import InUseError
 from numerate.errors import FailureError, NumerateError
-from numerate.folder_kind import FolderKind
 from numerate.places import copy_folder, place_of, work_of
 from numerate.storage import (
     exists,
@@ -28,6 +26,8 @@ from numerate.storage import (
     write,
 )
 from numerate.storage import hold as holds
+from numerate.storage.atomic import InUseError
+from numerate.storage.folder_kind import FolderKind
 from numerate.storage.shared_folder import SharedFolder
 from numerate.storage.stored_files import HOLD
 

@@ -10,7 +10,7 @@ from numerate.auditing.audited import DUPLICATE, FAILED, REPLACED, UNREAD, Row, 
 from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import LINES, Piece
 from numerate.errors import DocumentError
-from numerate.hashes import Hashes, hash_of
+from numerate.storage.hashes import Hashes, hash_of
 from numerate.storage.trees import File
 
 PACKET = 64 << 10  # bytes: an article is worked on alone, short texts together

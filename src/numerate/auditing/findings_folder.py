@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from numerate.auditing.audited import DOCUMENTS, FINDINGS, Audited, Row
 from numerate.auditing.looked_for import differences
 from numerate.errors import NumerateError, one_line
-from numerate.folder_kind import FolderKind, written_as
-from numerate.records import Shape, parse_record
+from numerate.storage.folder_kind import FolderKind, written_as
+from numerate.storage.records import Shape, parse_record
 from numerate.storage.shared_folder import SharedFolder
 
 SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"

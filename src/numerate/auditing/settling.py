@@ -22,7 +22,7 @@ from numerate.auditing.audited import (
 from numerate.auditing.findings_folder import FindingsFolder
 from numerate.auditing.pieces import LINES
 from numerate.documents.taken_in import taken_in
-from numerate.hashes import hash_of
+from numerate.storage.hashes import hash_of
 
 _LIVE = (CHECKED, DUPLICATE, UNREAD, FAILED, TAKEN_IN)
 _UNSETTLED = [_LIVE.index(FAILED), _LIVE.index(DUPLICATE)]  # a later row says more of the file

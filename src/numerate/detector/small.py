@@ -24,7 +24,7 @@ from numerate.detector.locations import LOCATION, SCALE
 from numerate.detector.numeral_figures import CELL_FIGURES, TEXT_FIGURES
 from numerate.detector.relations import RELATIONS, SAME, SLIPS_APART, NumeralColumns
 from numerate.errors import NumerateError, RunError
-from numerate.records import misfit, typed
+from numerate.storage.records import misfit, typed
 from numerate.text.vocabulary import Vocabulary
 
 EXPONENTS = (-5, 8)

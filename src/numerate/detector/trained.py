@@ -17,7 +17,6 @@ from numerate.detector.scored import Scored, Told
 from numerate.detector.small import Logits, SmallClassifier, SmallOptions, stored_options
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError, RunError
-from numerate.folder_kind import FolderKind
 from numerate.lm.data.tensor_file import (
     Sizes,
     load_tensors,
@@ -29,9 +28,10 @@ from numerate.lm.model.device import usable_device
 from numerate.lm.model.run_contents import DatasetPlace
 from numerate.lm.model.run_folder import CALIBRATION, CONFIG, NAMES, WEIGHTS, RunFolder
 from numerate.lm.model.stored import NothingDrawn, explained, sizes_of
-from numerate.records import read_record, typed, write_record
 from numerate.rules.finding import Suggestion
 from numerate.rules.where import Where
+from numerate.storage.folder_kind import FolderKind
+from numerate.storage.records import read_record, typed, write_record
 from numerate.text.reading_rules import ReadingRules
 
 FORMAT, VERSION = "numerate detector", 1

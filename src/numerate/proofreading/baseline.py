@@ -16,10 +16,10 @@ from typing import Any
 
 from numerate.errors import NumerateError, counted
 from numerate.proofreading.proofread import ProofreadDocument
-from numerate.records import Shape, read_record
 from numerate.rules.finding import Finding
 from numerate.rules.where import Where
 from numerate.storage import write
+from numerate.storage.records import Shape, read_record
 
 AROUND = 5  # words on either side
 NEAR = 200  # characters within which they are looked for

@@ -22,7 +22,7 @@ from numerate.progress import PassProgress
 from numerate.proofreading.benchmark import BOTH, CELLS, TEXTS, BenchmarkResult, run_benchmark
 from numerate.proofreading.opened_models import open_models
 from numerate.proofreading.trial import FIGURES, TABLE_CELL
-from numerate.records import write_record
+from numerate.storage.records import write_record
 from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 
 

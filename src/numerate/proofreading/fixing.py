@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from numerate.atomic import write_file
 from numerate.documents import read_again
 from numerate.documents.reader import OLDER, UTF_16
 from numerate.documents.table_file import DELIMITERS
@@ -17,6 +16,7 @@ from numerate.rules.finding import Finding
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import recompute
 from numerate.rules.where import Where
+from numerate.storage.atomic import write_file
 
 Ask = Callable[[str], str]
 _MARKED = {b"\xef\xbb\xbf": "utf-8", UTF_16[0]: "utf-16-le", UTF_16[1]: "utf-16-be"}

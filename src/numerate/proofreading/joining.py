@@ -21,7 +21,7 @@ from typing import Any
 
 from numerate.detector.scored import PRIOR
 from numerate.errors import NumerateError, RunError
-from numerate.records import Shape, misfit, read_record, typed
+from numerate.storage.records import Shape, misfit, read_record, typed
 
 MOST_CERTAIN = 0.999  # nothing is surer, whatever was measured on some hundred findings
 

@@ -16,8 +16,8 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from numerate.atomic import InUseError
 from numerate.errors import FailureError, NumerateError
+from numerate.storage.atomic import InUseError
 from numerate.storage.filesystems import told
 from numerate.storage.stored_files import HOLD, create, put_whole
 

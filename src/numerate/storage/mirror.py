@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numerate.atomic import write_file
 from numerate.errors import FailureError, NumerateError
 from numerate.places import (
     NEW,
@@ -21,6 +20,7 @@ from numerate.places import (
     place_of,
     version_folder,
 )
+from numerate.storage.atomic import write_file
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.stored_files import (
     HOLD,

@@ -13,9 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from numerate.atomic import new_folder, write_file
 from numerate.errors import FailureError, NumerateError
-from numerate.folder_kind import FolderKind, strange, written_as
 from numerate.notices import warn
 from numerate.places import (
     default_cache,
@@ -25,7 +23,9 @@ from numerate.places import (
     place_of,
     work_of,
 )
+from numerate.storage.atomic import new_folder, write_file
 from numerate.storage.filesystems import check_address, filesystem, told
+from numerate.storage.folder_kind import FolderKind, strange, written_as
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files, written_to
 from numerate.storage.stored_files import (

@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from numerate.atomic import write_file
 from numerate.errors import NumerateError
-from numerate.folder_kind import FolderKind
 from numerate.notices import say
 from numerate.places import copy_folder, is_remote, local_path, place_of
+from numerate.storage.atomic import write_file
 from numerate.storage.filesystems import filesystem, told
+from numerate.storage.folder_kind import FolderKind
 from numerate.storage.hold import held
 from numerate.storage.mirror import alone, fetch_files
 from numerate.storage.publish import Upload, fingerprints

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from numerate.atomic import locked, write_file
 from numerate.errors import FailureError, NumerateError, one_line
-from numerate.folder_kind import FolderKind, strange
 from numerate.places import is_remote, local_path
+from numerate.storage.atomic import locked, write_file
 from numerate.storage.filesystems import check_address, filesystem, told
+from numerate.storage.folder_kind import FolderKind, strange
 from numerate.storage.hold import Hold, held
 from numerate.storage.regular_files import open_regular, read_regular
 from numerate.storage.stored_files import HOLD, make_parent, put_whole

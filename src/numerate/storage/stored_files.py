@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numerate.errors import NumerateError
-from numerate.folder_kind import temporary_name
 from numerate.storage.filesystems import told
+from numerate.storage.folder_kind import temporary_name
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

@@ -14,12 +14,12 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from tests.disks import Disk
 
-from numerate.atomic import locked
 from numerate.documents.reader import Unit
 from numerate.documents.sources import Source
 from numerate.errors import FailureError, NumerateError, SourceError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.data.resuming import discard, resumable
+from numerate.storage.atomic import locked
 from numerate.storage.shared_folder import SharedFolder
 from numerate.storage.stored_files import Entry
 

@@ -161,7 +161,7 @@ def test_figures_that_cannot_be_saved_are_printed(
     def refuse(target: Path, data: bytes) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
 
-    monkeypatch.setattr("numerate.records.write", refuse)
+    monkeypatch.setattr("numerate.storage.records.write", refuse)
     done = numerate("evaluate", runs["softmax"], "--format", "json")
     assert (done.status, done.out) == (0, expected.out)
     metrics = runs["softmax"] / "metrics.json"

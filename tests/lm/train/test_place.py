@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from numerate.atomic import InUseError, locked
 from numerate.errors import DatasetError, NumerateError
-from numerate.folder_kind import FolderKind
 from numerate.lm.data.prepare import prepare
 from numerate.lm.model.opening import open_stored
 from numerate.lm.model.run_folder import RunFolder, writing_folder
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import RunResult, train
+from numerate.storage.atomic import InUseError, locked
+from numerate.storage.folder_kind import FolderKind
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from numerate.atomic import recover
 from numerate.documents.document import Table
 from numerate.errors import DatasetError, NumerateError, printable
-from numerate.folder_kind import FolderKind
 from numerate.lm.data.integrity import DRAFTS, NAMES, check_files, read_batches, verify
 from numerate.lm.data.keep import Keep
 from numerate.lm.data.schema import (
@@ -25,8 +23,10 @@ from numerate.lm.data.schema import (
 )
 from numerate.lm.data.schema import SPLITS as SPLITS
 from numerate.lm.data.sight_file import read_sight
-from numerate.records import misfit, read_record
 from numerate.storage import here
+from numerate.storage.atomic import recover
+from numerate.storage.folder_kind import FolderKind
+from numerate.storage.records import misfit, read_record
 from numerate.text.columns import SightColumns, check_level
 from numerate.text.reading_rules import ReadingRules
 

@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from numerate.errors import NumerateError
-from numerate.folder_kind import FolderKind, written_as
 from numerate.lm.data.staging import BLOCK, Staging
 from numerate.notices import say
 from numerate.places import is_remote, join, local_path
+from numerate.storage.folder_kind import FolderKind, written_as
 from numerate.storage.shared_folder import SharedFolder
 
 RECORD = "staged.json"

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from numerate.records import Shape
+from numerate.storage.records import Shape
 
 FORMAT_NAME = "numerate dataset"
 FORMAT_VERSION = 1

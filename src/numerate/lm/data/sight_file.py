@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from numerate.errors import DatasetError, one_line
-from numerate.hashes import Hashes, hash_of
 from numerate.lm.data.document_sight import DocumentSight
+from numerate.storage.hashes import Hashes, hash_of
 from numerate.storage.regular_files import file_digest
 from numerate.text.columns import HEADER_WORDS, SightColumns
 

@@ -19,8 +19,8 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from numerate.errors import RunError, one_line
-from numerate.records import Shape, misfit, parse_record
 from numerate.storage import write
+from numerate.storage.records import Shape, misfit, parse_record
 from numerate.storage.regular_files import open_regular
 
 Sizes = Mapping[str, tuple[int, ...]]

@@ -20,7 +20,7 @@ from numerate.lm.model.opening import Opened, training_documents
 from numerate.lm.model.reference import Reference
 from numerate.lm.model.run_folder import REFERENCE, calibration_file
 from numerate.places import name_of
-from numerate.records import kept
+from numerate.storage.records import kept
 
 LEVELS = (0.5, 0.9)
 OWN, CALIBRATED = "own", "calibrated"

@@ -31,7 +31,7 @@ from numerate.lm.model.run_contents import Option
 from numerate.lm.model.run_folder import CONFIG, METRICS, RunFolder
 from numerate.lm.perplexity import perplexity, proper, without_improbable
 from numerate.places import is_remote, local_path
-from numerate.records import write_record
+from numerate.storage.records import write_record
 from numerate.text.columns import sees_tables
 from numerate.text.ragged import ranges
 from numerate.text.vocabulary import Vocabulary

@@ -11,7 +11,6 @@ from numerate.documents.document import Document, Paragraph
 from numerate.documents.reader import Unit
 from numerate.documents.sources import Source
 from numerate.errors import DocumentError, SourceError, check_choice
-from numerate.folder_kind import FolderKind, strange
 from numerate.lm.data.dataset import MANIFEST, SPLITS, Dataset, is_dataset
 from numerate.lm.data.keep import Keep
 from numerate.lm.inspect.digit_laws import (
@@ -28,6 +27,7 @@ from numerate.notices import say
 from numerate.numeral import is_numeral
 from numerate.places import is_remote, join
 from numerate.storage import exists, extended
+from numerate.storage.folder_kind import FolderKind, strange
 from numerate.tables import ResultTable, as_latex, as_markdown, print_tables
 from numerate.text.reading_rules import ReadingRules
 from numerate.text.tokenizer import DEFAULT_RULES, iter_tokens

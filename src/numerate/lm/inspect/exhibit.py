@@ -7,9 +7,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from numerate.atomic import write_file
 from numerate.errors import NumerateError
 from numerate.report.look import look
+from numerate.storage.atomic import write_file
 from numerate.tables import ResultTable, csv_text
 
 Cell = str | int | float

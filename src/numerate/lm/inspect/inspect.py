@@ -13,7 +13,6 @@ from operator import call
 from pathlib import Path
 from typing import Any
 
-from numerate.atomic import write_file
 from numerate.errors import FailureError, NumerateError, counted, one_line
 from numerate.lm.heads.digit_rnn import DigitRNNHead
 from numerate.lm.heads.mixture import MixtureHead
@@ -41,10 +40,11 @@ from numerate.lm.inspect.table_attention import attention_over_table, picked_pla
 from numerate.lm.inspect.training_curves import training_curves
 from numerate.lm.model.opening import Settings
 from numerate.places import is_remote, local_path, name_of, place_of
-from numerate.records import Shape, read_record, write_record
 from numerate.report.look import INK
 from numerate.report.page import Section, escape, figure, page, table
 from numerate.storage import here, recorded
+from numerate.storage.atomic import write_file
+from numerate.storage.records import Shape, read_record, write_record
 from numerate.tables import ResultTable
 
 REPORT, MEMORY, FIGURES = FILES = "report.html", "report.json", "figures"

@@ -9,7 +9,6 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from numerate.atomic import recover
 from numerate.errors import DatasetError, NumerateError, RunError, printable
 from numerate.lm.backbones.contract import Targets
 from numerate.lm.backbones.tables_in_view import named_columns
@@ -23,6 +22,7 @@ from numerate.lm.model.run_contents import TrainedConfig
 from numerate.lm.model.run_folder import RUN, RunFolder
 from numerate.lm.model.stored import StoredModel
 from numerate.places import name_of
+from numerate.storage.atomic import recover
 from numerate.text.columns import LEVELS
 from numerate.text.vocabulary import Vocabulary
 

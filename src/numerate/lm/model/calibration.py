@@ -18,7 +18,7 @@ from numerate.lm.model.domain import DOMAIN_SHAPE, Domain, KnownTexts
 from numerate.lm.model.known_places import KnownPlaces
 from numerate.lm.model.numeral_lm import NumeralLM, TextReading
 from numerate.lm.perplexity import proper
-from numerate.records import Shape, misfit
+from numerate.storage.records import Shape, misfit
 
 SHAPE: Shape = {
     "strangeness": [float],

@@ -28,7 +28,7 @@ import numpy as np
 
 from numerate.errors import NumerateError, RunError
 from numerate.lm.model.candidate_line import CandidateLine, Floats
-from numerate.records import Shape, misfit
+from numerate.storage.records import Shape, misfit
 
 VERSION = 2  # of how they are fitted; those of another are fitted anew
 PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated

@@ -16,7 +16,7 @@ import numpy as np
 
 from numerate.lm.model.assess import first_sight
 from numerate.lm.model.numeral_lm import TextReading
-from numerate.records import Shape
+from numerate.storage.records import Shape
 
 REFUSED = 0.02  # of the texts that fit, by chance: each trait has its part of it
 SHORTEST = 8  # words, or numerals, that tell something

@@ -33,7 +33,7 @@ from numerate.lm.model.run_folder import REFERENCE, calibration_file
 from numerate.lm.model.shipped.installed import is_shipped
 from numerate.places import default_cache
 from numerate.progress import PassProgress
-from numerate.records import Say, cached, kept, misfit
+from numerate.storage.records import Say, cached, kept, misfit
 from numerate.storage.shared_cache import cache_here
 from numerate.text.columns import check_level
 from numerate.text.tokenizer import tokenize

@@ -15,7 +15,7 @@ from numerate.lm.data.batching import Corpus, load_corpora
 from numerate.lm.data.dataset import SPLITS, Dataset
 from numerate.lm.model.candidates import candidate_numerals, plain_candidates
 from numerate.numeral import is_numeral
-from numerate.records import misfit, typed
+from numerate.storage.records import misfit, typed
 from numerate.text.reading_rules import ReadingRules
 from numerate.text.tokenizer import DEFAULT_RULES
 from numerate.text.vocabulary import Vocabulary

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from numerate.records import Unbounded
+from numerate.storage.records import Unbounded
 from numerate.text.reading_rules import ReadingRules
 
 Option = str | int | float | bool | None

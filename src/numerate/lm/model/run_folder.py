@@ -7,9 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numerate.atomic import recover, unfinished
 from numerate.errors import DatasetError, RunError, one_line
-from numerate.folder_kind import FolderKind
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.model.run_contents import (
     DatasetPlace,
@@ -23,8 +21,10 @@ from numerate.lm.model.run_contents import (
 )
 from numerate.notices import say
 from numerate.places import from_there, place_of
-from numerate.records import parse_record, read_record, typed, write_record
 from numerate.storage import here, recorded
+from numerate.storage.atomic import recover, unfinished
+from numerate.storage.folder_kind import FolderKind
+from numerate.storage.records import parse_record, read_record, typed, write_record
 from numerate.storage.regular_files import file_digest, read_text
 from numerate.text.columns import sees_tables
 from numerate.text.vocabulary import Vocabulary

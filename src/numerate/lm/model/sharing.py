@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from numerate.atomic import write_file
 from numerate.errors import NumerateError, RunError, printable
 from numerate.lm.model.run_contents import TrainedConfig
 from numerate.lm.model.run_folder import (
@@ -29,8 +28,9 @@ from numerate.lm.model.run_folder import (
     read_json,
 )
 from numerate.lm.model.stored import StoredModel
-from numerate.records import read_record, write_record
 from numerate.storage import published
+from numerate.storage.atomic import write_file
+from numerate.storage.records import read_record, write_record
 from numerate.storage.regular_files import file_digest
 from numerate.tables import ResultTable, as_markdown, format_figure
 

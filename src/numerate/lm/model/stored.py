@@ -33,7 +33,7 @@ from numerate.lm.model.run_folder import (
     WEIGHTS,
     RunFolder,
 )
-from numerate.records import write_record
+from numerate.storage.records import write_record
 from numerate.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

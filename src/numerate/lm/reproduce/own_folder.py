@@ -9,7 +9,7 @@ from numerate.errors import NumerateError, RunError
 from numerate.lm.model.run_folder import METRICS
 from numerate.lm.reproduce.choices import Plan, Task
 from numerate.lm.reproduce.suites import Row
-from numerate.records import read_record, typed, write_record
+from numerate.storage.records import read_record, typed, write_record
 
 RECORD = "reproduce.json"
 _FORMAT, _VERSION = "numerate reproduction", 1

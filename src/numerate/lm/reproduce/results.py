@@ -15,7 +15,7 @@ from numerate.lm.model.run_folder import METRICS, WEIGHTS, RunFolder, digest_of_
 from numerate.lm.reproduce.choices import Plan, Task, backbone_path
 from numerate.lm.reproduce.pool import each_task
 from numerate.lm.reproduce.standings import Standings
-from numerate.records import write_record
+from numerate.storage.records import write_record
 
 
 def evaluate_tasks(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from numerate.atomic import write_file
 from numerate.errors import RunError
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.describe import describe
@@ -15,6 +14,7 @@ from numerate.lm.inspect.inspect import Say, inspect_runs
 from numerate.lm.inspect.sections import statistics_table
 from numerate.lm.model.run_folder import RunFolder
 from numerate.lm.reproduce.choices import Plan, Task
+from numerate.storage.atomic import write_file
 from numerate.tables import as_latex, as_markdown
 
 TABLES = ("tables.md", "tables.tex", "tables.csv", "metrics.json", "statistics.md")

@@ -17,7 +17,7 @@ from numerate.errors import RunError, one_line
 from numerate.lm.data.tensor_file import load_tensors, save_tensors
 from numerate.lm.model.run_contents import DatasetPlace, Epoch, NetworkRecord
 from numerate.lm.model.run_folder import CHECKPOINT
-from numerate.records import misfit, parse_record, typed
+from numerate.storage.records import misfit, parse_record, typed
 
 _FORMAT = "numerate checkpoint 1"
 # What could not be chosen when earlier versions wrote checkpoints, and how it was then.

@@ -10,7 +10,7 @@ import torch
 
 import numerate
 from numerate.lm.model.run_folder import ENVIRONMENT, RunFolder
-from numerate.records import write_record
+from numerate.storage.records import write_record
 
 
 def record_environment(

@@ -15,7 +15,6 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
-from numerate.atomic import write_file
 from numerate.errors import FailureError, RunError
 from numerate.lm.data.batching import Corpus
 from numerate.lm.model.numeral_lm import NumeralLM
@@ -23,6 +22,7 @@ from numerate.lm.model.run_folder import CHECKPOINT, LOG
 from numerate.lm.train.checkpoint import Progress, load_checkpoint, save_checkpoint
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.step import DevLoss, TrainingStep
+from numerate.storage.atomic import write_file
 
 CHECK_EVERY = 50  # steps between looks at the loss, each of which waits for the device
 CHECKPOINT_SECONDS = 300.0  # within long epochs

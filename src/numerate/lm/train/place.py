@@ -6,9 +6,9 @@ run is complete; until then `--resume` goes on with it there.
 
 from pathlib import Path
 
-from numerate.atomic import Lock, is_occupied
 from numerate.errors import NumerateError, RunError
 from numerate.lm.model.run_folder import RUN, RunFolder, writing_folder
+from numerate.storage.atomic import Lock, is_occupied
 
 
 def check_place(folder: Path, *, resume: bool, force: bool) -> None:

@@ -13,7 +13,6 @@ import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs, InitProcessGroupKwargs
 from accelerate.state import AcceleratorState
 
-from numerate.atomic import locked
 from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.lm.backbones.pretrained.store import remembered_cache
 from numerate.lm.backbones.pretrained.written_tables import WRITING
@@ -40,7 +39,8 @@ from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.over_backbone import BackboneChoice, over_backbone
 from numerate.lm.train.place import check_place, close_place, open_place
 from numerate.places import place_of
-from numerate.records import typed
+from numerate.storage.atomic import locked
+from numerate.storage.records import typed
 from numerate.text.vocabulary import Vocabulary
 
 READING = timedelta(days=7)  # that processes wait for the first, which reads a dataset for all

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 import numerate
-from numerate.atomic import write_file
 from numerate.detector.articles import TEXTS_ALONE, Article, articles_of, labels, numerals_of
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.small import SmallClassifier, SmallOptions
@@ -38,6 +37,7 @@ from numerate.lm.train.detector_fitting import (
 from numerate.lm.train.environment import record_end, record_environment
 from numerate.places import as_place, is_remote
 from numerate.storage import published
+from numerate.storage.atomic import write_file
 from numerate.text.vocabulary import Vocabulary
 
 VOCABULARY = 8000

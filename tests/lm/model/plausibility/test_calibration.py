@@ -150,7 +150,7 @@ def test_a_run_that_cannot_be_written_to_is_used_all_the_same(
     def refuse(path: Path, data: bytes) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("numerate.records.write", refuse)
+    monkeypatch.setattr("numerate.storage.records.write", refuse)
     said: list[str] = []
     assert load(run, say=said.append).checker.assess("The fraction is 55 %.")
     assert sum("cannot be kept (Permission denied)" in message for message in said) == 2

@@ -22,7 +22,7 @@ from numerate.lm.model.shipped.pack import About, pack
 from numerate.plugins import MODELS
 from numerate.proofreading.joining import UNFITTED, Joining
 from numerate.proofreading.opened_models import joining_for
-from numerate.records import write_record
+from numerate.storage.records import write_record
 
 pytestmark = pytest.mark.installed
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import BackboneError, one_line
-from numerate.records import read_record
+from numerate.storage.records import read_record
 from numerate.storage.regular_files import file_digest, open_regular
 
 WEIGHTS = "model.safetensors"

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from numerate.atomic import first_file
 from numerate.errors import BackboneError, FailureError, one_line
+from numerate.storage.atomic import first_file
 from numerate.storage.regular_files import open_regular
 
 _CANNOT_RESERVE = {errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS}  # of some file systems

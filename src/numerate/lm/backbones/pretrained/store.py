@@ -17,9 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import nn
 
-from numerate.atomic import write_file
 from numerate.errors import BackboneError, NumerateError
-from numerate.folder_kind import FolderKind
 from numerate.lm.backbones.pretrained.block_reader import (
     Block,
     Readers,
@@ -50,6 +48,8 @@ from numerate.lm.model.run_folder import digest_of_tables, read_json
 from numerate.notices import say
 from numerate.places import origin
 from numerate.storage import exists, recorded
+from numerate.storage.atomic import write_file
+from numerate.storage.folder_kind import FolderKind
 from numerate.storage.shared_cache import SharedCache, cache_here
 from numerate.text.ragged import ranges
 

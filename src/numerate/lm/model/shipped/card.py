@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from numerate.errors import RunError
-from numerate.records import read_record, typed, write_record
+from numerate.storage.records import read_record, typed, write_record
 from numerate.storage.regular_files import file_digest
 
 CARD = "model.json"

@@ -12,7 +12,6 @@ from torch import Tensor
 
 import numerate
 from numerate.errors import NumerateError, RunError
-from numerate.folder_kind import FolderKind
 from numerate.lm.data.tensor_file import rewrite_tensors
 from numerate.lm.model.load import load
 from numerate.lm.model.run_folder import (
@@ -26,8 +25,9 @@ from numerate.lm.model.run_folder import (
     read_json,
 )
 from numerate.lm.model.shipped.card import CARD, Corpus, Figure, ShippedModel, write_card
-from numerate.records import write_record
 from numerate.storage import file_here, here, published, recorded
+from numerate.storage.folder_kind import FolderKind
+from numerate.storage.records import write_record
 from numerate.storage.regular_files import check_regular
 
 LANGUAGE_MODEL, DETECTOR, JOINING = "language-model", "detector", "joining.json"

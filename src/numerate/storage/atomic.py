@@ -19,8 +19,8 @@ from socket import gethostname
 from typing import Any
 
 from numerate.errors import FailureError, NumerateError
-from numerate.folder_kind import FolderKind, strange, temporary_name
 from numerate.notices import warn
+from numerate.storage.folder_kind import FolderKind, strange, temporary_name
 
 _FORMAT = {"format": "numerate lock", "version": 1}
 _MOST = 8192  # bytes of a lock file that are read

@@ -17,9 +17,9 @@ from tests.trials import write_trials
 import numerate
 import numerate.cli
 from numerate.errors import NumerateError
-from numerate.folder_kind import temporary_name
 from numerate.lm.data.prepare import prepare
 from numerate.lm.model.shipped.pack import About, pack
+from numerate.storage.folder_kind import temporary_name
 
 HIDDEN = (
     ".own.old-abc123",

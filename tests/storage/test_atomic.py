@@ -11,11 +11,11 @@ import pytest
 from tests.processes import copy_of_this_process
 from tests.strangers import bytes_below
 
-from numerate import folder_kind
-from numerate.atomic import InUseError, locked, new_folder, recover, write_file
 from numerate.errors import NumerateError
-from numerate.folder_kind import FolderKind, temporary_name, written_as
 from numerate.notices import kept
+from numerate.storage import folder_kind
+from numerate.storage.atomic import InUseError, locked, new_folder, recover, write_file
+from numerate.storage.folder_kind import FolderKind, temporary_name, written_as
 
 KIND = FolderKind(
     "a test's folder",
@@ -150,7 +150,7 @@ def test_two_at_once(tmp_path: Path) -> None:
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     code = (
-        "import os, pathlib, sys\nfrom numerate.atomic import locked\n"
+        "import os, pathlib, sys\nfrom numerate.storage.atomic import locked\n"
         "with locked(pathlib.Path(sys.argv[1])):\n    os._exit(0)"  # as a kill: the file stays
     )
     subprocess.run([sys.executable, "-c", code, tmp_path / "out"], check=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from numerate.errors import RunError
-from numerate.records import Shape, Unbounded, misfit, read_record, typed
+from numerate.storage.records import Shape, Unbounded, misfit, read_record, typed
 
 SHAPE: dict[str, Shape] = {
     "name": str,
