@@ -19,7 +19,7 @@ import numpy as np
 
 from numerate.lm.evaluate.crossed import OverSeeds, against_best
 from numerate.lm.evaluate.observed import by_document
-from numerate.tables import LOW
+from numerate.reports.tables import LOW
 
 DOCUMENTS, OF_BOTH = 200, 0.5  # standard deviations are in units of that between documents
 SAMPLES = 400

@@ -25,8 +25,8 @@ from numerate.lm.train.detector_fitting import FittingOptions
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import train
 from numerate.lm.train.train_detector import train_detector
-from numerate.notices import Loudness, set_loudness
 from numerate.numeral import is_numeral
+from numerate.reports.notices import Loudness, set_loudness
 
 # A busy machine is not an error.
 settings.register_profile("numerate", deadline=None, derandomize=True)

@@ -175,8 +175,8 @@ def test_nothing_is_fetched_and_nothing_foreign_is_executed() -> None:
 @pytest.mark.parametrize(
     ("pattern", "home"),
     [
-        (r"(?<!\w)Console\(", "notices.py"),  # where `[sic]` is no style
-        (r"csv\.(?:w|DictW)riter", "tables.py"),  # where `=1+1` is no formula
+        (r"(?<!\w)Console\(", "reports/notices.py"),  # where `[sic]` is no style
+        (r"csv\.(?:w|DictW)riter", "reports/tables.py"),  # where `=1+1` is no formula
         (r'TextColumn\("\{task\.description\}"\)', None),  # which reads `[sic]` as a style
     ],
 )

@@ -15,8 +15,8 @@ from numerate.errors import DocumentError, printable
 from numerate.lm.data.dataset import MANIFEST, SPLITS, Dataset
 from numerate.lm.data.describe import Description, description_rows, tables_in_words
 from numerate.lm.data.prepare import prepare
-from numerate.notices import notice_console, plain_console, say
 from numerate.places import as_place, join
+from numerate.reports.notices import notice_console, plain_console, say
 from numerate.threads import cores
 
 MAX_ERROR_LINES = 20  # the manifest lists more

@@ -26,7 +26,7 @@ from numerate.engines import engine, ray_engine
 from numerate.errors import FailureError, NumerateError, SourceError
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.prepare import prepare
-from numerate.notices import kept, say
+from numerate.reports.notices import kept, say
 from numerate.storage.atomic import InUseError, locked
 
 SMALL = 1500  # bytes a block

@@ -21,7 +21,6 @@ from numerate.documents.document import Document, Paragraph
 from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
 from numerate.lm.model.domain import Compared, Fit
-from numerate.notices import Loudness, set_loudness
 from numerate.proofreading.html_report import as_html
 from numerate.proofreading.printed_report import (
     COLUMNS,
@@ -33,6 +32,7 @@ from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.proofread_report import _BORDER, AROUND, Report, coverage_in_words
 from numerate.proofreading.sarif import as_sarif
 from numerate.proofreading.witnesses import Suspicion
+from numerate.reports.notices import Loudness, set_loudness
 from numerate.rules.finding import UNLIKELY, Evidence, Finding
 from numerate.rules.where import Where
 

@@ -12,7 +12,7 @@ from tests.processes import copy_of_this_process
 from tests.strangers import bytes_below
 
 from numerate.errors import NumerateError
-from numerate.notices import kept
+from numerate.reports.notices import kept
 from numerate.storage import folder_kind
 from numerate.storage.atomic import InUseError, locked, new_folder, recover, write_file
 from numerate.storage.folder_kind import FolderKind, temporary_name, written_as

@@ -13,8 +13,8 @@ from numerate.auditing.findings_folder import PAGE
 from numerate.auditing.looked_for import LookedFor
 from numerate.engines import Engine
 from numerate.errors import BROKEN, FailureError, counted, printable
-from numerate.notices import is_quiet, notice_console, plain_console, say
-from numerate.tables import print_tables
+from numerate.reports.notices import is_quiet, notice_console, plain_console, say
+from numerate.reports.tables import print_tables
 
 MOST_LINES = 20  # documents that were not read; the summary names more
 CERTAIN = 10  # findings that are printed

@@ -8,8 +8,8 @@ from numerate.auditing.audit_summary import LIKELY, Summary
 from numerate.auditing.audited import BOTH, LEARNED, RECOMPUTED_ALONE, Row
 from numerate.auditing.looked_for import LookedFor
 from numerate.errors import counted
-from numerate.report.page import Section, escape, facts, page, table
-from numerate.tables import ResultTable
+from numerate.reports.page import Section, escape, facts, page, table
+from numerate.reports.tables import ResultTable
 
 NAMED = 200  # documents that were not read
 

@@ -24,13 +24,13 @@ from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import DocumentError, NotInstalledError, NumerateError, one_line
-from numerate.notices import kept
 from numerate.proofreading.asked_models import Asked, proofread_as_it_fits
 from numerate.proofreading.check_command import models_asked
 from numerate.proofreading.proofread import ProofreadDocument, proofread
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.told import likely, without_ignored
 from numerate.proofreading.witnesses import looked_for
+from numerate.reports.notices import kept
 from numerate.threads import use_threads
 
 Audit = Callable[[Sequence[Piece]], list[Audited]]

@@ -12,7 +12,7 @@ from numerate.cli.exits import EXIT_STATUS
 from numerate.cli.named_places import located, to_be_located
 from numerate.cli.panels import Command, Group
 from numerate.errors import NumerateError
-from numerate.notices import Loudness, set_loudness
+from numerate.reports.notices import Loudness, set_loudness
 
 Function = TypeVar("Function", bound=Callable[..., None])
 

@@ -34,7 +34,7 @@ from numerate.cli.shared_options import (
 )
 from numerate.errors import NumerateError
 from numerate.lm.model.source import ModelSource
-from numerate.notices import is_verbose
+from numerate.reports.notices import is_verbose
 from numerate.storage import file_here
 
 

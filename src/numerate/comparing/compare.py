@@ -11,11 +11,11 @@ import numpy as np
 from numerate.comparing.fitted import LIMITS, WEIGHTS
 from numerate.comparing.mentions import Mention, mentions
 from numerate.comparing.support import Sources, Support
-from numerate.data_frames import arrow_table, pandas_table
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.proofreading.check import as_document, names_a_file
+from numerate.reports.data_frames import arrow_table, pandas_table
 from numerate.rules.reading import ReadDocument
 
 ALARMS = 0.05

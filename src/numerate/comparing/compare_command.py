@@ -10,10 +10,10 @@ from numerate.comparing.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, Co
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice, printable
-from numerate.notices import plain_console, say, warn
 from numerate.proofreading.given_files import read_document
+from numerate.reports.notices import plain_console, say, warn
+from numerate.reports.tables import csv_text
 from numerate.rules.reading import ReadDocument
-from numerate.tables import csv_text
 
 FORMATS = ("terminal", "json", "csv")
 

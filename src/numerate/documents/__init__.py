@@ -17,8 +17,8 @@ from numerate.documents.opened_file import opened_file
 from numerate.documents.reader import Reader, Unit, ascii_of, whole
 from numerate.documents.text import read_text
 from numerate.errors import DocumentError, NumerateError, check_choice, one_line
-from numerate.notices import say, silently
 from numerate.plugins import READERS, load, names, own_names
+from numerate.reports.notices import say, silently
 
 AUTO = "auto"
 """The format of each file by its suffix, and by a look inside where several formats share it."""

@@ -12,7 +12,7 @@ from typing import BinaryIO, ClassVar
 
 from numerate.documents.document import Document
 from numerate.errors import DocumentError
-from numerate.notices import say
+from numerate.reports.notices import say
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the marks that it begins with
 OLDER = "cp1252"  # Windows-1252, in which text is that is not in Unicode

@@ -13,7 +13,7 @@ from numerate.documents.markdown.markdown_code import code_and_comments
 from numerate.documents.pipe_tables import pipe_tables, placed_tables, tables_named
 from numerate.documents.reader import Reader, Unit, decode_text
 from numerate.errors import DocumentError
-from numerate.notices import say
+from numerate.reports.notices import say
 
 _BETWEEN_BLOCKS = re.compile(rb"\n[ \t\r]*\n")
 

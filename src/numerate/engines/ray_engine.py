@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from numerate.engines.ray_worker import Done, Worker, versions
 from numerate.errors import FailureError, NumerateError, WorkerDiedError, one_line
-from numerate.notices import say
+from numerate.reports.notices import say
 from numerate.threads import cores
 
 U = TypeVar("U")

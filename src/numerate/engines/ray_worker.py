@@ -8,7 +8,7 @@ from typing import Any
 
 import numerate
 from numerate.errors import NumerateError
-from numerate.notices import kept
+from numerate.reports.notices import kept
 
 
 @dataclass(frozen=True, slots=True)

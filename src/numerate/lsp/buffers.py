@@ -11,7 +11,7 @@ from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.text import read_text
 from numerate.errors import DocumentError, NumerateError
-from numerate.notices import silently
+from numerate.reports.notices import silently
 
 _LATEX, _MARKDOWN, _TEXT = "latex", "markdown", "text"
 FORMATS = {

@@ -10,7 +10,6 @@ from numerate.lsp.buffers import Buffer
 from numerate.lsp.proof import Proof
 from numerate.lsp.remembering import RememberingDetector, RememberingModel
 from numerate.lsp.second_looks import Places, that_count, that_matter
-from numerate.notices import silently
 from numerate.proofreading.asked_models import (
     NOBODY,
     Asked,
@@ -35,6 +34,7 @@ from numerate.proofreading.witnesses import (
     looked_for,
     testimony_of,
 )
+from numerate.reports.notices import silently
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import recompute
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
 from numerate.lm.model.shipped.installed import is_shipped
-from numerate.notices import say
 from numerate.proofreading.joining import UNFITTED, Joining, read_joining
 from numerate.proofreading.opened_models import joining_for
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.witnesses import Model, check_alarms
+from numerate.reports.notices import say
 
 USUAL: tuple[str, ...] = ("articles",)
 """The models that are asked where none is named."""

@@ -17,7 +17,6 @@ from numerate.lm.data.dataset import Dataset
 from numerate.lm.evaluate.bootstrap import Interval, bootstrap_mean
 from numerate.lm.evaluate.detection import FALSE_ALARMS, Pool, Quality, precision_of_first, quality
 from numerate.lm.model.numeral_lm import NumeralLM
-from numerate.notices import say
 from numerate.proofreading.fit_joining import fit_joining
 from numerate.proofreading.joining import (
     UNFITTED,
@@ -39,6 +38,7 @@ from numerate.proofreading.judges import (
     nobody,
 )
 from numerate.proofreading.trial import Region, Trial
+from numerate.reports.notices import say
 
 RULES_ALONE, DETECTOR_ALONE = "rules", "detector"
 LIKELIHOOD, TOGETHER = "likelihood", "all together"

@@ -17,13 +17,13 @@ from numerate.lm.model.run_folder import DOCUMENTS, RunFolder
 from numerate.lm.model.run_reference import split_reference
 from numerate.lm.model.shipped.installed import is_shipped, shipped
 from numerate.lm.model.source import ModelSource
-from numerate.notices import say
-from numerate.progress import PassProgress
 from numerate.proofreading.benchmark import BOTH, CELLS, TEXTS, BenchmarkResult, run_benchmark
 from numerate.proofreading.opened_models import open_models
 from numerate.proofreading.trial import FIGURES, TABLE_CELL
+from numerate.reports.notices import say
+from numerate.reports.progress import PassProgress
+from numerate.reports.tables import ResultTable, as_markdown, print_tables, resting_on
 from numerate.storage.records import write_record
-from numerate.tables import ResultTable, as_markdown, print_tables, resting_on
 
 
 def benchmark_checking(

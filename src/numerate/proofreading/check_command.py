@@ -12,9 +12,7 @@ from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_table_file
 from numerate.documents.taken_in import taken_in
 from numerate.errors import BROKEN, FAILED, WRONG_USE, NumerateError
-from numerate.notices import plain_console, say, warn
 from numerate.places import is_remote, local_path, place_of
-from numerate.progress import PassProgress
 from numerate.proofreading import fixing
 from numerate.proofreading.asked_models import (
     NOBODY,
@@ -37,6 +35,8 @@ from numerate.proofreading.suppression import suppress
 from numerate.proofreading.told import likely, without_ignored
 from numerate.proofreading.wanted import Wanted, check_wanted
 from numerate.proofreading.witnesses import Model, looked_for
+from numerate.reports.notices import plain_console, say, warn
+from numerate.reports.progress import PassProgress
 
 
 @dataclass(frozen=True, slots=True)

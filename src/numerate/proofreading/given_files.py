@@ -11,8 +11,8 @@ from numerate.documents import AUTO, STANDARD_INPUT, read_file, suits
 from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import DocumentError, NumerateError, SourceError, counted
-from numerate.notices import say
 from numerate.places import is_remote, local_path, protocol_of
+from numerate.reports.notices import say
 from numerate.storage import files_in, read
 from numerate.storage.trees import LINK_OUT, File, LocalTree, hidden
 

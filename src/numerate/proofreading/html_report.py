@@ -17,7 +17,7 @@ from numerate.proofreading.proofread_report import (
     sureness,
 )
 from numerate.proofreading.shown_text import HEADINGS, Block, Segment, ShownDocument
-from numerate.report.page import Section, escape, page
+from numerate.reports.page import Section, escape, page
 from numerate.rules.finding import Finding
 from numerate.rules.where import Where
 

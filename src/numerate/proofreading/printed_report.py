@@ -8,7 +8,6 @@ from rich.text import Text
 
 import numerate
 from numerate.errors import printable
-from numerate.notices import is_quiet
 from numerate.proofreading.findings_table import COLUMNS, finding_row
 from numerate.proofreading.proofread import ProofreadDocument
 from numerate.proofreading.proofread_report import (
@@ -25,8 +24,9 @@ from numerate.proofreading.proofread_report import (
     signs_in,
     suggestion_in_words,
 )
+from numerate.reports.notices import is_quiet
+from numerate.reports.tables import csv_text
 from numerate.rules.finding import Finding
-from numerate.tables import csv_text
 
 
 def as_json(report: Report) -> str:

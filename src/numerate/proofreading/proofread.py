@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from numerate.data_frames import arrow_table, pandas_table
 from numerate.detector.scored import Told
 from numerate.documents.document import Document, Table
 from numerate.errors import counted
@@ -14,6 +13,7 @@ from numerate.proofreading.joining import UNFITTED, Joining, probability
 from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.tested_numbers import NumberCoverage, tested_numbers
 from numerate.proofreading.witnesses import ALARMS, Model, Suspicion, Testimony, hear
+from numerate.reports.data_frames import arrow_table, pandas_table
 from numerate.rules.finding import Finding
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import Coverage, Failure, Recomputed, recompute

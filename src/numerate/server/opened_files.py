@@ -9,7 +9,6 @@ from typing import Any
 from numerate.documents.document import Document, Table
 from numerate.documents.opened_file import opened_file
 from numerate.errors import DocumentError
-from numerate.notices import kept
 from numerate.proofreading.fixing import encoding_of, replacements
 from numerate.proofreading.given_files import read_document
 from numerate.proofreading.joining import UNFITTED, Joining
@@ -19,6 +18,7 @@ from numerate.proofreading.selection import chosen_codes
 from numerate.proofreading.shown_text import Block, Segment, ShownDocument
 from numerate.proofreading.suppression import suppress
 from numerate.proofreading.witnesses import ALARMS, Model, looked_for, usual_alarms
+from numerate.reports.notices import kept
 from numerate.rules.where import Where
 from numerate.server.answers import found_record
 from numerate.server.file_messages import FileAnswer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from numerate.errors import CalibrationError, NumerateError
 from numerate.lm.model.source import ModelSource
-from numerate.notices import say
+from numerate.reports.notices import say
 from numerate.server.guard import Access
 from numerate.server.limits import FOR_LARGE_MODELS, Limits
 from numerate.threads import cores

@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from numerate.notices import is_quiet
+from numerate.reports.notices import is_quiet
 
 LOG = logging.getLogger("numerate.server")
 

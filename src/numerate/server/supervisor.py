@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from numerate.errors import FailureError, NumerateError, one_line
-from numerate.notices import loudness
+from numerate.reports.notices import loudness
 from numerate.server.listening import listen
 from numerate.server.served_files import EVERY, ServedFiles
 from numerate.server.served_models import Plan

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from numerate.errors import FailureError, NumerateError, one_line
-from numerate.notices import Loudness, set_loudness
+from numerate.reports.notices import Loudness, set_loudness
 from numerate.server.served_models import Plan
 from numerate.server.server_log import log_to_stderr
 

@@ -19,7 +19,7 @@ from socket import gethostname
 from typing import Any
 
 from numerate.errors import FailureError, NumerateError
-from numerate.notices import warn
+from numerate.reports.notices import warn
 from numerate.storage.folder_kind import FolderKind, strange, temporary_name
 
 _FORMAT = {"format": "numerate lock", "version": 1}

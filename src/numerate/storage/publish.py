@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from numerate.errors import FailureError, NumerateError
-from numerate.notices import warn
 from numerate.places import (
     default_cache,
     is_being_made,
@@ -23,6 +22,7 @@ from numerate.places import (
     place_of,
     work_of,
 )
+from numerate.reports.notices import warn
 from numerate.storage.atomic import new_folder, write_file
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.folder_kind import FolderKind, strange, written_as

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from numerate.errors import NumerateError
-from numerate.notices import say
 from numerate.places import copy_folder, is_remote, local_path, place_of
+from numerate.reports.notices import say
 from numerate.storage.atomic import write_file
 from numerate.storage.filesystems import filesystem, told
 from numerate.storage.folder_kind import FolderKind

@@ -17,7 +17,7 @@ from numerate.lm.data.dataset import SPLITS, Dataset, Split
 from numerate.lm.data.describe import describe
 from numerate.lm.data.document_sight import KeptParagraph, sight_of_document
 from numerate.lm.data.prepare import prepare
-from numerate.notices import plain_console
+from numerate.reports.notices import plain_console
 from numerate.text.columns import SightColumns
 from numerate.text.table_numbers import MAX_NUMBERS, columns_of_texts, numbers_of
 from numerate.text.tokenizer import DEFAULT_RULES

@@ -10,8 +10,8 @@ from numerate.lm.evaluate.bootstrap import bootstrap_mean, bootstrap_median
 from numerate.lm.evaluate.crossed import OverSeeds, against_best
 from numerate.lm.evaluate.observed import Observed, by_document
 from numerate.lm.perplexity import perplexity
+from numerate.reports.tables import HIGH, LOW
 from numerate.rules.distributions import t_quantile
-from numerate.tables import HIGH, LOW
 
 
 def runs(values: np.ndarray, **about: Any) -> list[Observed]:

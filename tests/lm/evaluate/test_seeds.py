@@ -25,7 +25,7 @@ from numerate.lm.evaluate.result_tables import result_tables
 from numerate.lm.evaluate.seeds import SeedEvaluation, together
 from numerate.lm.model.run_folder import OBSERVED
 from numerate.lm.perplexity import perplexity
-from numerate.tables import ResultTable, as_latex, as_markdown
+from numerate.reports.tables import ResultTable, as_latex, as_markdown
 
 APP: FigurePath = ("perplexity", "numerals", "app")
 MDAE: FigurePath = ("number_line", "mdae")

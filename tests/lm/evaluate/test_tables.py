@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from numerate import tables
 from numerate.lm.backbones.contract import Targets
 from numerate.lm.evaluate.bootstrap import PairedResult
 from numerate.lm.evaluate.compared_tables import comparison_tables, models_table
@@ -23,8 +22,8 @@ from numerate.lm.evaluate.figures_as_data import as_csv, as_json
 from numerate.lm.evaluate.result_tables import result_tables
 from numerate.lm.evaluate.summary import summary
 from numerate.places import copy_folder
-from numerate.report import page
-from numerate.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
+from numerate.reports import page, tables
+from numerate.reports.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
 
 NOTHING = np.zeros(0)
 

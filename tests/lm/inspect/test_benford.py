@@ -15,7 +15,7 @@ from numerate.lm.data.dataset import SPLITS, Dataset
 from numerate.lm.inspect.benford import count_digits_of, print_benford
 from numerate.lm.inspect.significant_digits import significant_digit_shares
 from numerate.numeral import is_numeral
-from numerate.report.look import wrapped
+from numerate.reports.look import wrapped
 from numerate.text.reading_rules import ReadingRules
 
 

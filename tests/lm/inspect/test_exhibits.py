@@ -32,7 +32,7 @@ from numerate.lm.inspect.runs import Run
 from numerate.lm.inspect.strategies import EXAMPLES, LEAST_OCCURRENCES, strategy_shares
 from numerate.lm.inspect.training_curves import training_curves
 from numerate.lm.model.candidates import candidate_numerals
-from numerate.report.look import COLOURS, INK, WIDTH, line_styles, look
+from numerate.reports.look import COLOURS, INK, WIDTH, line_styles, look
 
 
 def rows_of(table: Table, /, **wanted: object) -> list[dict[str, object]]:

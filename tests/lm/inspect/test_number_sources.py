@@ -29,7 +29,7 @@ from numerate.lm.model.opening import Settings
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.over_backbone import BackboneChoice
 from numerate.lm.train.run import train
-from numerate.report.look import look
+from numerate.reports.look import look
 
 LIMIT = 8  # of the dev paragraphs
 

@@ -5,8 +5,8 @@ import io
 import pytest
 
 from numerate.lm.reproduce.standings import Standings, duration
-from numerate.notices import plain_console
-from numerate.progress import PassProgress
+from numerate.reports.notices import plain_console
+from numerate.reports.progress import PassProgress
 
 
 def test_each_run_that_ended_has_a_line_and_no_bar_is_left_in_a_file(
@@ -30,7 +30,7 @@ def test_each_run_that_ended_has_a_line_and_no_bar_is_left_in_a_file(
 def test_on_a_terminal_a_bar_goes_with_the_last_run(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     console = plain_console(file=stream, force_terminal=True, width=100)
-    monkeypatch.setattr("numerate.progress.notice_console", lambda: console)
+    monkeypatch.setattr("numerate.reports.progress.notice_console", lambda: console)
     bars: list[PassProgress] = []
 
     class Bar(PassProgress):

@@ -20,7 +20,7 @@ from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.xml import Element, local_name
 from numerate.errors import DocumentError, counted
-from numerate.notices import say
+from numerate.reports.notices import say
 
 KIND = "a workbook (.xlsx)"
 

@@ -26,8 +26,8 @@ from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Unit
 from numerate.documents.section_headings import is_abstract, is_of_body, is_references
 from numerate.errors import DocumentError, counted, one_line
-from numerate.notices import say
-from numerate.progress import PassProgress
+from numerate.reports.notices import say
+from numerate.reports.progress import PassProgress
 
 _MANY = 50  # pages: so many take a while, and progress is shown
 MAX_PAGES, MAX_TEXT = 10_000, 20_000_000  # characters of them all: a page may be drawn many times

@@ -19,7 +19,7 @@ from numerate.documents.tex.tex_arguments import ENVIRONMENT_ARGUMENTS
 from numerate.documents.tex.tex_inputs import Inputs, declared_codec, tex_source
 from numerate.documents.tex.tex_macros import MacroStream
 from numerate.documents.tex.tex_tokens import TEXT, Token
-from numerate.notices import say
+from numerate.reports.notices import say
 
 _BEGINS = re.compile(r"^[^%\n]*\\begin\s*\{document\}", re.MULTILINE)
 _COMMAND = re.compile(rb"(?:\s|%[^\n]*+\n)*+\\[A-Za-z]")  # is the first that is no comment

@@ -15,8 +15,8 @@ from uuid import uuid4
 
 from numerate.errors import NumerateError
 from numerate.lm.data.staging import BLOCK, Staging
-from numerate.notices import say
 from numerate.places import is_remote, join, local_path
+from numerate.reports.notices import say
 from numerate.storage.folder_kind import FolderKind, written_as
 from numerate.storage.shared_folder import SharedFolder
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from numerate.errors import listed
 from numerate.lm.evaluate.evaluate import Evaluation
 from numerate.places import as_named
-from numerate.tables import ResultTable
+from numerate.reports.tables import ResultTable
 
 
 def comparable(evaluations: Iterable[Evaluation]) -> list[list[Evaluation]]:

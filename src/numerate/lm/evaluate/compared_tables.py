@@ -18,7 +18,7 @@ from numerate.lm.evaluate.figure_cells import (
 )
 from numerate.lm.evaluate.figures import CLASSES
 from numerate.lm.evaluate.observed import FigurePath, goal_of
-from numerate.tables import ResultTable, best_cells, format_figure, resting_on
+from numerate.reports.tables import ResultTable, best_cells, format_figure, resting_on
 
 _COMPARED = {
     "mae": "MAE",

@@ -17,10 +17,10 @@ from numerate.lm.model.opening import Settings
 from numerate.lm.model.run_folder import METRICS
 from numerate.lm.model.run_reference import split_reference
 from numerate.lm.model.stored import StoredModel
-from numerate.notices import say
 from numerate.places import as_named
-from numerate.progress import PassProgress
-from numerate.tables import FORMATS, ResultTable, as_latex, as_markdown, print_tables
+from numerate.reports.notices import say
+from numerate.reports.progress import PassProgress
+from numerate.reports.tables import FORMATS, ResultTable, as_latex, as_markdown, print_tables
 from numerate.text.columns import check_level
 from numerate.text.vocabulary import Vocabulary
 

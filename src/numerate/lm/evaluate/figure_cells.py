@@ -9,7 +9,7 @@ from numerate.lm.evaluate.evaluate import Evaluation
 from numerate.lm.evaluate.observed import FigurePath, goal_of
 from numerate.lm.evaluate.seeds import SeedEvaluation
 from numerate.places import as_named
-from numerate.tables import BOLD, ResultTable, best_cells, format_figure
+from numerate.reports.tables import BOLD, ResultTable, best_cells, format_figure
 
 RESAMPLED = "Intervals resample documents"
 HEAVY_TAILS = (

@@ -10,7 +10,7 @@ from numerate.lm.evaluate.comparable import differences
 from numerate.lm.evaluate.evaluate import Evaluation, strict
 from numerate.lm.evaluate.figures import Figures
 from numerate.lm.evaluate.seeds import SeedEvaluation
-from numerate.tables import csv_text
+from numerate.reports.tables import csv_text
 
 
 def as_csv(

@@ -12,8 +12,8 @@ import numpy as np
 from numerate.errors import RunError
 from numerate.lm.model.run_folder import OBSERVED
 from numerate.lm.perplexity import perplexity
+from numerate.reports.tables import HIGH, LOW
 from numerate.storage.records import Shape, parse_record
-from numerate.tables import HIGH, LOW
 
 FigurePath = tuple[str, ...]  # table, figure; or table, class, figure
 

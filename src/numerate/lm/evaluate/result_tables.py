@@ -22,7 +22,7 @@ from numerate.lm.evaluate.figures import CLASSES
 from numerate.lm.evaluate.observed import FigurePath
 from numerate.lm.evaluate.seeds import SeedEvaluation
 from numerate.lm.perplexity import IMPROBABLE
-from numerate.tables import ResultTable, format_figure, resting_on
+from numerate.reports.tables import ResultTable, format_figure, resting_on
 
 _NUMBER_LINE = ("rmse", "mae", "mdae", "mape", "mdape")
 _KINDS = {OWN: "", CALIBRATED: ", calibrated"}  # of central intervals

@@ -8,7 +8,7 @@ from numerate.errors import listed
 from numerate.lm.evaluate.evaluate import Evaluation, oracles
 from numerate.lm.evaluate.figure_cells import figure_at, interval_at
 from numerate.lm.evaluate.observed import FigurePath
-from numerate.tables import format_figure
+from numerate.reports.tables import format_figure
 
 
 class _Standing(NamedTuple):

@@ -167,7 +167,7 @@ class NumeralHead(nn.Module, ABC):
     usual_sight: ClassVar[str] = "none"  # how far its model sees unless told: `text/columns.py`
     usual_member: ClassVar[bool] = False  # of a combination for which none are named
     drawn: ClassVar[bool] = True  # among the curves of a report
-    style: ClassVar[tuple[str, str]] = ("ink", "-")  # its colour in report/look.py, and dashes
+    style: ClassVar[tuple[str, str]] = ("ink", "-")  # its colour in reports/look.py, and dashes
     needs_sight: ClassVar[bool] = False  # numbers in view, of which alone it knows
     sees_states: ClassVar[bool] = True  # or only a language model's digits
     needs_digits: ClassVar[bool] = False  # those of a pretrained language model it stands on

@@ -23,12 +23,12 @@ from numerate.lm.inspect.digit_laws import (
 )
 from numerate.lm.inspect.exhibit import KINDS
 from numerate.lm.inspect.significant_digits import conformity_table, significant_digit_shares
-from numerate.notices import say
 from numerate.numeral import is_numeral
 from numerate.places import is_remote, join
+from numerate.reports.notices import say
+from numerate.reports.tables import ResultTable, as_latex, as_markdown, print_tables
 from numerate.storage import exists, extended
 from numerate.storage.folder_kind import FolderKind, strange
-from numerate.tables import ResultTable, as_latex, as_markdown, print_tables
 from numerate.text.reading_rules import ReadingRules
 from numerate.text.tokenizer import DEFAULT_RULES, iter_tokens
 

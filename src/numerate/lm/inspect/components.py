@@ -11,8 +11,8 @@ from numerate.lm.inspect.contexts import Context
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.train.run import training_numerals
-from numerate.report.look import COLOURS, INK, look, new_figure
-from numerate.tables import ResultTable, format_figure
+from numerate.reports.look import COLOURS, INK, look, new_figure
+from numerate.reports.tables import ResultTable, format_figure
 
 BINS = 60
 HEAVIEST = 10  # components named in the table of a context

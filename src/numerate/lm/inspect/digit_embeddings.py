@@ -10,7 +10,7 @@ from numerate.lm.heads.base import DigitTable
 from numerate.lm.inspect.exhibit import Exhibit, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.inspect.similarity import cosine_similarities, draw_similarities
-from numerate.report.look import drawn, look, new_figure
+from numerate.reports.look import drawn, look, new_figure
 
 
 class _Similarities(NamedTuple):

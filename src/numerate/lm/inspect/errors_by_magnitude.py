@@ -10,8 +10,8 @@ from numerate.lm.evaluate.score import rank_tables
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.model.candidates import candidate_numerals
-from numerate.report.look import INK, legend_above, line_styles, look, new_figure
-from numerate.tables import ResultTable, format_figure
+from numerate.reports.look import INK, legend_above, line_styles, look, new_figure
+from numerate.reports.tables import ResultTable, format_figure
 
 LEAST = 10  # numbers of one order of magnitude; fewer are joined with their neighbours
 BASELINE = "constant median"

@@ -8,9 +8,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from numerate.errors import NumerateError
-from numerate.report.look import look
+from numerate.reports.look import look
+from numerate.reports.tables import ResultTable, csv_text
 from numerate.storage.atomic import write_file
-from numerate.tables import ResultTable, csv_text
 
 Cell = str | int | float
 KINDS = ("png", "svg", "csv")  # of files that an exhibit is saved as

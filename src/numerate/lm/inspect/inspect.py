@@ -40,12 +40,12 @@ from numerate.lm.inspect.table_attention import attention_over_table, picked_pla
 from numerate.lm.inspect.training_curves import training_curves
 from numerate.lm.model.opening import Settings
 from numerate.places import is_remote, local_path, name_of, place_of
-from numerate.report.look import INK
-from numerate.report.page import Section, escape, figure, page, table
+from numerate.reports.look import INK
+from numerate.reports.page import Section, escape, figure, page, table
+from numerate.reports.tables import ResultTable
 from numerate.storage import here, recorded
 from numerate.storage.atomic import write_file
 from numerate.storage.records import Shape, read_record, write_record
-from numerate.tables import ResultTable
 
 REPORT, MEMORY, FIGURES = FILES = "report.html", "report.json", "figures"
 _FIGURE = (  # what `_exhibits` calls figures; of a run, with the slug of its label

@@ -7,7 +7,7 @@ from rich.text import Text
 from numerate.errors import printable
 from numerate.lm.inspect.inspect import FIGURES, inspect_runs
 from numerate.lm.model.opening import Settings
-from numerate.notices import notice_console
+from numerate.reports.notices import notice_console
 from numerate.storage import extended
 
 

@@ -20,7 +20,7 @@ from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.model.candidates import candidate_numerals, covering_decimals
 from numerate.numeral import MAX_DIGITS, count_digits
-from numerate.report.look import COLOURS, INK, drawn, legend_above, look, new_figure
+from numerate.reports.look import COLOURS, INK, drawn, legend_above, look, new_figure
 
 MOST = 1000  # numerals of one precision; of more, as many are taken at even distances
 FEW = 250  # the same where a pretrained model has to read every one

@@ -10,8 +10,8 @@ from numerate.lm.data.sight.operations import OPERATIONS
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.inspect.traced import SOURCES, STANDINGS, Traced
-from numerate.report.look import COLOURS, legend_above, look, new_figure
-from numerate.tables import ResultTable
+from numerate.reports.look import COLOURS, legend_above, look, new_figure
+from numerate.reports.tables import ResultTable
 
 Kinds = dict[str, dict[str, np.ndarray]]
 """Numerals [N] of each kind, under what tells the kinds apart."""

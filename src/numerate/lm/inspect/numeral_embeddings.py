@@ -10,7 +10,7 @@ from numerate.lm.heads.softmax import SoftmaxHead
 from numerate.lm.inspect.exhibit import Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.inspect.similarity import cosine_similarities, draw_similarities
-from numerate.report.look import look, new_figure, wrapped
+from numerate.reports.look import look, new_figure, wrapped
 from numerate.text.vocabulary import UNKNOWN_NUMERAL
 
 MOST = 200  # numerals in a figure: more would be less than a dot each

@@ -16,8 +16,8 @@ from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.heads.number_line_head import NumberLineHead
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
-from numerate.report.look import COLOURS, INK, look, new_figure, wrapped
-from numerate.tables import ResultTable
+from numerate.reports.look import COLOURS, INK, look, new_figure, wrapped
+from numerate.reports.tables import ResultTable
 
 BINS = 20
 BLOCK = 2048  # numerals at a time

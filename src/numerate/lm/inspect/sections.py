@@ -14,8 +14,8 @@ from numerate.lm.evaluate.result_tables import result_tables
 from numerate.lm.evaluate.summary import summary
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.model.run_folder import RunFolder
-from numerate.report.page import Section, escape, facts, table
-from numerate.tables import ResultTable
+from numerate.reports.page import Section, escape, facts, table
+from numerate.reports.tables import ResultTable
 
 
 def results_section(

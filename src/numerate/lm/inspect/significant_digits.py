@@ -12,8 +12,8 @@ from numerate.lm.inspect.digit_laws import (
     conformity,
 )
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
-from numerate.report.look import COLOURS, INK, legend_above, look, new_figure
-from numerate.tables import ResultTable, format_figure
+from numerate.reports.look import COLOURS, INK, legend_above, look, new_figure
+from numerate.reports.tables import ResultTable, format_figure
 
 _BARS = (COLOURS["blue"], COLOURS["amber"], COLOURS["green"], COLOURS["pink"])
 

@@ -8,8 +8,8 @@ from numerate.lm.heads.base import NumeralHead
 from numerate.lm.inspect.contexts import Context, dev_contexts
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
-from numerate.report.look import colour_of, look, new_figure
-from numerate.tables import ResultTable
+from numerate.reports.look import colour_of, look, new_figure
+from numerate.reports.tables import ResultTable
 from numerate.text.seen_numbers import merged
 
 EXAMPLES = 6  # sentences per member

@@ -17,8 +17,8 @@ from numerate.lm.inspect.contexts import Context, dev_contexts
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.inspect.traced import STANDINGS, in_text
-from numerate.report.look import COLOURS, INK, drawn, look, new_figure, wrapped
-from numerate.tables import ResultTable
+from numerate.reports.look import COLOURS, INK, drawn, look, new_figure, wrapped
+from numerate.reports.tables import ResultTable
 from numerate.text.columns import EarlierParagraph, sees_tables
 from numerate.text.seen_numbers import merged
 

@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from numerate.lm.inspect.exhibit import Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
-from numerate.report.look import legend_above, line_styles, look, new_figure
+from numerate.reports.look import legend_above, line_styles, look, new_figure
 
 
 def training_curves(runs: Sequence[Run]) -> Exhibit:

@@ -20,8 +20,8 @@ from numerate.lm.model.numeral_distribution import NumeralDistribution
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.rank import Ranking
 from numerate.lm.model.source import ModelSource
-from numerate.notices import plain_console
-from numerate.progress import PassProgress
+from numerate.reports.notices import plain_console
+from numerate.reports.progress import PassProgress
 from numerate.storage import write
 from numerate.text.seen_numbers import Source
 
@@ -161,7 +161,7 @@ def _print_prediction(record: dict[str, Any], sources: Sequence[Source]) -> None
 
 def draw(found: NumeralDistribution, path: Path, *, calibrated: bool) -> None:
     """Write the figure; the suffix says in which format."""
-    from numerate.report.look import look
+    from numerate.reports.look import look
 
     kind = path.suffix.lower().removeprefix(".")
     check_choice("kind of picture", kind, ("png", "svg", "pdf"))

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
 from numerate.lm.model.numeral_distribution import SHOWN_LEVEL, NumeralDistribution
-from numerate.report.look import COLOURS, look, new_figure
+from numerate.reports.look import COLOURS, look, new_figure
 
 SHOWN = 0.98  # of the probability lies within the figure
 LEAST = 0.01  # of the highest point: numbers of decimals that do not reach it are left out

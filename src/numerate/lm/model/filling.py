@@ -15,10 +15,10 @@ from numerate.lm.data.table_rows import RowLine, row_lines, without_row
 from numerate.lm.model.gap import GAP
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.source import ModelSource
-from numerate.notices import plain_console, say
+from numerate.reports.notices import plain_console, say
+from numerate.reports.tables import csv_text
 from numerate.storage import exists, write
 from numerate.storage.regular_files import read_named
-from numerate.tables import csv_text
 from numerate.text.columns import sees_tables
 from numerate.text.table_numbers import CellTexts
 

@@ -8,7 +8,7 @@ import numpy as np
 from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_tables
 from numerate.lm.model.numeral_lm import NumeralLM
-from numerate.notices import say
+from numerate.reports.notices import say
 from numerate.text.columns import sees_tables
 from numerate.text.table_numbers import numbers_of
 

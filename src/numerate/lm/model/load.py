@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from numerate import notices
 from numerate.errors import BackboneError, CalibrationError, NumerateError, RunError
 from numerate.lm.backbones.causal import CausalBackbone
 from numerate.lm.backbones.contract import Backbone
@@ -32,7 +31,8 @@ from numerate.lm.model.reference import Reference
 from numerate.lm.model.run_folder import REFERENCE, calibration_file
 from numerate.lm.model.shipped.installed import is_shipped
 from numerate.places import default_cache
-from numerate.progress import PassProgress
+from numerate.reports import notices
+from numerate.reports.progress import PassProgress
 from numerate.storage.records import Say, cached, kept, misfit
 from numerate.storage.shared_cache import cache_here
 from numerate.text.columns import check_level

@@ -32,7 +32,7 @@ from numerate.lm.model.run_folder import RunFolder
 from numerate.lm.model.sharing import share
 from numerate.lm.model.stored import save
 from numerate.lm.perplexity import adjusted_log_probs, numeral_shares, proper
-from numerate.notices import say
+from numerate.reports.notices import say
 from numerate.text.columns import SightColumns, sees_tables
 from numerate.text.quantities import signs_and_powers
 from numerate.text.seen_numbers import Source, located, merged

@@ -19,8 +19,8 @@ from numerate.lm.model.run_contents import (
     TrainedConfig,
     VocabularyLists,
 )
-from numerate.notices import say
 from numerate.places import from_there, place_of
+from numerate.reports.notices import say
 from numerate.storage import here, recorded
 from numerate.storage.atomic import recover, unfinished
 from numerate.storage.folder_kind import FolderKind

@@ -28,11 +28,11 @@ from numerate.lm.model.run_folder import (
     read_json,
 )
 from numerate.lm.model.stored import StoredModel
+from numerate.reports.tables import ResultTable, as_markdown, format_figure
 from numerate.storage import published
 from numerate.storage.atomic import write_file
 from numerate.storage.records import read_record, write_record
 from numerate.storage.regular_files import file_digest
-from numerate.tables import ResultTable, as_markdown, format_figure
 
 if TYPE_CHECKING:
     from numerate.lm.model.numeral_lm import NumeralLM

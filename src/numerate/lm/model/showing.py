@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def as_picture(figure: "Figure", words: str) -> str:
     """A figure with the words that say what it shows, drawn as an image of its own: nothing in it
     can clash with the page around it."""
-    from numerate.report.look import look  # matplotlib only where something is drawn
+    from numerate.reports.look import look  # matplotlib only where something is drawn
 
     stream = io.BytesIO()
     with look():

@@ -42,7 +42,7 @@ class ModelSource:
     def calibrate(self, readers: "Readers | None" = None) -> None:
         """Find out anew, on the dev split, what is odd to it and how wide its intervals must be."""
         from numerate.lm.model.load import calibrate_anew
-        from numerate.notices import say
+        from numerate.reports.notices import say
 
         found = calibrate_anew(
             self.run,

@@ -18,8 +18,8 @@ from numerate.lm.reproduce.results import evaluate_tasks
 from numerate.lm.reproduce.standings import Standings
 from numerate.lm.reproduce.suites import PAPER, rows_of
 from numerate.lm.reproduce.write import FILES, untrained_runs, write_report, write_tables
-from numerate.notices import warn
-from numerate.tables import print_tables
+from numerate.reports.notices import warn
+from numerate.reports.tables import print_tables
 
 
 def reproduce(plan: Plan) -> None:

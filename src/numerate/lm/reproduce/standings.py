@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from numerate.errors import counted, printable
-from numerate.notices import notice_console
-from numerate.progress import PassProgress
+from numerate.reports.notices import notice_console
+from numerate.reports.progress import PassProgress
 
 _EPOCH = re.compile(r"epoch +(\d+) .*dev loss (\S+)")
 

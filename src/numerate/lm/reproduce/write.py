@@ -14,8 +14,8 @@ from numerate.lm.inspect.inspect import Say, inspect_runs
 from numerate.lm.inspect.sections import statistics_table
 from numerate.lm.model.run_folder import RunFolder
 from numerate.lm.reproduce.choices import Plan, Task
+from numerate.reports.tables import as_latex, as_markdown
 from numerate.storage.atomic import write_file
-from numerate.tables import as_latex, as_markdown
 
 TABLES = ("tables.md", "tables.tex", "tables.csv", "metrics.json", "statistics.md")
 FILES = (*TABLES, *REPORT_FILES)

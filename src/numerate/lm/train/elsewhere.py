@@ -20,8 +20,8 @@ from numerate.lm.model.run_folder import CHECKPOINT, CONFIG, RUN
 from numerate.lm.train.loop import Reporter
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.report import Reporters
-from numerate.notices import warn
 from numerate.places import is_remote, local_path, work_of
+from numerate.reports.notices import warn
 from numerate.storage import filesystem, told
 from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files

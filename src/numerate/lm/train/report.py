@@ -10,7 +10,7 @@ from numerate.errors import NumerateError
 from numerate.lm.model.run_folder import TENSORBOARD, writing_folder
 from numerate.lm.train.loop import Reporter
 from numerate.lm.train.options import TrainingOptions
-from numerate.notices import notice_console
+from numerate.reports.notices import notice_console
 
 SHOW_EVERY = 0.1  # seconds: a bar that moves at every step of a GPU would slow it down
 

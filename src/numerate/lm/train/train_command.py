@@ -15,7 +15,7 @@ from numerate.lm.train.over_backbone import BackboneChoice
 from numerate.lm.train.report import Reporters, TensorBoardReporter, TerminalReporter
 from numerate.lm.train.run import RunResult, train
 from numerate.places import as_place, is_remote, local_path, work_of
-from numerate.progress import PassProgress
+from numerate.reports.progress import PassProgress
 
 
 def train_with_progress(

@@ -28,7 +28,7 @@ from numerate.lm.model.known_places import fit_intervals
 from numerate.lm.model.load import calibrate_anew
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.run_folder import CALIBRATION, CONFIG, METRICS, REFERENCE
-from numerate.notices import Loudness, set_loudness
+from numerate.reports.notices import Loudness, set_loudness
 from numerate.server.answers import checked
 from numerate.server.messages import CheckRequest
 

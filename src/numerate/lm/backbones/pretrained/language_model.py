@@ -30,7 +30,7 @@ from numerate.lm.backbones.spelling.symbol_by_symbol import NumeralPieces, Numer
 from numerate.lm.data.dataset import Split
 from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.heads.digit_adapter import DigitAdapter
-from numerate.notices import say
+from numerate.reports.notices import say
 from numerate.text.reading_rules import ReadingRules
 
 WINDOW = 1024  # tokens of a window, where the model can take more

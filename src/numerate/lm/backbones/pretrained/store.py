@@ -45,8 +45,8 @@ from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.heads.base import NumeralHead
 from numerate.lm.heads.digit_adapter import DigitAdapter
 from numerate.lm.model.run_folder import digest_of_tables, read_json
-from numerate.notices import say
 from numerate.places import origin
+from numerate.reports.notices import say
 from numerate.storage import exists, recorded
 from numerate.storage.atomic import write_file
 from numerate.storage.folder_kind import FolderKind

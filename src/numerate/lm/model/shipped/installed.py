@@ -4,8 +4,8 @@ from pathlib import Path
 
 from numerate.errors import NumerateError
 from numerate.lm.model.shipped.card import ShippedModel
-from numerate.notices import say
 from numerate.plugins import MODELS, folder_of, names
+from numerate.reports.notices import say
 
 RUN = "config.json"  # what a folder has that is a run
 

@@ -7,8 +7,8 @@ from typing import Any
 from numerate.errors import NumerateError, check_choice
 from numerate.lm.model.shipped.card import Figure, ShippedModel
 from numerate.lm.model.shipped.installed import installed
-from numerate.notices import say
-from numerate.tables import ResultTable, as_markdown, format_figure, print_tables
+from numerate.reports.notices import say
+from numerate.reports.tables import ResultTable, as_markdown, format_figure, print_tables
 
 
 def show_models(name: str | None, format: str) -> None:

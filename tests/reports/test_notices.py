@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from numerate import notices
 from numerate.cli import app, main
-from numerate.notices import Loudness, kept, notice_console, say, set_loudness, silently
+from numerate.reports import notices
+from numerate.reports.notices import Loudness, kept, notice_console, say, set_loudness, silently
 
 
 @pytest.fixture(autouse=True)

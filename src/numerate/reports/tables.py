@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from numerate.errors import printable
-from numerate.notices import plain_console
+from numerate.reports.notices import plain_console
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 LOW, HIGH = -math.inf, math.inf  # goals of figures

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from numerate.lm.inspect.exhibit import Table
-from numerate.tables import ResultTable, as_latex, as_markdown, csv_text, print_tables
+from numerate.reports.tables import ResultTable, as_latex, as_markdown, csv_text, print_tables
 
 HOSTILE = "[/b]:100:\x1b[2J\u202e|\\input{x}$~^"
 SHOWN = r"[/b]:100:\x1b[2J\u202e|\input{x}$~^"

@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import chain, count
 from typing import Any
 
-from numerate.tables import ResultTable, figure_and_interval
+from numerate.reports.tables import ResultTable, figure_and_interval
 
 LONG = 40  # characters of a cell that may be broken into lines
 _IDENTIFIER = re.compile(r'(\bid="|href="#|url\(#)')

@@ -3,7 +3,7 @@
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from numerate.errors import printable
-from numerate.notices import notice_console
+from numerate.reports.notices import notice_console
 
 
 class PassProgress:
