@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from numerate.cli.chosen import here, run_and_rest
-from numerate.configuration import PRETRAINED, Configuration, find_configuration
+from numerate.config import PRETRAINED, Configuration, find_configuration
 from numerate.errors import NumerateError
 from numerate.lm.backbones.pretrained.backbone import PREFIX
 

@@ -13,7 +13,7 @@ Arrow.
 
 from typing import TYPE_CHECKING
 
-from numerate.lazily import lazily
+from numerate.lazy import lazily
 from numerate.threads import wait_asleep
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import numerate as package
 from numerate.cli import app, main
-from numerate.configuration import CHECK_FORMATS
+from numerate.config import CHECK_FORMATS
 from numerate.detector.scored import ERROR_RATE
 from numerate.documents.text import read_text
 from numerate.errors import BROKEN, DomainWarning, NumerateError

@@ -10,7 +10,7 @@ from tests.lm.model.plausibility.test_command import numerate
 from tests.proofreading.papers import RIGHT, TABLE, WRONG
 from tests.proofreading.test_reports import SARIF
 
-from numerate.configuration import CHECK_FORMATS
+from numerate.config import CHECK_FORMATS
 
 NONE = ("--model", "none")
 

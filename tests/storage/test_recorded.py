@@ -13,7 +13,7 @@ from tests.lm.model.plausibility.test_command import numerate as command
 from tests.strange_places import ADDRESSES, asked
 
 import numerate
-from numerate.configuration import find_configuration
+from numerate.config import find_configuration
 from numerate.errors import NumerateError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.model.opening import Settings, open_model

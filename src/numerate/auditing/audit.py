@@ -22,7 +22,7 @@ from numerate.auditing.looked_for import LookedFor
 from numerate.auditing.pieces import pieces
 from numerate.auditing.settling import settle
 from numerate.auditing.surviving import Surviving
-from numerate.configuration import Configuration
+from numerate.config import Configuration
 from numerate.documents import formats
 from numerate.documents.sources import Source
 from numerate.engines import Engine

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numerate
-from numerate.configuration import PRETRAINED, Configuration
+from numerate.config import PRETRAINED, Configuration
 from numerate.errors import NumerateError
 from numerate.lm.model.run_folder import BESIDE_THE_MODEL, CONFIG, calibration_file
 from numerate.lm.model.run_reference import split_reference

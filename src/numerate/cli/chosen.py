@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from numerate.configuration import OWN_FILE, PRETRAINED, Configuration, find_configuration
+from numerate.config import OWN_FILE, PRETRAINED, Configuration, find_configuration
 from numerate.errors import NumerateError
 from numerate.lm.model.shipped.installed import RUN, is_shipped
 from numerate.places import is_remote, local_path

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from numerate.configuration import Configuration, find_configuration
+from numerate.config import Configuration, find_configuration
 from numerate.documents.document import Document
 from numerate.lm.model.shipped.installed import is_shipped
 from numerate.lsp.buffers import Buffer

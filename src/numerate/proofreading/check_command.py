@@ -6,7 +6,7 @@ from functools import partial
 from itertools import compress
 from pathlib import Path
 
-from numerate.configuration import Configuration, find_configuration
+from numerate.config import Configuration, find_configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_table_file

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from numerate.configuration import OWN_FILE
+from numerate.config import OWN_FILE
 from numerate.documents import AUTO, STANDARD_INPUT, read_file, suits
 from numerate.documents.document import Document
 from numerate.documents.table_file import is_table_file, read_table_file

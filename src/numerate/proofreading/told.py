@@ -3,7 +3,7 @@ right."""
 
 from dataclasses import replace
 
-from numerate.configuration import Configuration
+from numerate.config import Configuration
 from numerate.numeral import normalise
 from numerate.proofreading.model_rules import MODEL_RULES
 from numerate.proofreading.proofread import ProofreadDocument

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from numerate.configuration import CHECK_FORMATS, NONE, PRETRAINED, Configuration
+from numerate.config import CHECK_FORMATS, NONE, PRETRAINED, Configuration
 from numerate.documents import STANDARD_INPUT
 from numerate.errors import NumerateError, check_choice
 from numerate.lm.model.shipped.installed import RUN

@@ -18,7 +18,7 @@ Examples:
 
 from typing import TYPE_CHECKING
 
-from numerate.lazily import lazily
+from numerate.lazy import lazily
 from numerate.lm.heads.registry import head_class, head_names
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numerate.configuration import PRETRAINED
+from numerate.config import PRETRAINED
 from numerate.errors import NumerateError, RunError, check_choice
 from numerate.lm.evaluate.observed import PARTS
 from numerate.lm.reproduce.suites import PAPER, Row, chosen_rows, rows_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from numerate.configuration import PRETRAINED
+from numerate.config import PRETRAINED
 from numerate.errors import NumerateError, check_choice
 from numerate.lm.heads.registry import (
     check_head_name,

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from numerate.configuration import PRETRAINED
+from numerate.config import PRETRAINED
 from numerate.errors import NumerateError, check_choice
 
 
