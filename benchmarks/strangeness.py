@@ -17,12 +17,12 @@ import numerate
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.evaluate.detection import area_under_roc, threshold_of
+from numerate.lm.evaluate.judges import Oddness, Score, score_in_place
+from numerate.lm.evaluate.trial import Trial
 from numerate.lm.model.assess import Strangeness, first_sight, log_odds, log_probs_of
 from numerate.lm.model.grid import Grid, Written
 from numerate.lm.model.numeral_lm import NumeralLM, TextReading
 from numerate.lm.model.run_folder import CONFIG, read_json
-from numerate.proofreading.judges import Oddness, Score, score_in_place
-from numerate.proofreading.trial import Trial
 
 LN10 = np.log(10)
 Statistic = Callable[[Grid, Written, np.ndarray], np.ndarray]  # from log-probabilities too: [E]

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from numerate.lm.data.dataset import Dataset
+from numerate.lm.evaluate.trial import TABLE_CELL
 from numerate.lm.model.shipped.card import Corpus, Figure
 from numerate.lm.model.shipped.pack import About, pack
-from numerate.proofreading.trial import TABLE_CELL
 
 SHIPPED = Path(__file__).parents[1] / "src" / "numerate" / "shipped"
 SOURCES = {

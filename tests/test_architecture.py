@@ -116,7 +116,7 @@ def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
 
 NAMED = {
     "cli/learning.py": {"combination"},  # what is trained unless told
-    "comparing/ways.py": {"flow"},  # an operation
+    "compare/ways.py": {"flow"},  # an operation
     "documents/tex/tex_quantities.py": {"lm"},  # lumen
     "lm/data/sight/operations.py": {"flow"},
     "lm/train/run.py": {"combination"},

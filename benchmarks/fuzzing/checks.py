@@ -9,13 +9,13 @@ from rich.console import Console
 from fuzzing.articles import MUTATIONS, Articles
 from fuzzing.kind import Setting
 from numerate.documents import read_file
-from numerate.proofreading.html_report import as_html
-from numerate.proofreading.printed_report import as_csv, as_json, print_report
-from numerate.proofreading.proofread import proofread
-from numerate.proofreading.proofread_report import Report
-from numerate.proofreading.sarif import as_sarif
-from numerate.proofreading.selection import all_rules
-from numerate.proofreading.suppression import suppress
+from numerate.proofread.formats.html_report import as_html
+from numerate.proofread.formats.printed_report import as_csv, as_json, print_report
+from numerate.proofread.formats.sarif import as_sarif
+from numerate.proofread.proofread import proofread
+from numerate.proofread.report import Report
+from numerate.proofread.selection import all_rules
+from numerate.proofread.suppression import suppress
 from numerate.rules.rule import RULES
 
 _ODD = (

@@ -17,8 +17,7 @@ from numerate.lazy import lazily
 from numerate.threads import wait_asleep
 
 if TYPE_CHECKING:
-    from numerate.auditing.audit import audit
-    from numerate.comparing.compare import compare
+    from numerate.compare.compare import compare
     from numerate.documents.table_file import read_tables
     from numerate.lm import heads
     from numerate.lm.data.prepare import prepare
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from numerate.lm.model.numeral_distribution import NumeralDistribution
     from numerate.lm.model.numeral_lm import NumeralLM
     from numerate.lm.train.run import train
-    from numerate.proofreading.check import check
+    from numerate.proofread.audit.audit import audit
+    from numerate.proofread.check import check
 
 __version__ = "0.5.0"
 __all__ = [
@@ -51,9 +51,9 @@ __getattr__, __dir__ = lazily(
     {
         "NumeralDistribution": "numerate.lm.model.numeral_distribution",
         "NumeralLM": "numerate.lm.model.numeral_lm",
-        "audit": "numerate.auditing.audit",
-        "check": "numerate.proofreading.check",
-        "compare": "numerate.comparing.compare",
+        "audit": "numerate.proofread.audit.audit",
+        "check": "numerate.proofread.check",
+        "compare": "numerate.compare.compare",
         "evaluate": "numerate.lm.evaluate.evaluate",
         "heads": "numerate.lm.heads",
         "load": "numerate.lm.model.load",

@@ -18,11 +18,11 @@ from numerate.documents.table_file import read_tables
 from numerate.errors import DocumentError, FailureError
 from numerate.lm.data.dataset import SPLITS, Dataset
 from numerate.lm.data.prepare import prepare
-from numerate.proofreading import fixing
-from numerate.proofreading.fixing import Fix
-from numerate.proofreading.proofread import proofread
-from numerate.server.limits import Limits
-from numerate.server.opened_files import OpenedFiles
+from numerate.proofread import fixing
+from numerate.proofread.fixing import Fix
+from numerate.proofread.proofread import proofread
+from numerate.serve.limits import Limits
+from numerate.serve.opened_files import OpenedFiles
 
 CLAIM = "At £5 – or “5 €” – 20 of 80 people (35%) walked."
 NOTICE = "not UTF-8; read as Windows-1252"
@@ -141,7 +141,7 @@ def test_it_is_changed_in_its_own_encoding(
 ) -> None:
     path, (data, _) = tmp_path / name, FILES[name]
     path.write_bytes(b"\r\n" + data)
-    monkeypatch.setattr("numerate.proofreading.fixing.ask_on_terminal", lambda _: "y\n")
+    monkeypatch.setattr("numerate.proofread.fixing.ask_on_terminal", lambda _: "y\n")
     done = CliRunner().invoke(app, ["check", str(path), "--fix"])
     assert path.read_bytes() == b"\r\n" + data.replace(b"35", b"25"), done.output
     (line,) = (one for one in done.stdout.splitlines() if "NUM101" in one)

@@ -14,7 +14,7 @@ from numerate.documents import documents, read_file
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
-from numerate.proofreading.fixing import apply, fixes
+from numerate.proofread.fixing import apply, fixes
 
 
 def read(source: str) -> Document:

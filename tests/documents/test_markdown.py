@@ -11,7 +11,7 @@ import numerate
 from numerate.documents import documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
-from numerate.proofreading.fixing import apply, fixes
+from numerate.proofread.fixing import apply, fixes
 
 
 def read(source: str) -> Document:

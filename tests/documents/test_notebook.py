@@ -13,9 +13,9 @@ from numerate.documents import documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
-from numerate.proofreading.fixing import fixes
-from numerate.proofreading.proofread_report import Report, location
-from numerate.proofreading.sarif import as_sarif
+from numerate.proofread.fixing import fixes
+from numerate.proofread.formats.sarif import as_sarif
+from numerate.proofread.report import Report, location
 
 FRAME = (
     "<div><style scoped>.x {width: 5px}</style><table border='1'><thead><tr><th></th><th>n</th>"

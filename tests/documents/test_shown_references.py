@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from numerate.cli import app
 from numerate.documents.flow import CITE, REF, Flow, RunningText
-from numerate.server.limits import Limits
-from numerate.server.opened_files import OpenedFiles
+from numerate.serve.limits import Limits
+from numerate.serve.opened_files import OpenedFiles
 
 CLAIM = "Of 80 people, 20 (35%) walked ({}), as Figures 2 and 3 show."
 WRITTEN = CLAIM.format("Table 1")

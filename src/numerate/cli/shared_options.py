@@ -8,7 +8,7 @@ import typer
 from numerate.cli.named_places import CACHE, FILE, FOLDER
 from numerate.lm.train.options import OF_BACKBONE, TrainingOptions
 from numerate.plugins import READERS, names
-from numerate.proofreading.witnesses import ALARMS
+from numerate.proofread.witnesses import ALARMS
 
 USUAL = TrainingOptions()
 

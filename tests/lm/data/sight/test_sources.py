@@ -14,12 +14,12 @@ from numerate.errors import NumerateError
 from numerate.lm.backbones.tables_in_view import named_columns
 from numerate.lm.data.batching import load_corpora
 from numerate.lm.data.dataset import Dataset, some_paragraphs
+from numerate.lm.evaluate.judges import by_model, by_surprisal
+from numerate.lm.evaluate.trial import Trial
 from numerate.lm.model.domain import Fit
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.passages import read_corpus, read_passages, read_texts
 from numerate.lm.model.wording import explain
-from numerate.proofreading.judges import by_model, by_surprisal
-from numerate.proofreading.trial import Trial
 from numerate.text.seen_numbers import SeenNumber, Source, merged
 
 AGE = "Mean age was"

@@ -29,8 +29,8 @@ from numerate.lm.model.load import calibrate_anew
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.run_folder import CALIBRATION, CONFIG, METRICS, REFERENCE
 from numerate.reports.notices import Loudness, set_loudness
-from numerate.server.answers import checked
-from numerate.server.messages import CheckRequest
+from numerate.serve.answers import checked
+from numerate.serve.messages import CheckRequest
 
 TEXT = "Left ventricular ejection fraction is"
 

@@ -20,8 +20,8 @@ from numerate.lm.model.shipped.card import CARD, Corpus, Figure
 from numerate.lm.model.shipped.installed import installed, is_shipped, shipped
 from numerate.lm.model.shipped.pack import About, pack
 from numerate.plugins import MODELS
-from numerate.proofreading.joining import UNFITTED, Joining
-from numerate.proofreading.opened_models import joining_for
+from numerate.proofread.joining import UNFITTED, Joining
+from numerate.proofread.opened_models import joining_for
 from numerate.storage.records import write_record
 
 pytestmark = pytest.mark.installed
@@ -59,7 +59,7 @@ def site(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def usual(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same, as if it were the one that comes with our package."""
-    monkeypatch.setattr("numerate.proofreading.asked_models.USUAL", ("trials-of-tests",))
+    monkeypatch.setattr("numerate.proofread.asked_models.USUAL", ("trials-of-tests",))
     return site
 
 

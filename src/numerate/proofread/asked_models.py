@@ -1,0 +1,120 @@
+"""Decide which models `check` asks: those that are named, or the one of the package."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from numerate.documents.document import Document, Table
+from numerate.errors import NumerateError
+from numerate.lm.model.shipped.installed import is_shipped
+from numerate.proofread.joining import UNFITTED, Joining, read_joining
+from numerate.proofread.opened_models import joining_for
+from numerate.proofread.proofread import ProofreadDocument
+from numerate.proofread.witnesses import Model, check_alarms
+from numerate.reports.notices import say
+
+USUAL: tuple[str, ...] = ("articles",)
+"""The models that are asked where none is named."""
+Open = Callable[[str], Sequence[Model]]
+"""What a reference names, opened."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Models that are asked together; they are opened when a document is first shown to them."""
+
+    references: tuple[str, ...] = ()
+    joining: Joining = UNFITTED
+    is_implied: bool = False  # nobody named it: it is silent about what it does not fit
+    open: Open = field(default=lambda _: (), repr=False)
+    _ready: Callable[[Sequence[Model]], None] = field(default=lambda _: None, repr=False)
+
+    @cached_property
+    def models(self) -> list[Model]:
+        found = [model for reference in self.references for model in self.open(reference)]
+        self._ready(found)
+        return found
+
+    @cached_property
+    def is_broken(self) -> bool:
+        """Whether it cannot be opened, which is told once: nobody asked for it."""
+        try:
+            return not self.models
+        except NumerateError as error:
+            say(f"{error}; left out")
+            return True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """For people: what is installed by its name, others by their own."""
+        if self.is_implied or all(map(is_shipped, self.references)):
+            return self.references
+        return tuple(str(model.name) for model in self.models)
+
+
+NOBODY = Asked()
+
+
+def named_models(
+    references: tuple[str, ...],
+    joining: Path | None,
+    open: Open,
+    ready: Callable[[Sequence[Model]], None],
+) -> Asked:
+    return Asked(references, joining_for(references, joining), False, open, ready)
+
+
+def usual_models(
+    joining: Path | None, open: Open, ready: Callable[[Sequence[Model]], None]
+) -> Asked:
+    """Return what is asked where no model is named; nobody, and a line that says why, where the
+    model is broken."""
+    if joining is not None:
+        return Asked(USUAL, read_joining(joining), True, open, ready)
+    try:
+        return Asked(USUAL, joining_for(USUAL), True, open, ready)
+    except NumerateError as error:
+        say(f"{error}; left out")
+        return NOBODY
+
+
+def proofread_as_it_fits(
+    asked: Asked, proof_by: Callable[[Asked], ProofreadDocument]
+) -> tuple[ProofreadDocument, Asked]:
+    """Proofread a document, and return by whom it was.
+
+    A document that a model does not fit which nobody has named is recomputed alone, and a line says
+    so."""
+    if asked.is_implied and asked.is_broken:
+        asked = NOBODY
+    proof = proof_by(asked)
+    if not asked.is_implied or all(fit.calibrated for fit in proof.fits):
+        return proof, asked
+    known = ", ".join(asked.references)
+    say(f"{proof.document.name}: unlike what {known} knows: recomputed alone")
+    return proof_by(NOBODY), NOBODY
+
+
+def make_ready(
+    models: Sequence[Model],
+    documents: list[Document],
+    given: list[Table],
+    alarms: float,
+    *,
+    is_named: bool = True,
+) -> None:
+    """Refuse what cannot be asked for, and say what is not seen, to who has named the model; what
+    must be calibrated is now, with its own progress."""
+    from numerate.lm.model.given_tables import check_given, tell_if_none
+    from numerate.lm.model.numeral_lm import NumeralLM
+
+    for model in models:
+        if isinstance(model, NumeralLM):
+            if not given or model.sees_tables:
+                check_given(model, given)
+                if is_named:
+                    tell_if_none(model, documents, given)
+            elif is_named:
+                say(f"{model.name} sees no tables: they are for the rules alone")
+        check_alarms(model, alarms)

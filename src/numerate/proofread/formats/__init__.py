@@ -1,0 +1,1 @@
+"""Findings as terminal output, HTML, JSON, SARIF and CSV."""

@@ -1,0 +1,45 @@
+"""What of a proofread document is told: neither what its project ignores nor what is probably
+right."""
+
+from dataclasses import replace
+
+from numerate.config import Configuration
+from numerate.numeral import normalise
+from numerate.proofread.model_rules import MODEL_RULES
+from numerate.proofread.proofread import ProofreadDocument
+from numerate.proofread.report import is_calibrated
+from numerate.rules.finding import Finding
+
+
+def without_ignored(proof: ProofreadDocument, project: Configuration) -> ProofreadDocument:
+    """Certain numerals, and those within certain patterns, are not to be heard of."""
+    if not project.numerals and not project.patterns:
+        return proof
+    text = proof.document.source.text
+    spans = [found.span() for pattern in project.patterns for found in pattern.finditer(text)]
+
+    def is_wanted(finding: Finding) -> bool:
+        where = finding.where
+        span = proof.read.span(where)
+        inside = spans
+        if span is None:  # a cell beside the text is a text of its own
+            span = where.start, where.end
+            cell = proof.read.whole(where)
+            inside = [one.span() for pattern in project.patterns for one in pattern.finditer(cell)]
+        first, last = span
+        written = {finding.written, normalise(finding.written)}
+        return project.numerals.isdisjoint(written) and not any(
+            start <= first and last <= end for start, end in inside
+        )
+
+    return proof.only(is_wanted)
+
+
+def likely(proof: ProofreadDocument, least: float, of_models: float) -> ProofreadDocument:
+    """Without those that are probably right; of what is uncalibrated nobody knows."""
+
+    def is_likely(finding: Finding) -> bool:
+        needed = of_models if finding.code in MODEL_RULES else least
+        return finding.probability >= needed or not is_calibrated(proof, finding)
+
+    return replace(proof, found=tuple(filter(is_likely, proof.found)))
