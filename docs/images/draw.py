@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from numerate.console import print_description
+from numerate.cli.console import print_description
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.describe import describe
 

@@ -18,10 +18,10 @@ import pytest
 from tests.lm.model.plausibility.test_command import numerate
 from tests.serve.test_guard import wait_until
 
+from numerate.cli.serve_command import serve
 from numerate.errors import NumerateError
 from numerate.lm.model.source import ModelSource
 from numerate.serve.hosts import is_loopback
-from numerate.serve.serve_command import serve
 
 SECRET = "Mrs Miller's potassium is 4.2"
 

@@ -63,7 +63,7 @@ def prepare(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
 ) -> None:
     """Read documents and write a dataset: split by document, tokenised, as Parquet."""
-    from numerate.console import prepare_with_progress
+    from numerate.cli.console import prepare_with_progress
 
     prepare_with_progress(
         source,
@@ -98,7 +98,7 @@ def describe(
     ] = False,
 ) -> None:
     """Print the statistics of a dataset: the paper's Table 1, unknown rates, frequent numerals."""
-    from numerate.console import print_description
+    from numerate.cli.console import print_description
     from numerate.lm.data.dataset import Dataset
     from numerate.lm.data.describe import describe as describe_dataset
 

@@ -130,8 +130,8 @@ def train(
         check_head_name(name)
     of_it = usual_of(backbone)
     use_threads(threads)
+    from numerate.cli.train_command import train_with_progress
     from numerate.lm.backbones.pretrained.block_reader import Readers
-    from numerate.lm.train.train_command import train_with_progress
 
     train_with_progress(
         dataset,
@@ -271,8 +271,8 @@ def evaluate(
 ) -> None:
     """Print the paper's two result tables for trained runs, and write metrics.json into each."""
     use_threads(threads)
+    from numerate.cli.evaluate_command import evaluate_runs
     from numerate.lm.backbones.pretrained.block_reader import Readers
-    from numerate.lm.evaluate.evaluate_command import evaluate_runs
 
     evaluate_runs(
         runs,
@@ -366,8 +366,8 @@ def reproduce(
     Called again, it goes on where it stopped; other rows and more seeds are added to the tables. In
     the folder it touches only what it wrote itself.
     """
+    from numerate.cli.reproduce_command import reproduce as reproduce_plan
     from numerate.lm.reproduce.choices import Plan
-    from numerate.lm.reproduce.reproduce_command import reproduce as reproduce_plan
 
     with extended(out) as folder:
         plan = Plan(

@@ -56,7 +56,7 @@ def inspect(
 
     In the folder of a reproduction or of an earlier report, it adds to what is there.
     """
-    from numerate.lm.inspect.inspect_command import inspect_with_progress
+    from numerate.cli.inspect_command import inspect_with_progress
 
     inspect_with_progress(
         runs,

@@ -214,7 +214,7 @@ def check(
     device: Device = None,
 ) -> None:
     """Proofread the numbers of documents: recompute them, and ask models about them."""
-    from numerate.proofread.check_command import Opening, check_files, configuration_for
+    from numerate.cli.check_command import Opening, check_files, configuration_for
     from numerate.proofread.wanted import Wanted
 
     wanted = Wanted(
@@ -279,10 +279,10 @@ def audit(
     device: Device = None,
 ) -> None:
     """Check every document of a corpus: findings as Parquet, a summary, a page to browse them."""
+    from numerate.cli.audit_command import audit_corpus
+    from numerate.cli.check_command import Opening, configuration_for
     from numerate.engines import engine as engine_of
-    from numerate.proofread.audit.audit_command import audit_corpus
     from numerate.proofread.audit.looked_for import LookedFor
-    from numerate.proofread.check_command import Opening, configuration_for
     from numerate.proofread.wanted import Wanted
 
     project = configuration_for(source)
@@ -320,7 +320,7 @@ def compare(
 ) -> None:
     """Say which numbers of a text are not supported by its sources; with --verbose, where each
     stands in them, or what it follows from."""
-    from numerate.compare.compare_command import compare_files
+    from numerate.cli.compare_command import compare_files
 
     raise typer.Exit(compare_files(file, source, alarms, format, verbose=is_verbose()))
 
@@ -383,7 +383,7 @@ def check_benchmark(
     format: Annotated[str, typer.Option(help="table, markdown or json.", metavar="NAME")] = "table",
 ) -> None:
     """Put known errors into held-out text and print how many of them checking finds."""
-    from numerate.proofread.benchmark_command import benchmark_checking
+    from numerate.cli.benchmark_command import benchmark_checking
 
     source = ModelSource("", dataset, cache, trust_remote_code, device)
     benchmark_checking(
@@ -433,7 +433,7 @@ def serve(
     device: Device = None,
 ) -> None:
     """Serve a page in the browser, and a JSON API, that check texts, with models or without."""
-    from numerate.serve.serve_command import serve as serve_run
+    from numerate.cli.serve_command import serve as serve_run
 
     serve_run(
         [
@@ -457,6 +457,6 @@ def lsp(
     ] = False,
 ) -> None:
     """Proofread in an editor, as you type: a language server on standard input and output."""
-    from numerate.serve.editors.lsp_command import serve_editor
+    from numerate.cli.lsp_command import serve_editor
 
     serve_editor()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.lm.data.test_prepare import write_folder
 
-from numerate.console import print_description
+from numerate.cli.console import print_description
 from numerate.documents.document import Table
 from numerate.errors import DatasetError, NumerateError
 from numerate.lm.data.dataset import SPLITS, Dataset, Split

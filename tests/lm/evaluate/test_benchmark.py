@@ -12,6 +12,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from numerate.cli import main
+from numerate.cli.benchmark_command import benchmark_checking
 from numerate.detector.articles import article_of
 from numerate.detector.edits import Edit
 from numerate.detector.kinds_of_error import HELD_OUT, KINDS
@@ -48,7 +49,6 @@ from numerate.lm.evaluate.trial import (
 from numerate.lm.model.numeral_lm import NumeralLM, TextReading
 from numerate.lm.model.source import ModelSource
 from numerate.numeral import is_numeral
-from numerate.proofread.benchmark_command import benchmark_checking
 from numerate.proofread.joining import (
     UNFITTED,
     Features,

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from numerate.cli.evaluate_command import evaluate_runs
 from numerate.errors import RunError
 from numerate.lm.data.batching import load_corpora
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.prepare import prepare
 from numerate.lm.evaluate.evaluate import evaluate
-from numerate.lm.evaluate.evaluate_command import evaluate_runs
 from numerate.lm.heads.combination import CombinationHead
 from numerate.lm.model import run_reference
 from numerate.lm.model.opening import open_stored

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from numerate.lm.inspect import inspect_command
+from numerate.cli import inspect_command
 
 HOSTILE = "[/b] \x1b[2J run"
 

@@ -7,13 +7,13 @@ import pytest
 from tests.lm.backbones.pretrained.conftest import save
 from tests.lm.reproduce.test_reproduce import evaluated_here, train_in_copies  # noqa: F401
 
+from numerate.cli.reproduce_command import reproduce
 from numerate.lm.data.prepare import prepare
 from numerate.lm.evaluate.observed import PARTS
 from numerate.lm.inspect.exhibit import Exhibit
 from numerate.lm.reproduce import results
 from numerate.lm.reproduce.children import Children
 from numerate.lm.reproduce.choices import Plan
-from numerate.lm.reproduce.reproduce_command import reproduce
 from numerate.lm.reproduce.suites import SUITES
 from numerate.lm.train.options import TrainingOptions
 

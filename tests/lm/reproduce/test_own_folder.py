@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from numerate.cli import app
 from numerate.cli.exits import errors_exit
+from numerate.cli.reproduce_command import reproduce
 from numerate.errors import BROKEN, FAILED, FailureError, NumerateError, RunError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.inspect import inspect
@@ -20,7 +21,6 @@ from numerate.lm.inspect.exhibit import Exhibit
 from numerate.lm.reproduce import results
 from numerate.lm.reproduce.children import Children
 from numerate.lm.reproduce.choices import Plan, Task
-from numerate.lm.reproduce.reproduce_command import reproduce
 from numerate.lm.train.options import TrainingOptions
 
 TRAINED: list[str] = []

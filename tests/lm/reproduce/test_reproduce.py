@@ -22,6 +22,7 @@ import pytest
 from tests.processes import copy_of_this_process
 
 from numerate.cli import app, learning
+from numerate.cli.reproduce_command import reproduce
 from numerate.errors import NumerateError, RunError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.inspect.exhibit import Exhibit
@@ -30,7 +31,6 @@ from numerate.lm.model.conformal import DOCUMENTS
 from numerate.lm.reproduce import results
 from numerate.lm.reproduce.children import Children, exclusive
 from numerate.lm.reproduce.choices import Plan, Task
-from numerate.lm.reproduce.reproduce_command import reproduce
 from numerate.lm.reproduce.standings import Standings
 from numerate.lm.train.options import TrainingOptions
 

@@ -21,6 +21,7 @@ from tests.lm.reproduce.test_reproduce import (  # noqa: F401
 )
 from tests.packages import install
 
+from numerate.cli.reproduce_command import reproduce
 from numerate.errors import FailureError, NumerateError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.evaluate.evaluate import Evaluation
@@ -30,7 +31,6 @@ from numerate.lm.inspect.inspect import inspect_runs
 from numerate.lm.reproduce import results, write
 from numerate.lm.reproduce.children import Children
 from numerate.lm.reproduce.choices import Plan
-from numerate.lm.reproduce.reproduce_command import reproduce
 from numerate.lm.reproduce.standings import Standings
 from numerate.lm.reproduce.suites import SUITES, Row, rows_of
 from numerate.lm.train.options import TrainingOptions, usual_of

@@ -8,6 +8,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from numerate.cli.check_command import models_asked
 from numerate.documents import AUTO, documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
@@ -25,7 +26,6 @@ from numerate.proofread.audit.audited import (
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.pieces import Piece
 from numerate.proofread.audit.same_everywhere import check_folder, check_models
-from numerate.proofread.check_command import models_asked
 from numerate.proofread.proofread import ProofreadDocument, proofread
 from numerate.proofread.suppression import suppress
 from numerate.proofread.told import likely, without_ignored

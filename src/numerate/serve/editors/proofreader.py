@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from threading import Lock
 
+from numerate.cli.check_command import Opening
 from numerate.config import Configuration, find_configuration
 from numerate.documents.document import Document
 from numerate.lm.model.shipped.installed import is_shipped
@@ -14,7 +15,6 @@ from numerate.proofread.asked_models import (
     usual_models,
 )
 from numerate.proofread.baseline import read_baseline, without_known
-from numerate.proofread.check_command import Opening
 from numerate.proofread.model_rules import MODEL_RULES, UNLIKELY_CODE
 from numerate.proofread.proofread import ProofreadDocument, joined, proofread
 from numerate.proofread.report import failures_of

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from numerate.cli.train_command import train_with_progress
 from numerate.lm.backbones.causal import CausalBackbone
 from numerate.lm.backbones.causal_batches import StateCorpus
 from numerate.lm.backbones.pretrained.store import Store
@@ -22,7 +23,6 @@ from numerate.lm.train.mixture_weights import fit_mixture_weights
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.over_backbone import BackboneChoice
 from numerate.lm.train.run import RunResult, train
-from numerate.lm.train.train_command import train_with_progress
 
 
 @pytest.fixture(scope="module")

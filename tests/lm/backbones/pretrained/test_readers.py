@@ -13,6 +13,7 @@ import pytest
 import torch
 from tests.lm.backbones.pretrained.conftest import shaken
 
+from numerate.cli.train_command import train_with_progress
 from numerate.engines import engine
 from numerate.errors import BackboneError, FailureError, NumerateError
 from numerate.lm.backbones.causal import CausalBackbone
@@ -29,7 +30,6 @@ from numerate.lm.model.opening import Settings, open_model
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.over_backbone import BackboneChoice
 from numerate.lm.train.run import train
-from numerate.lm.train.train_command import train_with_progress
 
 CANDIDATES = NumeralTable(["5", "7", "60", "120"])
 

@@ -10,6 +10,7 @@ import torch
 from tests.trials import TABLE, TEXT
 
 import numerate
+from numerate.cli.evaluate_command import evaluate_runs
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
 from numerate.lm.backbones import causal_batches
@@ -29,7 +30,6 @@ from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.data.prepare import prepare
 from numerate.lm.evaluate.evaluate import evaluate
-from numerate.lm.evaluate.evaluate_command import evaluate_runs
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.opening import Settings, open_model
 from numerate.lm.model.passages import read_passages
