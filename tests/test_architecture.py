@@ -117,7 +117,7 @@ def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
 NAMED = {
     "cli/learning.py": {"combination"},  # what is trained unless told
     "compare/ways.py": {"flow"},  # an operation
-    "documents/tex/tex_quantities.py": {"lm"},  # lumen
+    "documents/latex/quantities.py": {"lm"},  # lumen
     "lm/data/sight/operations.py": {"flow"},
     "lm/train/run.py": {"combination"},
     "lm/model/opening.py": {"lm"},  # what a pretrained model as it comes is called

@@ -21,7 +21,7 @@ from numerate.lm.train.run import train
 from numerate.serve.api import create_app
 from numerate.serve.limits import Limits
 from numerate.serve.listening import bind, listen
-from numerate.serve.server_process import http_config
+from numerate.serve.process import http_config
 
 LIMITS = Limits(seconds=2.0, head_seconds=0.2)  # impatient: what never comes is waited for
 PATIENCE = 100.0  # seconds for the last byte of an answer, on a machine that does other things

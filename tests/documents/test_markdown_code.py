@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from numerate.documents.markdown.markdown_code import code_and_comments
+from numerate.documents.markdown.code import code_and_comments
 from numerate.documents.text import read_text
 from numerate.rules.reading import ReadDocument
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerate.documents.office.number_format import BUILT_IN, displayed
+from numerate.documents.xlsx.number_format import BUILT_IN, displayed
 
 
 @pytest.mark.parametrize(

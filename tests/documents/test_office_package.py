@@ -15,7 +15,7 @@ import numerate
 from numerate.cli import main
 from numerate.documents import documents
 from numerate.documents.document import Document
-from numerate.documents.office.office_package import OfficePackage
+from numerate.documents.office.package import OfficePackage
 from numerate.documents.reader import MAX_DOCUMENT, Unit
 from numerate.errors import DocumentError
 

@@ -236,13 +236,13 @@ def test_what_is_too_long_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pages = [Page().text(60, 700, f"There were 1{page} of them.") for page in range(3)]
-    monkeypatch.setattr("numerate.documents.pdf.pdf_page.MAX_CHARACTERS", 12)
-    monkeypatch.setattr("numerate.documents.pdf.pdf_document.MAX_CHARACTERS", 12)
+    monkeypatch.setattr("numerate.documents.pdf.page.MAX_CHARACTERS", 12)
+    monkeypatch.setattr("numerate.documents.pdf.document.MAX_CHARACTERS", 12)
     assert texts(pages[0]) == ["There were 1"]
     assert "page 1 is too long: read are at most 12 characters" in capsys.readouterr().err
-    monkeypatch.setattr("numerate.documents.pdf.pdf_document.MAX_TEXT", 20)
+    monkeypatch.setattr("numerate.documents.pdf.document.MAX_TEXT", 20)
     assert "expected at most 20 characters, got more by page 2" in error(pdf(pages))
-    monkeypatch.setattr("numerate.documents.pdf.pdf_document.MAX_PAGES", 2)
+    monkeypatch.setattr("numerate.documents.pdf.document.MAX_PAGES", 2)
     assert "got 3 pages, expected at most 2" in error(pdf(pages))
 
 

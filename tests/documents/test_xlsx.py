@@ -15,9 +15,9 @@ from tests.documents.office import DATA, replaced
 import numerate
 from numerate.documents import documents, read_file
 from numerate.documents.document import Document
-from numerate.documents.office.sheet import column_name
-from numerate.documents.office.sheet_content import Sheet, sheet_content
 from numerate.documents.reader import Unit
+from numerate.documents.xlsx.sheet import column_name
+from numerate.documents.xlsx.sheet_content import Sheet, sheet_content
 from numerate.errors import DocumentError
 from numerate.lm.inspect.benford import count_digits_of
 from numerate.rules.reading import ReadDocument

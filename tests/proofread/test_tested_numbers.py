@@ -8,7 +8,7 @@ from tests.lm.model.plausibility.test_command import numerate
 from tests.proofread.papers import FakeDetector
 
 import numerate as package
-from numerate.documents.markdown.markdown_reader import MarkdownReader
+from numerate.documents.markdown.reader import MarkdownReader
 from numerate.documents.reader import Unit
 from numerate.documents.table_file import tables_in
 from numerate.proofread.proofread import ProofreadDocument, proofread

@@ -20,7 +20,7 @@ from numerate.lm.train.run import train
 from numerate.serve.api import create_app
 from numerate.serve.limits import Limits
 from numerate.serve.listening import bind, listen
-from numerate.serve.server_process import http_config
+from numerate.serve.process import http_config
 
 Serving = Callable[..., AbstractContextManager[httpx.Client]]
 

@@ -17,8 +17,8 @@ from numerate.serve import signals
 from numerate.serve.api import create_app
 from numerate.serve.limits import Limits
 from numerate.serve.listening import address_of, bind, listen
+from numerate.serve.process import Switch, http_config
 from numerate.serve.served_files import ServedFiles, place_of
-from numerate.serve.server_process import Switch, http_config
 from numerate.serve.workers import Workers
 
 

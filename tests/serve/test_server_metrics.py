@@ -15,7 +15,7 @@ from numerate.proofread.selection import all_rules
 from numerate.serve.guard import Access
 from numerate.serve.health_routes import Standing
 from numerate.serve.limits import Limits
-from numerate.serve.server_metrics import ServerMetrics
+from numerate.serve.metrics import ServerMetrics
 
 SECRET = "Mrs Miller's potassium"
 WRONG = "Of 120 women, 42 of 120 (53 %) walked."

@@ -9,10 +9,10 @@ from rich.progress import BarColumn, Progress, TextColumn
 from numerate.engines import Engine
 from numerate.errors import BROKEN, FailureError, counted, printable
 from numerate.proofread.audit.audit import State, run_audit
-from numerate.proofread.audit.audit_page import in_words, kinds_table
-from numerate.proofread.audit.audit_summary import Summary
 from numerate.proofread.audit.findings_folder import PAGE
 from numerate.proofread.audit.looked_for import LookedFor
+from numerate.proofread.audit.page import in_words, kinds_table
+from numerate.proofread.audit.summary import Summary
 from numerate.reports.notices import is_quiet, notice_console, plain_console, say
 from numerate.reports.tables import print_tables
 

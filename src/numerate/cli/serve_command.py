@@ -14,9 +14,9 @@ from numerate.serve.hosts import is_loopback
 from numerate.serve.listening import address_of, bind
 
 if TYPE_CHECKING:
+    from numerate.serve.process import ServerProcess
     from numerate.serve.served_files import ServedFiles
     from numerate.serve.served_models import Plan
-    from numerate.serve.server_process import ServerProcess
 
 EXTRA = ("fastapi", "uvicorn", "prometheus_client")
 
@@ -40,8 +40,8 @@ def serve(
     """
     check_extra()
     from numerate.serve.guard import Access
+    from numerate.serve.log import log_to_stderr
     from numerate.serve.served_models import Plan
-    from numerate.serve.server_log import log_to_stderr
 
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
@@ -84,8 +84,8 @@ def _tell(plan: "Plan", listener: socket.socket) -> None:
 
 def _serve_alone(plan: "Plan", listener: socket.socket) -> None:
     """In this process, with a thread that loads models anew when they have changed."""
+    from numerate.serve.process import ServerProcess
     from numerate.serve.served_files import ServedFiles
-    from numerate.serve.server_process import ServerProcess
     from numerate.serve.signals import hang_up_of, on_signals
 
     files = ServedFiles(plan.sources, plan.joining)
@@ -107,8 +107,8 @@ def _serve_alone(plan: "Plan", listener: socket.socket) -> None:
 def _reload_on_change(
     files: "ServedFiles", process: "ServerProcess", over: threading.Event
 ) -> None:
+    from numerate.serve.log import log_reload
     from numerate.serve.served_files import EVERY
-    from numerate.serve.server_log import log_reload
 
     while not over.wait(EVERY):
         if not files.have_changed():

@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from numerate.documents.office.sheet import SheetCells
 from numerate.documents.placed_text import PlacedText
 from numerate.documents.source_map import Part, Runs, SourceMap
+from numerate.documents.xlsx.sheet import SheetCells
 
 BETWEEN = "\n\n"  # two paragraphs
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numerate.documents.document import BETWEEN, Document, Remark
 from numerate.documents.html_cells import outer_tables
-from numerate.documents.markdown.markdown_reader import MarkdownBody
+from numerate.documents.markdown.reader import MarkdownBody
 from numerate.documents.reader import Reader, Unit, decode_marked
 from numerate.documents.source_map import Part
 from numerate.errors import DocumentError, one_line

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from numerate.documents.cell_grid import MAX_AREA
 from numerate.documents.document import Table
-from numerate.documents.markdown.markdown_code import fences_and_comments, stretch_at
+from numerate.documents.markdown.code import fences_and_comments, stretch_at
 
 _DASHES = re.compile(r":?-+:?")
 _BAR = re.compile(r"(?<!\\)\|")

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from numerate.documents import lines
 from numerate.documents.document import Document, Paragraph
-from numerate.documents.markdown.markdown_code import code_and_comments
+from numerate.documents.markdown.code import code_and_comments
 from numerate.documents.pipe_tables import pipe_tables, placed_tables, tables_named
 from numerate.documents.reader import Reader, Unit, decode_text
 from numerate.errors import DocumentError

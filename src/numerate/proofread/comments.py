@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from numerate.documents import PLAIN
 from numerate.documents.document import BETWEEN, Document
-from numerate.documents.markdown.markdown_code import (
+from numerate.documents.markdown.code import (
     Stretches,
     markdown_code_and_comments,
     stretch_at,

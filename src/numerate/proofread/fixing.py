@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from numerate.documents import read_again
+from numerate.documents.latex.inputs import declared_codec
 from numerate.documents.reader import OLDER, UTF_16
 from numerate.documents.table_file import DELIMITERS
-from numerate.documents.tex.tex_inputs import declared_codec
 from numerate.errors import FailureError, NumerateError, printable
 from numerate.proofread.proofread import ProofreadDocument
 from numerate.rules.finding import Finding

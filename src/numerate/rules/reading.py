@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import REF, references_of
-from numerate.documents.markdown.markdown_code import stretch_at
+from numerate.documents.markdown.code import stretch_at
 from numerate.documents.source_map import Place
 from numerate.rules.names_of_digits import NamesOfDigits
 from numerate.rules.numbers import Number, numbers_in

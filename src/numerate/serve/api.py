@@ -23,10 +23,10 @@ from numerate.serve.guard import Access, Guard
 from numerate.serve.health_routes import Standing, health_routes
 from numerate.serve.languagetool.routes import languagetool
 from numerate.serve.limits import Limits
+from numerate.serve.metrics import ServerMetrics
 from numerate.serve.opened_files import OpenedFiles
 from numerate.serve.pages import page_routes
 from numerate.serve.problems import RefusedError, answer_problems
-from numerate.serve.server_metrics import ServerMetrics
 from numerate.serve.workers import Workers
 from numerate.text.tokenizer import iter_tokens
 

@@ -12,7 +12,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from numerate.serve.limits import Limits
-from numerate.serve.server_metrics import ServerMetrics
+from numerate.serve.metrics import ServerMetrics
 
 
 class PunctualProtocol(H11Protocol):

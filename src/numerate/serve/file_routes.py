@@ -12,9 +12,9 @@ from numerate.proofread.formats.printed_report import as_json
 from numerate.proofread.report import Report
 from numerate.serve.file_messages import FileAnswer, Format
 from numerate.serve.limits import FILES
+from numerate.serve.metrics import ServerMetrics
 from numerate.serve.opened_files import OpenedFiles
 from numerate.serve.problems import RefusedError
-from numerate.serve.server_metrics import ServerMetrics
 
 BYTES = "application/octet-stream"  # which pages of other sites cannot send unasked
 WRITE: dict[Format, tuple[Callable[[Report], str], str]] = {

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from numerate.serve.hosts import is_of_another_site, is_own_host
 from numerate.serve.limits import FILES, Limits
+from numerate.serve.log import LOG
+from numerate.serve.metrics import ServerMetrics
 from numerate.serve.problems import GONE, LANGUAGETOOL, SERVER_ERROR, RefusedError, refusal
-from numerate.serve.server_log import LOG
-from numerate.serve.server_metrics import ServerMetrics
 
 API = ("/v1/", LANGUAGETOOL, "/metrics")
 DISCARDED_BYTES = 64 << 20  # of a body that is too long: who sends it should also read why

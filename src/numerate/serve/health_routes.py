@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 import numerate
 from numerate.serve.guard import Access
-from numerate.serve.server_metrics import MEDIA_TYPE, ServerMetrics
+from numerate.serve.metrics import MEDIA_TYPE, ServerMetrics
 
 HEALTH, LIVE, METRICS = "/health", "/health/live", "/metrics"
 STALE = "the model has changed and cannot be loaded: the one from before answers"

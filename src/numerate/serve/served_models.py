@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numerate.proofread.joining import Joining
     from numerate.proofread.witnesses import DetectorLike
     from numerate.serve.health_routes import Standing
-    from numerate.serve.server_metrics import ServerMetrics
+    from numerate.serve.metrics import ServerMetrics
     from numerate.serve.workers import Workers
 
 EXAMPLE = (

@@ -19,9 +19,9 @@ from typing import Any
 from numerate.errors import FailureError, NumerateError, one_line
 from numerate.reports.notices import loudness
 from numerate.serve.listening import listen
+from numerate.serve.log import LOG, log_reload
 from numerate.serve.served_files import EVERY, ServedFiles
 from numerate.serve.served_models import Plan
-from numerate.serve.server_log import LOG, log_reload
 from numerate.serve.signals import hang_up_of, on_signals
 from numerate.serve.worker_main import Order, worker_main
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal
 
 from numerate.errors import FailureError, NumerateError, one_line
 from numerate.reports.notices import Loudness, set_loudness
+from numerate.serve.log import log_to_stderr
 from numerate.serve.served_models import Plan
-from numerate.serve.server_log import log_to_stderr
 
 if TYPE_CHECKING:
-    from numerate.serve.server_process import ServerProcess
+    from numerate.serve.process import ServerProcess
 
 Order = Literal["serve", "load", "switch", "drop", "stale", "current"]
 
@@ -51,7 +51,7 @@ def _begin(
 ) -> "ServerProcess | None":
     """None where it cannot: the supervisor has heard why."""
     try:
-        from numerate.serve.server_process import ServerProcess
+        from numerate.serve.process import ServerProcess
 
         process = ServerProcess(plan, worker=number, folder=folder, started=started)
     except (NumerateError, OSError) as error:

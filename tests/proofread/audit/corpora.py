@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 
 from numerate.engines import Engine, engine
 from numerate.proofread.audit.audit import run_audit
-from numerate.proofread.audit.audit_summary import Summary
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.pieces import Piece
+from numerate.proofread.audit.summary import Summary
 from numerate.proofread.wanted import Wanted
 
 RULES_ALONE = LookedFor(Wanted(chooses=False))

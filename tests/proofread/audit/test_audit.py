@@ -44,7 +44,7 @@ from numerate.storage.trees import LocalTree
 @pytest.fixture(autouse=True)
 def small_packets(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that every note is a packet of its own."""
-    monkeypatch.setattr("numerate.proofread.audit.audit_ledger.PACKET", 50)
+    monkeypatch.setattr("numerate.proofread.audit.ledger.PACKET", 50)
 
 
 def test_every_wrong_number_is_found_at_its_place(tmp_path: Path) -> None:

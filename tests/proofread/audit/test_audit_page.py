@@ -50,7 +50,7 @@ def test_findings_are_browsed(tmp_path: Path, browser: Browser) -> None:
 def test_of_many_findings_the_most_certain_are_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("numerate.proofread.audit.audit_summary.SHOWN", 5)
+    monkeypatch.setattr("numerate.proofread.audit.summary.SHOWN", 5)
     write_notes(tmp_path / "notes", 30)
     (tmp_path / "notes" / "z.txt").write_text("It was large, t(28) = 2.20, p = 0.36.")
     summary = audited(tmp_path / "notes", tmp_path / "out", block=4)

@@ -8,8 +8,8 @@ import pytest
 
 from numerate.documents.reader import Unit
 from numerate.errors import WorkerDiedError
-from numerate.proofread.audit.audit_ledger import Packet
 from numerate.proofread.audit.audited import CHECKED, FAILED, Audited, document_row
+from numerate.proofread.audit.ledger import Packet
 from numerate.proofread.audit.pieces import Piece
 from numerate.proofread.audit.surviving import MOST_DEATHS, Surviving
 

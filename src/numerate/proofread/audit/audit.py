@@ -18,15 +18,15 @@ from numerate.documents.sources import Source
 from numerate.engines import Engine
 from numerate.errors import NumerateError, SourceError, check_choice
 from numerate.places import as_place, is_remote, local_path
-from numerate.proofread.audit.audit_ledger import Ledger, Packet
-from numerate.proofread.audit.audit_page import as_page
-from numerate.proofread.audit.audit_summary import Summary, summarise
 from numerate.proofread.audit.audited import CHECKED, Audited
 from numerate.proofread.audit.auditor import auditor
 from numerate.proofread.audit.findings_folder import PAGE, SUMMARY, FindingsFolder, as_json
+from numerate.proofread.audit.ledger import Ledger, Packet
 from numerate.proofread.audit.looked_for import LookedFor
+from numerate.proofread.audit.page import as_page
 from numerate.proofread.audit.pieces import pieces
 from numerate.proofread.audit.settling import settle
+from numerate.proofread.audit.summary import Summary, summarise
 from numerate.proofread.audit.surviving import Surviving
 from numerate.proofread.wanted import Wanted, check_wanted
 from numerate.storage.filesystems import check_address

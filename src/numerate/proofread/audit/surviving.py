@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from numerate.engines import Engine
 from numerate.errors import WorkerDiedError
-from numerate.proofread.audit.audit_ledger import Packet
 from numerate.proofread.audit.audited import FAILED, Audited
 from numerate.proofread.audit.auditor import Audit, not_checked
+from numerate.proofread.audit.ledger import Packet
 from numerate.proofread.audit.pieces import Piece
 
 MOST_DEATHS = 10  # one after the other: then it is not the documents

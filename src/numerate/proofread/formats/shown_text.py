@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from numerate.documents.markdown.markdown_code import stretch_at
+from numerate.documents.markdown.code import stretch_at
 from numerate.proofread.proofread import ProofreadDocument
 from numerate.proofread.report import for_people
 from numerate.rules.where import Where
