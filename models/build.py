@@ -3,9 +3,9 @@
     python models/build.py rct-jats.tar.xz elife-jats.tar.xz --work build
     python models/build.py --dataset data/articles --work build
 
-Writes src/numerate/lm/model/shipped/articles. What is done is kept in --work and not done again; the
-language model and the detector are trained side by side. Meant for a GPU; --tiny makes everything
-small, to try the script.
+Writes src/numerate/lm/model/shipped/articles. What is done is kept in --work and not done again;
+the language model and the detector are trained side by side. Meant for a GPU; --tiny makes
+everything small, to try the script.
 """
 
 import argparse

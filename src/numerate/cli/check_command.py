@@ -1,6 +1,5 @@
 """`numerate check`: read, proofread, leave out what is known, report, mend what is asked for."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress
@@ -17,24 +16,22 @@ from numerate.proofread import fixing
 from numerate.proofread.asked_models import (
     NOBODY,
     Asked,
-    make_ready,
-    named_models,
+    Opening,
+    models_asked,
     proofread_as_it_fits,
-    usual_models,
 )
 from numerate.proofread.baseline import read_baseline, without_known, write_baseline
 from numerate.proofread.formats.html_report import as_html
 from numerate.proofread.formats.printed_report import as_csv, as_json, print_report
 from numerate.proofread.formats.sarif import as_sarif
 from numerate.proofread.given_files import Input, all_inputs, read_document
-from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.proofread import ProofreadDocument, proofread
 from numerate.proofread.report import Report, coverage_in_words
 from numerate.proofread.selection import chosen_codes, split_codes
 from numerate.proofread.suppression import suppress
 from numerate.proofread.told import likely, without_ignored
 from numerate.proofread.wanted import Wanted, check_wanted
-from numerate.proofread.witnesses import Model, looked_for
+from numerate.proofread.witnesses import looked_for
 from numerate.reports.notices import plain_console, say, warn
 from numerate.reports.progress import PassProgress
 
@@ -56,7 +53,7 @@ class _Inputs:
         return bool(self.missing_tables) or not all(one.in_folder for one in self.missing)
 
 
-def check_files(files: list[str], wanted: Wanted, open_model: "Opening") -> int:
+def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
     """Print the findings, then what cannot be read, and return the exit status.
 
     It is 2 where a file that was named cannot be read, whatever is found in the others; 1 where
@@ -182,48 +179,6 @@ def configuration_for(file: str) -> Configuration:
         return find_configuration(Path())
     path = local_path(file)
     return find_configuration(path if path.is_dir() else path.parent)
-
-
-class Opening:
-    """How models are opened, once it is known that they are needed; nothing is loaded before."""
-
-    def __init__(
-        self,
-        dataset: Path | None = None,
-        cache: Path | None = None,
-        trust_remote_code: bool = False,
-        device: str | None = None,
-    ) -> None:
-        self._options = dataset, cache, trust_remote_code, device
-
-    def __call__(self, reference: str, *, with_tables: bool) -> list[Model]:
-        from numerate.lm.model.source import ModelSource
-        from numerate.proofread.opened_models import open_models
-
-        source = ModelSource(reference, *self._options)
-        return open_models(reference, source, with_tables=with_tables)
-
-
-def models_asked(
-    wanted: Wanted,
-    codes: frozenset[str],
-    open_model: Opening,
-    documents: list[Document],
-    given: list[Table],
-) -> Asked:
-    """Return nobody where nothing that a model could find is looked for."""
-    if not codes & MODEL_RULES.keys():
-        return NOBODY
-
-    def open(reference: str) -> list[Model]:
-        return open_model(reference, with_tables=bool(given))
-
-    def ready(models: Sequence[Model]) -> None:
-        make_ready(models, documents, given, wanted.alarms, is_named=bool(wanted.models))
-
-    if wanted.models:
-        return named_models(wanted.models, wanted.joining, open, ready)
-    return usual_models(wanted.joining, open, ready) if wanted.chooses else NOBODY
 
 
 def _proofread(

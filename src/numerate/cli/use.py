@@ -214,7 +214,8 @@ def check(
     device: Device = None,
 ) -> None:
     """Proofread the numbers of documents: recompute them, and ask models about them."""
-    from numerate.cli.check_command import Opening, check_files, configuration_for
+    from numerate.cli.check_command import check_files, configuration_for
+    from numerate.proofread.asked_models import Opening
     from numerate.proofread.wanted import Wanted
 
     wanted = Wanted(
@@ -280,8 +281,9 @@ def audit(
 ) -> None:
     """Check every document of a corpus: findings as Parquet, a summary, a page to browse them."""
     from numerate.cli.audit_command import audit_corpus
-    from numerate.cli.check_command import Opening, configuration_for
+    from numerate.cli.check_command import configuration_for
     from numerate.engines import engine as engine_of
+    from numerate.proofread.asked_models import Opening
     from numerate.proofread.audit.looked_for import LookedFor
     from numerate.proofread.wanted import Wanted
 

@@ -9,8 +9,10 @@ from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
 from numerate.lm.model.shipped.installed import is_shipped
 from numerate.proofread.joining import UNFITTED, Joining, read_joining
+from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.opened_models import joining_for
 from numerate.proofread.proofread import ProofreadDocument
+from numerate.proofread.wanted import Wanted
 from numerate.proofread.witnesses import Model, check_alarms
 from numerate.reports.notices import say
 
@@ -118,3 +120,45 @@ def make_ready(
             elif is_named:
                 say(f"{model.name} sees no tables: they are for the rules alone")
         check_alarms(model, alarms)
+
+
+class Opening:
+    """Open models with these options; nothing is loaded before a document needs them."""
+
+    def __init__(
+        self,
+        dataset: Path | None = None,
+        cache: Path | None = None,
+        trust_remote_code: bool = False,
+        device: str | None = None,
+    ) -> None:
+        self._options = dataset, cache, trust_remote_code, device
+
+    def __call__(self, reference: str, *, with_tables: bool) -> list[Model]:
+        from numerate.lm.model.source import ModelSource
+        from numerate.proofread.opened_models import open_models
+
+        source = ModelSource(reference, *self._options)
+        return open_models(reference, source, with_tables=with_tables)
+
+
+def models_asked(
+    wanted: Wanted,
+    codes: frozenset[str],
+    open_model: Opening,
+    documents: list[Document],
+    given: list[Table],
+) -> Asked:
+    """Return the models to ask: nobody where no code that a model finds is looked for."""
+    if not codes & MODEL_RULES.keys():
+        return NOBODY
+
+    def open(reference: str) -> list[Model]:
+        return open_model(reference, with_tables=bool(given))
+
+    def ready(models: Sequence[Model]) -> None:
+        make_ready(models, documents, given, wanted.alarms, is_named=bool(wanted.models))
+
+    if wanted.models:
+        return named_models(wanted.models, wanted.joining, open, ready)
+    return usual_models(wanted.joining, open, ready) if wanted.chooses else NOBODY

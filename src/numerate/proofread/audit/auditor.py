@@ -8,13 +8,12 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from numerate.cli.check_command import models_asked
 from numerate.documents import AUTO, documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import DocumentError, NotInstalledError, NumerateError, one_line
-from numerate.proofread.asked_models import Asked, proofread_as_it_fits
+from numerate.proofread.asked_models import Asked, models_asked, proofread_as_it_fits
 from numerate.proofread.audit.audited import (
     CHECKED,
     FAILED,

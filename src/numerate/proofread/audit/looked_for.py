@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numerate
-from numerate.cli.check_command import Opening
 from numerate.config import PRETRAINED, Configuration
 from numerate.errors import NumerateError
 from numerate.lm.model.run_folder import BESIDE_THE_MODEL, CONFIG, calibration_file
 from numerate.lm.model.run_reference import split_reference
 from numerate.lm.model.shipped.installed import is_shipped, shipped
-from numerate.proofread.asked_models import USUAL
+from numerate.proofread.asked_models import USUAL, Opening
 from numerate.proofread.given_files import is_read
 from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.selection import chosen_codes, split_codes

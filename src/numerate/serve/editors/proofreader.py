@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from numerate.cli.check_command import Opening
 from numerate.config import Configuration, find_configuration
 from numerate.documents.document import Document
 from numerate.lm.model.shipped.installed import is_shipped
 from numerate.proofread.asked_models import (
     NOBODY,
     Asked,
+    Opening,
     named_models,
     proofread_as_it_fits,
     usual_models,

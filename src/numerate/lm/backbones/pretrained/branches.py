@@ -70,7 +70,7 @@ class Branches:
 
 
 class Following:
-    """A `Reader` (`lm/backbones/spelling/token_reader.py`): what the model says after the nodes of branches."""
+    """A `Reader` (`spelling/token_reader.py`): what the model says after the nodes of branches."""
 
     def __init__(
         self, branches: Branches, asked: np.ndarray, adapter: DigitAdapter | None = None

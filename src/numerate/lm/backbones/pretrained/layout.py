@@ -330,7 +330,7 @@ def _visible(text: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_spelled(paragraph: Paragraph) -> Paragraph:
-    """The paragraph with each numeral in a form that is spelled (`lm/backbones/spelling/written.py`).
+    """The paragraph with each numeral in a form that is spelled (`spelling/written.py`).
 
     Full-width digits, `.05`, `1’000` and a decimal comma are read as `0.05` and `1,000`, so that
     every numeral has the same spellings wherever it stands, and they sum up.

@@ -2,7 +2,7 @@
 
 The text is read once and its keys and values are cached. For all candidates, the tree of their
 spellings is then read after each numeral's context, all nodes at once, with a mask that hides what
-comes later in the text. For the likeliest, as few nodes as will do (`lm/backbones/spelling/best_first.py`).
+comes later in the text. For the likeliest, as few nodes as will do (`spelling/best_first.py`).
 """
 
 import copy
