@@ -1,4 +1,5 @@
-"""The first hour of a new user: every command of the README, as printed, after `make demo`.
+"""The first hour of a new user: every command of the README and of the page on the laboratory, as
+printed, after `make demo`.
 
 They run in a project's root where the corpus is small, two models stand for all seven, and one
 figure for all of a report; what trains does so for one epoch. All else is as printed.
@@ -26,10 +27,11 @@ from numerate.lm.reproduce.choices import Task
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+LABORATORY = (ROOT / "docs" / "laboratory.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", README + LABORATORY, re.DOTALL)
 
 
 def lines() -> Iterator[list[str]]:
@@ -39,7 +41,10 @@ def lines() -> Iterator[list[str]]:
                 yield words
 
 
-COMMANDS = [words[1:] for words in lines() if words[0] == "numerate"]
+COMMANDS = [
+    list(words)
+    for words in dict.fromkeys(tuple(words[1:]) for words in lines() if words[0] == "numerate")
+]
 DEMO = [
     words
     for words in COMMANDS
@@ -52,6 +57,7 @@ SMALLER = {  # what is said last, holds
     "train --backbone": ["--vocabulary", "100"],
     "evaluate hf:models/SmolLM2": ["--limit", "2"],
     "serve": ["--port", "0"],
+    "audit": ["--processes", "1"],
 }
 
 
@@ -141,11 +147,12 @@ def test_all_other_lines_are_about_installing() -> None:
         "optional-dependencies"
     ]
     for words in lines():
-        if words[0] == "pip":
+        assert words[0] in {"numerate", "make", "pip", "uv", "pipx"}
+        if words[0] in {"pip", "uv", "pipx"} and words[-1] != ".":
             assert words[:2] == ["pip", "install"]
             assert re.fullmatch(r"numerate\[(\w+)\]", words[2])[1] in extras  # type: ignore[index]
-        else:
-            assert words[0] in {"numerate", "make"}
+        elif words[-1] == ".":
+            assert "constraint" in " ".join(words), "any torch could come"
     assert "`source .venv/bin/activate`" in README
     assert "`.venv/bin/numerate`" in README
 
