@@ -22,8 +22,9 @@ PUBLIC = [
     *numerate.__all__,
     "documents.read_file",
     "documents.table_file.read_tables",
-    "sight.table_numbers.numbers_of",
-    "testing",
+    "lm.heads",
+    "lm.heads.testing",
+    "text.table_numbers.numbers_of",
 ]
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -48,7 +49,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_examples_run(name: str, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
-    for module in ("documents.table_file", "model.numeral_lm", "sight.table_numbers", "testing"):
+    for module in (
+        "documents.table_file",
+        "lm.heads.testing",
+        "lm.model.numeral_lm",
+        "text.table_numbers",
+    ):
         importlib.import_module(f"numerate.{module}")
     thing = attrgetter(name)(numerate)
     home = inspect.getmodule(thing)

@@ -5,7 +5,7 @@
 number to come, for instance. `check` proofreads the numbers of a text, with models or without,
 `audit` those of every document of a corpus; `compare` says which of them its sources support.
 `read_tables` reads tables that a model shall have in view.
-`heads` has the ways to put a distribution on numerals, for models of your own.
+`numerate.lm.heads` has the ways to put a distribution on numerals, for models of your own.
 
 What is named here is imported when it is first used: `import numerate` loads neither torch nor
 Arrow.
@@ -19,7 +19,6 @@ from numerate.threads import wait_asleep
 if TYPE_CHECKING:
     from numerate.compare.compare import compare
     from numerate.documents.table_file import read_tables
-    from numerate.lm import heads
     from numerate.lm.data.prepare import prepare
     from numerate.lm.evaluate.evaluate import evaluate
     from numerate.lm.model.load import load
@@ -37,7 +36,6 @@ __all__ = [
     "check",
     "compare",
     "evaluate",
-    "heads",
     "load",
     "prepare",
     "read_tables",
@@ -55,7 +53,6 @@ __getattr__, __dir__ = lazily(
         "check": "numerate.proofread.check",
         "compare": "numerate.compare.compare",
         "evaluate": "numerate.lm.evaluate.evaluate",
-        "heads": "numerate.lm.heads",
         "load": "numerate.lm.model.load",
         "prepare": "numerate.lm.data.prepare",
         "read_tables": "numerate.documents.table_file",

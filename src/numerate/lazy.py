@@ -11,14 +11,13 @@ def lazily(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package with `__all__`.
 
-    `homes` maps each name to the module that defines it, or to the sub-module of that name.
+    `homes` maps each name to the module that defines it.
     """
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = import_module(homes[name])
-        found = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        found = getattr(import_module(homes[name]), name)
         setattr(sys.modules[package], name, found)
         return found
 

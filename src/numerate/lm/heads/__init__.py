@@ -6,7 +6,7 @@ gives one by its name, whose `fit` makes a head for states of some size.
 
 Examples:
     >>> import torch
-    >>> from numerate import heads
+    >>> from numerate.lm import heads
     >>> heads.head_names()
     ('bins', 'combination', ...)
     >>> numerals = heads.TrainingNumerals.of(["54", "55", "61.5", "60"])
