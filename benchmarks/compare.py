@@ -1,4 +1,4 @@
-"""How many wrong numbers of summaries does `numerate.compare` call unsupported?
+"""How many wrong numbers of summaries does `numerate.comparison` call unsupported?
 
     python benchmarks/compare.py ARTICLES --articles 300 --skip 300
     python benchmarks/compare.py ARTICLES --articles 300 --fit
@@ -13,7 +13,7 @@ numbers are made wrong, by the channel of errors that detectors are trained with
 Printed: the share of right numbers called unsupported, and of wrong ones, with intervals by
 article.
 
-With `--fit`, weights and limits are fitted instead, and printed as src/numerate/compare/fitted.py
+With `--fit`, weights and limits are fitted instead, and printed as src/numerate/comparison/fitted.py
 has them. The first `--skip` articles are left to the other use.
 """
 
@@ -26,9 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
-from numerate.compare.compare import ALARMS, UNSUPPORTED, judged, limit_of
-from numerate.compare.mentions import mentions
-from numerate.compare.support import FEATURES, KINDS, Sources, Support
+from numerate.comparison.compare import ALARMS, UNSUPPORTED, judged, limit_of
+from numerate.comparison.mentions import mentions
+from numerate.comparison.support import FEATURES, KINDS, Sources, Support
 from numerate.detector.channel import CellNumbers, Channel, InSight
 from numerate.detector.edits import apply
 from numerate.detector.kinds_of_error import KINDS as ERRORS

@@ -36,7 +36,7 @@ LAYERS: list[set[str]] = [
     {"proofread", "lm.model.shipped.pack"},
     {"lm.evaluate"},
     {"lm.inspect"},
-    {"compare", "lm.reproduce", "serve"},
+    {"comparison", "lm.reproduce", "serve"},
     {"cli", "__main__"},
 ]
 LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
@@ -47,7 +47,7 @@ INTO_THE_LABORATORY = {
         "lm.backbones", "lm.data", "lm.evaluate", "lm.heads", "lm.inspect", "lm.model",
         "lm.reproduce", "lm.train",
     },
-    "compare": {"lm.data"},
+    "comparison": {"lm.data"},
     "detector": {"lm.data", "lm.model"},
     "proofread": {"lm.backbones", "lm.model"},
     "serve": {"lm.backbones", "lm.model"},
@@ -108,7 +108,7 @@ def test_parts_of_one_layer_do_not_lean_on_each_other_both_ways() -> None:
 
 NAMED = {
     "cli/learning.py": {"combination"},  # what is trained unless told
-    "compare/ways.py": {"flow"},  # an operation
+    "comparison/ways.py": {"flow"},  # an operation
     "documents/latex/quantities.py": {"lm"},  # lumen
     "lm/data/sight/operations.py": {"flow"},
     "lm/train/run.py": {"combination"},

@@ -17,7 +17,7 @@ from numerate.lazy import lazily
 from numerate.threads import wait_asleep
 
 if TYPE_CHECKING:
-    from numerate.compare.compare import compare
+    from numerate.comparison.compare import compare
     from numerate.documents.table_file import read_tables
     from numerate.lm.data.prepare import prepare
     from numerate.lm.evaluate.evaluate import evaluate
@@ -51,7 +51,7 @@ __getattr__, __dir__ = lazily(
         "NumeralLM": "numerate.lm.model.numeral_lm",
         "audit": "numerate.proofread.audit.audit",
         "check": "numerate.proofread.check",
-        "compare": "numerate.compare.compare",
+        "compare": "numerate.comparison.compare",
         "evaluate": "numerate.lm.evaluate.evaluate",
         "load": "numerate.lm.model.load",
         "prepare": "numerate.lm.data.prepare",

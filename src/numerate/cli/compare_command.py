@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from rich.text import Text
 
-from numerate.compare.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, Comparison, compare
+from numerate.comparison.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, Comparison, compare
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice, printable

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from numerate.compare.mentions import SCALES, Mention
-from numerate.compare.ways import Computed, Way, by_chance
+from numerate.comparison.mentions import SCALES, Mention
+from numerate.comparison.ways import Computed, Way, by_chance
 
 FEATURES = (
     "always",

@@ -1,4 +1,4 @@
-"""`numerate.compare`: which numbers of a text are quoted from its sources, follow from them, or
+"""`numerate.comparison`: which numbers of a text are quoted from its sources, follow from them, or
 neither. A guard for what a model has written, and for what a person has."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,9 +8,9 @@ from typing import Any, get_type_hints, overload
 
 import numpy as np
 
-from numerate.compare.fitted import LIMITS, WEIGHTS
-from numerate.compare.mentions import Mention, mentions
-from numerate.compare.support import Sources, Support
+from numerate.comparison.fitted import LIMITS, WEIGHTS
+from numerate.comparison.mentions import Mention, mentions
+from numerate.comparison.support import Sources, Support
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import NumerateError
@@ -51,7 +51,7 @@ class Comparison(Sequence[Compared]):
 
     Examples:
         >>> import numerate
-        >>> found = numerate.compare("Of 48 men, 25% smoked.", "There were 48 men; 12 men smoked.")
+        >>> found = numerate.comparison("Of 48 men, 25% smoked.", "There were 48 men; 12 men smoked.")
         >>> [str(one) for one in found][1]
         '25: derived, 100 · 12/48 (line 1)'
     """
@@ -108,7 +108,7 @@ def compare(
     Examples:
         >>> import numerate
         >>> source = "Mean age was 61.2 years with the drug and 59.8 years with placebo."
-        >>> found = numerate.compare("Patients on placebo were 58.9 years old.", source)
+        >>> found = numerate.comparison("Patients on placebo were 58.9 years old.", source)
         >>> found.unsupported[0].because
         '59.8 is said in line 1'
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerate.compare.mentions import Mention
+from numerate.comparison.mentions import Mention
 from numerate.lm.data.sight.operations import OPERATIONS
 
 USUAL = [one for one in OPERATIONS if one.name not in ("flow", "body surface")]  # of anything
