@@ -1,4 +1,4 @@
-"""How many wrong numbers of summaries does `numerate.comparison` call unsupported?
+"""How many wrong numbers of summaries does `numerate.compare` call unsupported?
 
     python benchmarks/compare.py ARTICLES --articles 300 --skip 300
     python benchmarks/compare.py ARTICLES --articles 300 --fit
@@ -13,8 +13,8 @@ numbers are made wrong, by the channel of errors that detectors are trained with
 Printed: the share of right numbers called unsupported, and of wrong ones, with intervals by
 article.
 
-With `--fit`, weights and limits are fitted instead, and printed as src/numerate/comparison/fitted.py
-has them. The first `--skip` articles are left to the other use.
+With `--fit`, weights and limits are fitted instead, and printed as in
+src/numerate/comparison/fitted.py. The first `--skip` articles are left to the other use.
 """
 
 import argparse

@@ -36,42 +36,42 @@ def verdicts(found: Comparison) -> list[tuple[str, str]]:
 
 
 def test_what_a_source_says_is_quoted_with_its_place() -> None:
-    found = numerate.comparison("In all 1,240 patients were enrolled at 17 hospitals.", SOURCE)
+    found = numerate.compare("In all 1,240 patients were enrolled at 17 hospitals.", SOURCE)
     assert verdicts(found) == [("1,240", "quoted"), ("17", "quoted")]
     assert found[0].because == "line 1"
     assert not found.unsupported
 
 
 def test_what_is_rounded_is_quoted() -> None:
-    (one,) = numerate.comparison("The mean age in the treatment group was 61.3 years.", SOURCE)
+    (one,) = numerate.compare("The mean age in the treatment group was 61.3 years.", SOURCE)
     assert one.verdict == "quoted"
     assert one.because == "rounded from 61.34 in line 1"
 
 
 def test_what_follows_is_derived_with_its_formula() -> None:
     text = "Of the patients who were given the drug, 15.0% died within 30 days."
-    found = numerate.comparison(text, SOURCE)
+    found = numerate.compare(text, SOURCE)
     assert verdicts(found) == [("15.0", "derived"), ("30", "quoted")]
     assert found[0].because == "100 · 93/618 (line 1)"
 
 
 @pytest.mark.parametrize("wrong", ["1,420", "1,204", "12,400", "1,241"])
 def test_a_slip_is_unsupported_and_what_is_said_is_told(wrong: str) -> None:
-    found = numerate.comparison(f"In all {wrong} patients were enrolled at 17 hospitals.", SOURCE)
+    found = numerate.compare(f"In all {wrong} patients were enrolled at 17 hospitals.", SOURCE)
     assert verdicts(found) == [(wrong, "unsupported"), ("17", "quoted")]
     assert found[0].because == "1,240 is said in line 1"
 
 
 def test_cells_of_tables_are_sources() -> None:
     text = "Systolic pressure was 141.2 mm Hg with the drug and 138.7 mm Hg with placebo."
-    found = numerate.comparison(text, [SOURCE, TABLE])
+    found = numerate.compare(text, [SOURCE, TABLE])
     assert {one.verdict for one in found} == {"quoted"}
     assert found[0].because == "source 2, Table 1, row Systolic pressure (mm Hg), column Drug"
     assert found[1].because == "source 2, Table 1, row Systolic pressure (mm Hg), column Placebo"
 
 
 def test_the_difference_of_two_cells_is_derived() -> None:
-    (one,) = numerate.comparison("Systolic pressure differed by 2.5 mm Hg.", TABLE)
+    (one,) = numerate.compare("Systolic pressure differed by 2.5 mm Hg.", TABLE)
     assert one.verdict == "derived"
     assert one.because.startswith("|138.7 − 141.2|") or one.because.startswith("|141.2 − 138.7|")
 
@@ -81,7 +81,7 @@ def test_files_and_documents_are_read(tmp_path: Path) -> None:
     source.write_text(SOURCE)
     table.write_text("group,systolic pressure\nDrug,141.2\nPlacebo,138.7\n")
     text = "Of 1,240 patients, those with the drug had a systolic pressure of 141.2."
-    found = numerate.comparison(read_text(text), [source, table])
+    found = numerate.compare(read_text(text), [source, table])
     assert verdicts(found) == [("1,240", "quoted"), ("141.2", "quoted")]
     assert found[0].because == f"{source}, line 1"
     assert str(table) in found[1].because
@@ -90,14 +90,14 @@ def test_files_and_documents_are_read(tmp_path: Path) -> None:
 def test_a_lower_share_of_alarms_calls_fewer_unsupported() -> None:
     text = "There were 12 nurses, 40 beds, 1,241 patients and 7 wards at 17 hospitals in 1999."
     counts = [
-        len(numerate.comparison(text, SOURCE, alarms=alarms).unsupported) for alarms in (0.01, 0.2)
+        len(numerate.compare(text, SOURCE, alarms=alarms).unsupported) for alarms in (0.01, 0.2)
     ]
     assert counts[0] <= counts[1]
 
 
 def test_places_are_those_of_the_text() -> None:
     text = "First 17 hospitals.\n\nThen 1,240 patients."
-    found = numerate.comparison(text, SOURCE)
+    found = numerate.compare(text, SOURCE)
     assert [text[one.start : one.end] for one in found] == ["17", "1,240"]
 
 
@@ -114,7 +114,7 @@ def test_places_are_those_of_the_text() -> None:
     ],
 )
 def test_scales_currencies_measures_and_round_numbers(text: str, source: str, verdict: str) -> None:
-    (one,) = numerate.comparison(text, source)
+    (one,) = numerate.compare(text, source)
     assert one.verdict == verdict
 
 
@@ -122,29 +122,29 @@ def test_a_further_source_takes_nothing_away() -> None:
     text = "Systolic pressure was 141.2 mm Hg."
     other = "The hospital plans to spend 30 million dollars on blood pressure by 2027."
     for sources in ([TABLE], [TABLE, other], [other, TABLE]):
-        assert verdicts(numerate.comparison(text, sources)) == [("141.2", "quoted")]
+        assert verdicts(numerate.compare(text, sources)) == [("141.2", "quoted")]
 
 
 def test_a_percentage_follows_from_what_stands_right_before_it() -> None:
     text = "Deaths: 93/618 (15%) with the drug, 131/622 (21%) with placebo."
-    found = numerate.comparison(text, SOURCE)
+    found = numerate.compare(text, SOURCE)
     assert [one.because for one in found if one.verdict == "derived"] == [
         "100 · 93/618",
         "100 · 131/622",
     ]
-    wrong = numerate.comparison(text.replace("15%", "51%"), SOURCE)
+    wrong = numerate.compare(text.replace("15%", "51%"), SOURCE)
     assert ("51", "unsupported") in verdicts(wrong)
 
 
 def test_a_number_does_not_follow_from_itself() -> None:
     source = "Nothing is here but 77 dogs and 3.3 cats."
-    found = numerate.comparison("Of 1,420 patients 0.3 were lost.", source, alarms=0.01)
+    found = numerate.compare("Of 1,420 patients 0.3 were lost.", source, alarms=0.01)
     assert {one.verdict for one in found} == {"unsupported"}
 
 
 def test_items_of_lists_and_times_of_day_are_no_claims() -> None:
     text = "1. We met at 10:30 to speak of 17 hospitals."
-    assert verdicts(numerate.comparison(text, SOURCE)) == [("17", "quoted")]
+    assert verdicts(numerate.compare(text, SOURCE)) == [("17", "quoted")]
 
 
 def test_a_text_is_never_the_name_of_a_file(
@@ -152,32 +152,30 @@ def test_a_text_is_never_the_name_of_a_file(
 ) -> None:
     (tmp_path / "results.csv").write_text("a,5\n")
     monkeypatch.chdir(tmp_path)
-    assert len(numerate.comparison("results.csv", SOURCE)) == 0
-    assert len(numerate.comparison(Path("results.csv"), SOURCE)) == 1
+    assert len(numerate.compare("results.csv", SOURCE)) == 0
+    assert len(numerate.compare(Path("results.csv"), SOURCE)) == 1
 
 
 def test_sources_without_names_are_counted() -> None:
-    found = numerate.comparison(
-        "We met 12 cats and 31 dogs.", ["We met 12 cats.", "We met 31 dogs."]
-    )
+    found = numerate.compare("We met 12 cats and 31 dogs.", ["We met 12 cats.", "We met 31 dogs."])
     assert [one.because for one in found] == ["line 1", "source 2, line 1"]
 
 
 @pytest.mark.parametrize("source", ["", "No number here."])
 def test_without_a_number_in_the_source_nothing_is_supported(source: str) -> None:
-    found = numerate.comparison("There were 12 men.", source)
+    found = numerate.compare("There were 12 men.", source)
     assert verdicts(found) == [("12", "unsupported")]
     assert found[0].because == ""
 
 
 def test_a_text_without_numbers_has_no_rows_but_all_columns() -> None:
-    table = numerate.comparison("No number here.", SOURCE).to_arrow()
+    table = numerate.compare("No number here.", SOURCE).to_arrow()
     assert table.num_rows == 0
     assert table.column_names == list(COLUMNS)
 
 
 def test_tables_of_arrow_and_pandas_have_a_row_for_each_number() -> None:
-    found = numerate.comparison("In all 1,240 patients at 17 hospitals.", SOURCE)
+    found = numerate.compare("In all 1,240 patients at 17 hospitals.", SOURCE)
     assert found.to_arrow().to_pylist()[1]["written"] == "17"
     pandas = pytest.importorskip("pandas")
     frame = found.to_pandas()
@@ -200,7 +198,7 @@ def test_what_cannot_be_compared_is_said(
     answer: object, sources: object, alarms: float, said: str
 ) -> None:
     with pytest.raises(NumerateError, match=said):
-        numerate.comparison(answer, sources, alarms=alarms)  # type: ignore[arg-type]
+        numerate.compare(answer, sources, alarms=alarms)  # type: ignore[arg-type]
 
 
 NUMBERS = st.lists(
@@ -214,7 +212,7 @@ NUMBERS = st.lists(
 @given(NUMBERS, NUMBERS)
 @settings(max_examples=60, deadline=None)
 def test_any_numbers_can_be_compared(text: list[str], source: list[str]) -> None:
-    found = numerate.comparison(" and ".join(text) or "none", " or ".join(source) or "none")
+    found = numerate.compare(" and ".join(text) or "none", " or ".join(source) or "none")
     assert all(0 <= one.probability <= 1 for one in found)
     assert all(one.verdict in {"quoted", "derived", "unsupported"} for one in found)
 

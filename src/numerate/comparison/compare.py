@@ -1,4 +1,4 @@
-"""`numerate.comparison`: which numbers of a text are quoted from its sources, follow from them, or
+"""`numerate.compare`: which numbers of a text are quoted from its sources, follow from them, or
 neither. A guard for what a model has written, and for what a person has."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +51,7 @@ class Comparison(Sequence[Compared]):
 
     Examples:
         >>> import numerate
-        >>> found = numerate.comparison("Of 48 men, 25% smoked.", "There were 48 men; 12 men smoked.")
+        >>> found = numerate.compare("Of 48 men, 25% smoked.", "There were 48 men; 12 men smoked.")
         >>> [str(one) for one in found][1]
         '25: derived, 100 · 12/48 (line 1)'
     """
@@ -108,7 +108,7 @@ def compare(
     Examples:
         >>> import numerate
         >>> source = "Mean age was 61.2 years with the drug and 59.8 years with placebo."
-        >>> found = numerate.comparison("Patients on placebo were 58.9 years old.", source)
+        >>> found = numerate.compare("Patients on placebo were 58.9 years old.", source)
         >>> found.unsupported[0].because
         '59.8 is said in line 1'
     """
