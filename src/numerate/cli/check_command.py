@@ -10,7 +10,7 @@ from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document, Table
 from numerate.documents.table_file import read_table_file
 from numerate.documents.taken_in import taken_in
-from numerate.errors import BROKEN, FAILED, WRONG_USE, NumerateError
+from numerate.errors import BROKEN, FAILED, WRONG_USE, FailureError, NumerateError
 from numerate.places import is_remote, local_path, place_of
 from numerate.proofread import fixing
 from numerate.proofread.asked_models import (
@@ -43,9 +43,20 @@ class _Inputs:
     documents: list[Document] = field(default_factory=list)
     projects: list[Configuration] = field(default_factory=list)
     tables: list[Document] = field(default_factory=list)  # files that --table names
-    errors: list[str] = field(default_factory=list)  # one line each
+    errors: list[NumerateError] = field(default_factory=list)
     missing: list[Input] = field(default_factory=list)  # documents
     missing_tables: list[Path] = field(default_factory=list)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What cannot be read, one line each."""
+        return tuple(dict.fromkeys(map(str, self.errors)))
+
+    @property
+    def status(self) -> int:
+        """The exit status of what cannot be read: that of wrong use, unless all of it failed."""
+        failed = all(isinstance(error, FailureError) for error in self.errors)
+        return FAILED if failed else WRONG_USE
 
     @property
     def lacks_named(self) -> bool:
@@ -56,7 +67,8 @@ class _Inputs:
 def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
     """Print the findings, then what cannot be read, and return the exit status.
 
-    It is 2 where a file that was named cannot be read, whatever is found in the others; 1 where
+    It is 2 where a file that was named cannot be read, whatever is found in the others, or 1 if
+    that failed on the way, as on the web; 1 where
     there is a finding, or a document that a model does not fit; 70 where a rule has failed.
     """
     check_wanted(wanted, files)
@@ -64,7 +76,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
     inputs = _read(files, wanted)
     documents, projects = inputs.documents, inputs.projects
     if inputs.errors and not documents and not inputs.tables:  # no report looks like an all-clear
-        return _end(inputs, WRONG_USE)
+        return _end(inputs, inputs.status)
     given = [table for file in inputs.tables for table in file.tables]
     asked = models_asked(wanted, codes, open_model, documents, given) if documents else NOBODY
     in_view = [(document, _without(given, document)) for document in documents]
@@ -78,7 +90,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
             projects.append(project)
         seen += file.tables
     report, sought = _proofread(in_view, asked, wanted, codes)
-    report = replace(_without_ignored(report, projects), unread=tuple(inputs.errors))
+    report = replace(_without_ignored(report, projects), unread=inputs.lines)
     if wanted.write_baseline:
         return _end(inputs, _write_baseline(report, sought, wanted, inputs))
     if wanted.baseline is not None:
@@ -87,20 +99,20 @@ def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
         report = replace(report, documents=left, known=known)
     report = _likely(report, wanted.least, wanted.least_of_models)
     _show(report, wanted)
-    for line in inputs.errors:
+    for line in inputs.lines:
         warn(line)
     mended = _fix(report) if wanted.fix else 0
     if report.failures:
         return BROKEN
     if inputs.lacks_named:
-        return WRONG_USE
+        return inputs.status
     if len(report) > mended or report.misfits:
         return FAILED
-    return WRONG_USE if inputs.errors else 0
+    return inputs.status if inputs.errors else 0
 
 
 def _end(inputs: _Inputs, status: int) -> int:
-    for line in inputs.errors:
+    for line in inputs.lines:
         warn(line)
     return status
 
@@ -116,7 +128,7 @@ def _write_baseline(report: Report, sought: frozenset[str], wanted: Wanted, inpu
         warn(line)
     if report.failures:
         return BROKEN
-    return WRONG_USE if inputs.errors else 0
+    return inputs.status if inputs.errors else 0
 
 
 def _read(files: list[str], wanted: Wanted) -> _Inputs:
@@ -137,7 +149,7 @@ def _read(files: list[str], wanted: Wanted) -> _Inputs:
             read = read_document(one.name, wanted.input_format, wanted.field)
         except NumerateError as error:
             inputs.missing.append(one)
-            inputs.errors.append(str(error))
+            inputs.errors.append(error)
         else:
             documents += read
             projects += [project] * len(read)
@@ -154,8 +166,7 @@ def _read(files: list[str], wanted: Wanted) -> _Inputs:
             inputs.tables.append(_read_table(file))
         except NumerateError as error:
             inputs.missing_tables.append(file)
-            inputs.errors.append(str(error))
-    inputs.errors[:] = dict.fromkeys(inputs.errors)
+            inputs.errors.append(error)
     return inputs
 
 

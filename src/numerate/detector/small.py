@@ -58,7 +58,7 @@ def stored_options(record: dict[str, Any]) -> SmallOptions:
     """Read the options in `config.json`; the first ones do not name the evidence."""
     record = {"evidence": 1, **record}
     if wrong := misfit(record, SmallOptions):
-        raise RunError(f"options: {wrong}")
+        raise RunError(f"options.{wrong}")
     if (network := record.get("network", "lstm")) != "lstm":
         raise RunError(f"network: got {network!r}, expected 'lstm'; train it anew")
     return typed(SmallOptions, record)

@@ -24,7 +24,7 @@ from numerate.lm.data.tensor_file import load_tensors
 from numerate.lm.train.detector_fitting import FittingOptions
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import train
-from numerate.lm.train.train_detector import small_classifier, train_detector
+from numerate.lm.train.train_detector import train_detector
 
 DEEP = "[" * 100_000 + "]" * 100_000
 WEIGHTS = "model.safetensors"
@@ -46,7 +46,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train_detector(
         home / "data",
         home / "detector",
-        make=small_classifier(SmallOptions(hidden=4, dropout=0.0), 100),
+        network=SmallOptions(hidden=4, dropout=0.0),
+        vocabulary=100,
         options=FittingOptions(epochs=1, batch_size=6),
         device="cpu",
     )

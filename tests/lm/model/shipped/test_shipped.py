@@ -138,7 +138,7 @@ def test_a_project_chooses_it_by_its_name(
     Path("report.txt").write_text(GOOD, encoding="utf-8")
     Path("numerate.toml").write_text('model = "none"', encoding="utf-8")
     status, printed, told = run("check", "report.txt")
-    assert (status, told, "read" in printed) == (0, "", False)
+    assert (status, told, "trials-of-tests" in printed) == (0, "", False)
     Path("numerate.toml").write_text('model = "trials-of-tests"', encoding="utf-8")
     chosen = run("check", "report.txt", "--alarms", "0.05")
     assert "; trials-of-tests read 3 numbers;" in chosen[1]
@@ -248,7 +248,7 @@ def test_a_model_over_a_pretrained_one_is_not_packed(
     run = tmp_path / "run"
     shutil.copytree(grounded_runs["tables"], run)
     config = json.loads((run / "config.json").read_text(encoding="utf-8"))
-    config["backbone"] = {"path": "/models/some", "digest": "0"}
+    config["backbone"] = {"path": "/models/some", "digest": "0", "start": True}
     (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(NumerateError, match=r"stands on a pretrained model, expected a model"):
         pack(tmp_path / "packed", ABOUT, language_model=run)
