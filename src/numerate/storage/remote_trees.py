@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numerate.storage.filesystems import filesystem, told
 from numerate.storage.stored_files import Entry
-from numerate.storage.trees import File, Found
+from numerate.storage.trees import File, Found, hidden
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -96,7 +96,8 @@ class RemoteTree:
         for info in found:
             name = folder + info["name"].rstrip("/").rpartition("/")[2]
             if info["type"] == "directory":
-                entries.append(File(f"{name}/", 0, 0))
+                if not hidden(name):
+                    entries.append(File(f"{name}/", 0, 0))
             elif info["name"].strip("/") != place.strip("/"):  # some list the folder itself
                 entries.append(_entry(info, name))
         entries.sort(reverse=True)
