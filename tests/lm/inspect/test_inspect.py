@@ -341,7 +341,8 @@ def test_the_report_opens_from_disk(
             "getComputedStyle(e)[['color', 'backgroundColor'][i]])"
         )
         assert (_lightness(ink) < _lightness(paper)) == (scheme == "light")
-        assert page.locator("figure svg [style*='currentColor']").count() > 100
+        inked = "figure svg :is([stroke='currentColor'], [fill='currentColor'])"
+        assert page.locator(inked).count() > 100
 
 
 def _lightness(colour: str) -> int:
