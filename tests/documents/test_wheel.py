@@ -64,6 +64,20 @@ def test_check_finds_the_error_in_every_format(site: Path, tmp_path: Path, check
         assert [line for line in lines if FOUND in line], f"{name}: {done.stdout}"
 
 
+def test_check_writes_a_page(site: Path, tmp_path: Path) -> None:
+    """From templates, a stylesheet and a script that the wheel has beside the code."""
+    write_samples(tmp_path)
+    sample = min(SAMPLES.keys() - ELSEWHERE)
+    run = ("-m", "numerate", "check", "--model", "none", "--format", "html", sample)
+    done = run_python(site, *run, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "<!doctype html>" in done.stdout
+    assert FOUND in done.stdout
+    source = ROOT / "src"
+    packed = {path.relative_to(site).as_posix() for path in (site / "numerate").rglob("*.jinja")}
+    assert packed == {path.relative_to(source).as_posix() for path in source.rglob("*.jinja")}
+
+
 def test_prepare_reads_every_format(site: Path, tmp_path: Path) -> None:
     write_samples(tmp_path / "samples")
     run = ("-m", "numerate", "prepare", "samples", "--out", "data", "--keep", "all")

@@ -1,6 +1,7 @@
 """What is reported can be read back, by people and by programs, in every format."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -15,6 +16,7 @@ from jsonschema import Draft202012Validator
 from playwright.sync_api import Browser, expect
 from rich.console import Console
 from tests.proofread.papers import PAPER, RIGHT, TABLE, WRONG, FakeDetector
+from tests.reports.pages import policy_of
 
 from numerate.documents import read_file
 from numerate.documents.document import Document, Paragraph
@@ -285,7 +287,7 @@ def test_html_has_text_tables_and_findings_that_lead_to_each_other(report: Repor
     assert page.count('<figure class="table">') == 2
     assert "&lt;b&gt;was" in page
     assert not {"img", "link", "iframe", "b>was"} & set(parser.tags)
-    assert "http" not in page
+    assert "://" not in page
 
 
 def test_html_shows_a_paragraph_with_a_table_once() -> None:
@@ -341,7 +343,9 @@ def test_html_in_a_browser(browser: Browser, report: Report, tmp_path: Path) -> 
     path.write_text(as_html(report), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1200, "height": 700})
     asked: list[str] = []
+    problems: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: problems.append(message.text))
     page.goto(path.as_uri())
     page.locator("#finding_2").click()
     expect(page.locator("mark.lit")).to_have_text(["0.49"])
@@ -350,6 +354,31 @@ def test_html_in_a_browser(browser: Browser, report: Report, tmp_path: Path) -> 
     expect(page.locator(".card.lit")).to_have_attribute("id", "finding_1")
     expect(page.locator(".evidence.lit")).to_have_text(["28", "2.20"])
     assert asked == [path.as_uri()]
+    assert problems == []
+    assert "unsafe" not in policy_of(path)
+    page.close()
+
+
+@pytest.mark.parametrize("is_escaped", [True, False])
+def test_a_script_in_a_document_does_not_run(
+    browser: Browser, tmp_path: Path, is_escaped: bool
+) -> None:
+    """Its text is escaped; were it not, the policy of the page would stop the script."""
+    hostile = (
+        "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">"
+    )
+    table = TABLE.replace("Age", hostile)
+    document = read_text(f"# {hostile}\n\n{hostile} {WRONG}\n\n{table}", f"{hostile}.md")
+    written = as_html(Report([proofread(document)]))
+    assert hostile not in written
+    path = tmp_path / "report.html"
+    path.write_text(written if is_escaped else html.unescape(written), encoding="utf-8")
+    page = browser.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.goto(path.as_uri())
+    expect(page).to_have_title("numerate check")
+    assert (problems == []) == is_escaped
     page.close()
 
 

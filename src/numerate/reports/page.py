@@ -1,104 +1,130 @@
 """One HTML file that needs no other: sections, a table of contents, tables that sort."""
 
-import html
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import chain, count
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
+from numerate.errors import printable
 from numerate.reports.tables import ResultTable, figure_and_interval
+from numerate.reports.templates import asset, render
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 LONG = 40  # characters of a cell that may be broken into lines
-_IDENTIFIER = re.compile(r'(\bid="|href="#|url\(#)')
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Figure:
+    """A drawing for a page, under its title and above its caption."""
+
     title: str
-    body: str  # HTML
-
-
-def page(
-    title: str, lead: str, sections: list[Section], *, style: str = "", script: str = ""
-) -> str:
-    """The whole file, with style and script of its own beside those of all pages."""
-    anchors = _anchors([section.title for section in sections])
-    links, blocks = "", ""
-    for section, anchor in zip(sections, anchors, strict=True):
-        name = escape(section.title)
-        links += f'<li><a href="#{anchor}">{name}</a></li>'
-        blocks += f'<section id="{anchor}"><h2>{name}</h2>{section.body}</section>\n'
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_part('page.css')}{style}</style>\n"
-        "</head>\n<body>\n"
-        f"<header><h1>{escape(title)}</h1><p>{lead}</p></header>\n"
-        f'<nav aria-label="Contents"><ol>{links}</ol></nav>\n<main>\n{blocks}</main>\n'
-        f"<script>\n{_part('page.js')}{script}</script>\n</body>\n</html>\n"
-    )
+    drawing: "Markup"
+    caption: str
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """Makes a row of a table a place of its own, and its first cell lead to another."""
+class Section:
+    """A part of a page under a title, with its contents in the order of the fields."""
 
-    anchor: str
-    to: str
+    title: str
+    facts: Mapping[str, object] = field(default_factory=dict)  # by name; None is left out
+    paragraphs: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    tables: Sequence[ResultTable] = ()
+    items: Sequence[str] = ()
+    body: "Markup | str" = ""  # HTML from a template of its own
 
 
-def table(content: ResultTable, links: Sequence[Link] = ()) -> str:
-    """A table in a box that scrolls by itself where the screen is narrower than the table.
+class _Cell(NamedTuple):
+    parts: Sequence[str]  # plain and bold text in turn
+    interval: str = ""
+    is_text: bool = False
 
-    `links`: one for each row, or none.
+
+def page(
+    title: str,
+    sections: Sequence[Section],
+    *,
+    lead: Sequence[str] = (),
+    template: str = "reports/page.html.jinja",
+    assets: str = "",
+    **values: object,
+) -> str:
+    """Write the whole file.
+
+    `lead` is the paragraphs under the title; a `template` that extends the usual one may write them
+    from `values` instead. `assets` is the path, without suffix, of a stylesheet and a script that
+    the page has besides those of all pages.
     """
-    label = escape(content.title)
-    texts = [any(len(cell) > LONG for cell in cells) for cells in zip(*content.rows, strict=True)]
-    head = "".join(map(_heading, content.columns, texts or [False] * len(content.columns)))
-    body = "".join(
-        _row(
-            row, texts, links[index] if links else None, {c for r, c in content.best if r == index}
-        )
-        for index, row in enumerate(content.rows)
+    style, script = asset("reports/page.css"), asset("reports/page.js")
+    if assets:
+        style, script = style + asset(f"{assets}.css"), script + asset(f"{assets}.js")
+    contents = zip(_anchors([section.title for section in sections]), sections, strict=True)
+    written = render(
+        template,
+        title=title,
+        lead=lead,
+        contents=list(contents),
+        policy=_policy(style, script, any(section.figures for section in sections)),
+        style=style,
+        script=script,
+        text_columns=_text_columns,
+        rows_of=_rows_of,
+        **values,
     )
-    notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in content.notes)
-    return (
-        f'<p class="caption">{label}</p>\n'
-        f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
-        f'<table aria-label="{label}"><thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}</tbody></table></div>\n{notes}"
-    )
+    return str(written)
 
 
-def figure(name: str, svg: str, caption: str, ink: str) -> str:
-    """A figure in the colours of the page: what was drawn in `ink` takes that of the text.
+def figure(title: str, name: str, svg: str, caption: str, ink: str) -> Figure:
+    """Prepare a figure for the page: `ink` becomes the colour of the page's text.
 
-    Its name makes the identifiers in it different from those of other figures.
+    The figure's name keeps its identifiers apart from those of other figures. Its styles become
+    attributes, since the page's policy allows no style but the page's own.
     """
-    drawing = svg[svg.index("<svg") :].replace(ink, "currentColor")
-    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
-    drawing = _IDENTIFIER.sub(rf"\g<1>{name}-", drawing)
-    label = f'<svg role="img" aria-label="{escape(caption)}"'
-    drawing = drawing.replace("<svg", label, 1)
-    return f"<figure>{drawing}<figcaption>{escape(caption)}</figcaption></figure>\n"
+    from lxml import etree
+    from markupsafe import Markup
+
+    parser = etree.XMLParser(resolve_entities=False, remove_comments=True, huge_tree=True)
+    drawing = etree.fromstring(_NOT_XML.sub("", svg).encode(), parser)
+    etree.strip_elements(drawing, "{*}metadata", "{*}style", with_tail=False)
+    for element in drawing.iter(etree.Element):
+        styles = str(element.attrib.pop("style", "")).split(";")
+        for key, _, value in (style.partition(":") for style in styles if style):
+            element.set(key.strip(), value.strip())
+        for attribute, given in element.items():
+            value = str(given).replace(ink, "currentColor")
+            element.set(attribute, _in_page(name, str(attribute), value))
+    drawing.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})  # by default
+    drawing.attrib.update({"role": "img", "aria-label": printable(caption)})
+    return Figure(title, Markup(etree.tostring(drawing, encoding="unicode")), caption)
 
 
-def facts(known: dict[str, Any]) -> str:
-    """Names and values; what was not chosen is left out."""
-    rows = "".join(
-        f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(_plain(value))}</dd>\n"
-        for name, value in known.items()
-        if value is not None
-    )
-    return f"<dl>{rows}</dl>"
+def _in_page(name: str, key: str, value: str) -> str:
+    """Put the name of a figure before identifiers in an attribute, and where it refers to them."""
+    if key == "id":
+        return f"{name}-{value}"
+    if key.endswith("href") and value.startswith("#"):
+        return f"#{name}-{value[1:]}"
+    return value.replace("url(#", f"url(#{name}-")
 
 
-def escape(text: object) -> str:
-    return html.escape(str(text))
+def _policy(style: str, script: str, has_figures: bool) -> str:
+    """The Content-Security-Policy under which this style and script act, and nothing else."""
+    rules = ["default-src 'none'", f"style-src {_digest(style)}", f"script-src {_digest(script)}"]
+    if has_figures:
+        rules.append("img-src data:")  # heat maps
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _anchors(titles: list[str]) -> list[str]:
@@ -111,39 +137,27 @@ def _anchors(titles: list[str]) -> list[str]:
     return anchors
 
 
-def _heading(column: str, is_text: bool) -> str:
-    if not column:
-        return "<td></td>"
-    text = escape(column.replace("\n", " "))
-    kind = ' class="text"' if is_text else ""
-    return f'<th scope="col"{kind}><button type="button">{text}</button></th>'
+def _text_columns(table: ResultTable) -> list[bool]:
+    """Tell which columns have texts in them, not figures."""
+    return [
+        any(len(row[column]) > LONG for row in table.rows) for column in range(len(table.columns))
+    ]
 
 
-def _row(row: list[str], texts: list[bool], link: Link | None, best: set[int]) -> str:
-    first = escape(row[0])
-    cells = "".join(
-        _cell(cell, texts[column], column in best) for column, cell in enumerate(row[1:], 1)
-    )
-    if link is None:
-        return f'<tr><th scope="row">{first}</th>{cells}</tr>\n'
-    first = f'<a href="#{link.to}">{first}</a>'
-    return f'<tr id="{link.anchor}"><th scope="row">{first}</th>{cells}</tr>\n'
+def _rows_of(table: ResultTable) -> list[tuple[str, list[_Cell]]]:
+    """Every row: its name, which is a heading, and its other cells."""
+    texts = _text_columns(table)
+    return [
+        (
+            name,
+            [_cell(text, texts[n], (number, n) in table.best) for n, text in enumerate(cells, 1)],
+        )
+        for number, (name, *cells) in enumerate(table.rows)
+    ]
 
 
-def _cell(text: str, is_text: bool, is_best: bool) -> str:
-    """`is_text`: in a column that has texts in it."""
+def _cell(text: str, is_text: bool, is_best: bool) -> _Cell:
     figure, interval = figure_and_interval(text)
     if interval or is_best:
-        shown = f"<strong>{escape(figure)}</strong>" if is_best else escape(figure)
-        ends = f" <small>{escape(interval.strip())}</small>" if interval else ""
-        return f"<td>{shown}{ends}</td>"
-    marked = _BOLD.sub(r"<strong>\1</strong>", escape(text))
-    return f'<td class="text">{marked}</td>' if is_text else f"<td>{marked}</td>"
-
-
-def _plain(value: object) -> object:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
-
-
-def _part(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
+        return _Cell(["", figure] if is_best else [figure], interval.strip())
+    return _Cell(_BOLD.split(text), is_text=is_text)

@@ -339,7 +339,7 @@ def test_figures_of_another_split_or_dataset_replace_none_and_are_told(
         numerate("evaluate", run, *arguments)
         results = results_section(open_runs([run], cardiac, device="cpu"))
         assert results is not None
-        assert f"evaluated on other documents: softmax ({told})." in results.body
+        assert f"evaluated on other documents: softmax ({told})." in results.paragraphs[-1]
     numerate("evaluate", run, "--dataset", cardiac)  # the usual ones replace others
     assert read((run / "metrics.json").read_text())["split"] == "test"
 
@@ -358,10 +358,12 @@ def test_figures_of_another_oov_set_replace_none_and_stand_beside_none(
     assert read((run / "metrics.json").read_text())["oov_set"] == "train"
     results = results_section(open_runs(list(runs.values()), device="cpu"))
     assert results is not None
-    assert "evaluated with another OOV set: softmax (--oov-set train)." in results.body
-    assert "90 % interval" in results.body
-    assert ">combination<" in results.body
-    assert ">softmax<" not in results.body
+    text = results.paragraphs[-1]
+    assert "evaluated with another OOV set: softmax (--oov-set train)." in text
+    assert "90 % interval" in text
+    names = {row[0] for table in results.tables for row in table.rows}
+    assert "combination" in names
+    assert "softmax" not in names
     opened = open_model(run, device="cpu")
     assert opened.run is not None
     assert opened.record is not None
@@ -421,7 +423,7 @@ def test_what_makes_runs_hard_to_compare_stands_under_their_tables(
     assert read_back["notes"] == [line]
     section = results_section(open_runs([runs["softmax"], other], device="cpu"))
     assert section is not None
-    assert section.body.count(line) == 2
+    assert sum(line in table.notes for table in section.tables) == 2
     smaller = quick(cardiac, tmp_path / "smaller", "softmax", vocabulary=150)
     three = numerate("evaluate", runs["softmax"], other, smaller).out
     assert "differ in vocabulary (200; 150), batch size (50; 5) and epochs (1; 2)." in three

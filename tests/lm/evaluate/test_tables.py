@@ -22,7 +22,8 @@ from numerate.lm.evaluate.figures_as_data import as_csv, as_json
 from numerate.lm.evaluate.result_tables import result_tables
 from numerate.lm.evaluate.summary import summary
 from numerate.places import copy_folder
-from numerate.reports import page, tables
+from numerate.reports import tables
+from numerate.reports.page import Section, page
 from numerate.reports.tables import ResultTable, as_latex, as_markdown, format_figure, print_tables
 
 NOTHING = np.zeros(0)
@@ -207,7 +208,12 @@ def test_a_perplexity_that_a_few_numerals_make_is_told_in_every_format(
     )
     print_tables(tables)
     terminal = " ".join(capsys.readouterr().out.split())
-    shown = (terminal, as_markdown(tables), as_latex(tables), page.table(tables[0]))
+    shown = (
+        terminal,
+        as_markdown(tables),
+        as_latex(tables),
+        page("t", [Section("s", tables=tables)]),
+    )
     assert all(note in text for text in shown)
     assert "perplexity.without_improbable.count,2," in as_csv([spoilt])
     record = json.loads(as_json([spoilt], None))["runs"]["runs/one"]
@@ -341,11 +347,12 @@ def test_notes_stand_under_their_table_in_every_format(capsys: pytest.CaptureFix
     first = ResultTable("one", ["model", "PP"], [["mog", "1.5"]], ("5 % of <all>", "Second."))
     second = ResultTable("two", ["model", "PP"], [["d-rnn", "2.5"]])
     print_tables([first, second])
+    html_page = page("t", [Section("s", tables=[first, second])])
     written = {
         "terminal": capsys.readouterr().out,
         "markdown": as_markdown([first, second]),
         "latex": re.sub(r"\\(%)|\$([<>])\$", r"\1\2", as_latex([first, second])),
-        "page": html.unescape(page.table(first) + page.table(second)),
+        "page": html.unescape(html_page.partition("<main>")[2]),
     }
     for kind, text in written.items():
         places = [text.index(part) for part in ("1.5", "5 % of <all>", "Second.", "2.5")]
@@ -455,7 +462,7 @@ def test_marks_in_every_format() -> None:
     table = ResultTable("t", ["model", "PP", "x"], rows, best=frozenset({(0, 1), (1, 2)}))
     assert "| mog | **2.5** [2.0, 3.0] | 7 % |" in as_markdown([table])
     assert r"d-rnn & 3.5 [3.0, 4.0] & \textbf{9 \%} \\" in as_latex([table])
-    shown = page.table(table)
+    shown = page("t", [Section("s", tables=[table])])
     assert "<td><strong>2.5</strong> <small>[2.0, 3.0]</small></td><td>7 %</td>" in shown
     assert "<td>3.5 <small>[3.0, 4.0]</small></td><td><strong>9 %</strong></td>" in shown
 

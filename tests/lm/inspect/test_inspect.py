@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 from tests.lm.inspect.conftest import BACKBONE, LIMIT
+from tests.reports.pages import policy_of
 from typer.testing import CliRunner, Result
 
 from numerate.cli import app
@@ -327,6 +328,7 @@ def test_the_report_opens_from_disk(
         page.on("request", lambda request: requests.append(request.url))
         page.goto(report.as_uri())
         assert problems == []
+        assert "unsafe" not in policy_of(report)
         assert [url for url in requests if not url.startswith("data:")] == [report.as_uri()]
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         links = page.eval_on_selector_all("nav a", "all => all.map(a => a.hash)")
@@ -339,7 +341,8 @@ def test_the_report_opens_from_disk(
             "getComputedStyle(e)[['color', 'backgroundColor'][i]])"
         )
         assert (_lightness(ink) < _lightness(paper)) == (scheme == "light")
-        assert page.locator("figure svg [style*='currentColor']").count() > 100
+        inked = "figure svg :is([stroke='currentColor'], [fill='currentColor'])"
+        assert page.locator(inked).count() > 100
 
 
 def _lightness(colour: str) -> int:

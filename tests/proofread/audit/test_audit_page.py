@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.proofread.audit.corpora import audited, note, write_notes
+from tests.reports.pages import policy_of
 
 
 def test_findings_are_browsed(tmp_path: Path, browser: Browser) -> None:
@@ -18,6 +19,7 @@ def test_findings_are_browsed(tmp_path: Path, browser: Browser) -> None:
     page = browser.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text))
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
     page.goto((tmp_path / "out" / "index.html").as_uri())
@@ -42,6 +44,7 @@ def test_findings_are_browsed(tmp_path: Path, browser: Browser) -> None:
     page.get_by_label("Probability at least").fill("1")
     expect(cards).to_have_count(0)
     expect(page.locator("section#not-checked")).to_contain_text("bad.txt: not UTF-8")
+    assert policy_of(tmp_path / "out" / "index.html").startswith("default-src 'none'; style-src")
     assert errors == []
     assert len(requests) == 1  # itself
     page.close()

@@ -41,7 +41,7 @@ from numerate.lm.inspect.training_curves import training_curves
 from numerate.lm.model.opening import Settings
 from numerate.places import is_remote, local_path, name_of, place_of
 from numerate.reports.look import INK
-from numerate.reports.page import Section, escape, figure, page, table
+from numerate.reports.page import Figure, Section, figure, page
 from numerate.reports.tables import ResultTable
 from numerate.storage import here, recorded
 from numerate.storage.atomic import write_file
@@ -131,8 +131,8 @@ def inspect_runs(
     # As in the paper
     runs.sort(key=lambda run: (run.model.backbone.title or "", run.model.head.paper_row or 100))
     out.mkdir(parents=True, exist_ok=True)
-    figures: dict[str, list[str]] = {}  # by section
-    tables: dict[str, list[str]] = {}
+    figures: dict[str, list[Figure]] = {}  # by section
+    tables: dict[str, list[ResultTable]] = {}
     made = []
     failures: list[Exception] = []
 
@@ -146,10 +146,12 @@ def inspect_runs(
             watch(title)
         for exhibit, svg in _drawn(exhibits, out / FIGURES, leave_out, partial(fail, title)):
             made.append(exhibit.name)
-            figures.setdefault(title, []).append(_article(exhibit, svg))
-            tables.setdefault(title, []).extend(map(table, exhibit.shown))
+            caption = f"{exhibit.caption} Data: {FIGURES}/{exhibit.name}.csv."
+            drawn = figure(exhibit.title, exhibit.name, svg, caption, INK)
+            figures.setdefault(title, []).append(drawn)
+            tables.setdefault(title, []).extend(exhibit.shown)
     told = _remembered_results(memory) if results is None else list(results)
-    sections = [Section(title, _body(figures[title], tables[title])) for title in figures]
+    sections = [Section(title, figures=figures[title], tables=tables[title]) for title in figures]
     write_file(
         out / REPORT, _report(runs, results_section(runs, told, out), sections, left_out).encode()
     )
@@ -309,17 +311,6 @@ def _components(runs: Sequence[Run], contexts: Contexts) -> Iterator[Make]:
                 yield partial(component_weights, run, context, name=name)
 
 
-def _article(exhibit: Exhibit, svg: str) -> str:
-    caption = f"{exhibit.caption} Data: {FIGURES}/{exhibit.name}.csv."
-    drawing = figure(exhibit.name, svg, caption, INK)
-    return f"<article><h3>{escape(exhibit.title)}</h3>\n{drawing}</article>\n"
-
-
-def _body(figures: list[str], tables: list[str]) -> str:
-    """Figures in as many columns as fit, then the tables, which may be wide."""
-    return f'<div class="exhibits">\n{"".join(figures)}</div>\n{"".join(tables)}'
-
-
 def _report(
     runs: Sequence[Run], results: Section | None, sections: list[Section], left_out: list[str]
 ) -> str:
@@ -334,14 +325,15 @@ def _report(
         corpus_section(dataset, _vocabulary_size(runs[0])),
     ]
     if left_out:
-        items = "".join(f"<li>{escape(reason)}</li>" for reason in left_out)
-        everything.append(Section("Left out", f"<ul>{items}</ul>"))
-    lead = (
-        f"What {len(runs)} model{'s' * (len(runs) > 1)} learnt from "
-        f"<strong>{escape(name)}</strong>. Figures are of {runs[0].shared.extent}, results of the "
-        "test split. Click the name of a column to sort by it."
+        everything.append(Section("Left out", items=left_out))
+    return page(
+        f"numerate: {name}",
+        everything,
+        template="lm/inspect/report.html.jinja",
+        models=counted(len(runs), "model"),
+        dataset=name,
+        extent=runs[0].shared.extent,
     )
-    return page(f"numerate: {name}", lead, everything)
 
 
 def _vocabulary_size(run: Run) -> int:

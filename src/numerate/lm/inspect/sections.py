@@ -14,7 +14,7 @@ from numerate.lm.evaluate.result_tables import result_tables
 from numerate.lm.evaluate.summary import summary
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.model.run_folder import RunFolder
-from numerate.reports.page import Section, escape, facts, table
+from numerate.reports.page import Section
 from numerate.reports.tables import ResultTable
 
 
@@ -57,7 +57,7 @@ def results_section(
         if labels
     )
     if not evaluations and not told:
-        return Section("Results", f"<p>{escape(unshown)}</p>") if unshown else None
+        return Section("Results", paragraphs=[unshown]) if unshown else None
     tested = any("cannot be told from it" in note for one in told for note in one.notes)
     alike = " with all that its note says cannot be told from it," if tested else ""
     text = (
@@ -86,19 +86,20 @@ def results_section(
     if evaluations:
         said.insert(0, summary(evaluations))
         tables += comparable_tables(evaluations, result_tables)
-    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in said)
-    return Section("Results", paragraphs + "".join(map(table, tables)))
+    return Section("Results", paragraphs=said, tables=tables)
 
 
 def models_section(runs: Sequence[Run]) -> Section:
     """A line on what each model is."""
-    body = facts({run.model.config.model: run.model.head.summary for run in runs})
-    if any(run.model.backbone.title for run in runs):
-        body += (
-            "<p>A model over a pretrained one reads that one's states instead of the text; the "
-            "pretrained model's own digits, lm, may be a member of its combination.</p>"
-        )
-    return Section("Models", body)
+    said = (
+        "A model over a pretrained one reads that one's states instead of the text; the "
+        "pretrained model's own digits, lm, may be a member of its combination."
+    )
+    return Section(
+        "Models",
+        facts={run.model.config.model: run.model.head.summary for run in runs},
+        paragraphs=[said] if any(run.model.backbone.title for run in runs) else [],
+    )
 
 
 def _level(runs: Sequence[Run]) -> str:
@@ -113,7 +114,7 @@ def _level(runs: Sequence[Run]) -> str:
 
 
 def runs_section(runs: Sequence[Run]) -> Section:
-    return Section("Runs", table(_training_table(runs)) + table(_environment_table(runs)))
+    return Section("Runs", tables=[_training_table(runs), _environment_table(runs)])
 
 
 def options_section(runs: Sequence[Run]) -> Section:
@@ -127,15 +128,15 @@ def options_section(runs: Sequence[Run]) -> Section:
     }
     names = list(dict.fromkeys(name for options in chosen.values() for name in options))
     differing = [name for name in names if name not in common]
-    body = facts(common)
+    tables = []
     if differing:
         rows = [
             [label, *(str(options.get(name, "–")) for name in differing)]
             for label, options in chosen.items()
         ]
         columns = ["run", *(name.replace("_", " ") for name in differing)]
-        body += table(ResultTable("Where the runs differ", columns, rows))
-    return Section("Options", body)
+        tables.append(ResultTable("Where the runs differ", columns, rows))
+    return Section("Options", facts=common, tables=tables)
 
 
 def _options(run: Run) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def corpus_section(dataset: Dataset, vocabulary: int) -> Section:
         "prepared by": f"numerate {manifest['numerate']}",
     }
     statistics = statistics_table(describe(dataset, vocabulary))
-    return Section("Corpus", facts(known) + table(statistics))
+    return Section("Corpus", facts=known, tables=[statistics])
 
 
 def statistics_table(description: Description) -> ResultTable:

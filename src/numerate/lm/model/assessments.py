@@ -6,8 +6,8 @@ from typing import Any, Generic, TypeVar, overload
 
 from numerate.errors import counted
 from numerate.lm.model.domain import Fit
-from numerate.lm.model.showing import as_table
 from numerate.lm.model.wording import explain, verdict
+from numerate.reports.notebook import as_table
 from numerate.text.seen_numbers import Source
 
 REASONS = ("magnitude", "precision", "digits")

@@ -118,7 +118,7 @@ class NumeralDistribution:
         return f"NumeralDistribution(median {self.median():.6g}, {where})"
 
     def _repr_html_(self) -> str:
-        from numerate.lm.model.showing import as_picture
+        from numerate.reports.notebook import as_picture
 
         return as_picture(self.plot(), repr(self)) if self._numerals.total > 0 else repr(self)
 

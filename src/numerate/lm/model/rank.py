@@ -8,7 +8,7 @@ import numpy as np
 
 from numerate.documents.document import Table
 from numerate.errors import NumerateError, check_choice
-from numerate.lm.model.showing import as_table
+from numerate.reports.notebook import as_table
 
 if TYPE_CHECKING:
     from numerate.lm.model.numeral_lm import NumeralLM, TextReading

@@ -1,29 +1,27 @@
 """The findings of an audit as one HTML file to browse: the most certain ones, and where all are."""
 
-import json
-from importlib.resources import files
 from typing import Any
 
 from numerate.errors import counted
 from numerate.proofread.audit.audited import BOTH, LEARNED, RECOMPUTED_ALONE, Row
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.summary import LIKELY, Summary
-from numerate.reports.page import Section, escape, facts, page, table
+from numerate.reports.page import Section, page
 from numerate.reports.tables import ResultTable
+from numerate.reports.templates import render
 
 NAMED = 200  # documents that were not read
 
 
 def as_page(summary: Summary, what: LookedFor, source: str) -> str:
-    sections = [Section("Findings", _browser(summary))] if summary.first else []
+    sections = [_browser(summary)] if summary.first else []
     if summary.kinds:
-        sections.append(Section("Kinds", table(kinds_table(summary, explained=True))))
+        sections.append(Section("Kinds", tables=[kinds_table(summary, explained=True)]))
     if summary.skipped:
-        sections.append(Section("Not checked", _not_checked(summary)))
-    sections.append(Section("How", facts(_how(summary, what, source))))
-    lead = "</p>\n<p>".join(map(escape, in_words(summary)))
-    style, script = _part("audit_page.css"), _part("audit_page.js")
-    return page("numerate audit", lead, sections, style=style, script=script)
+        sections.append(_not_checked(summary))
+    sections.append(Section("How", facts=_how(summary, what, source)))
+    assets = "proofread/audit/page"
+    return page("numerate audit", sections, assets=assets, lead=in_words(summary))
 
 
 def in_words(summary: Summary) -> list[str]:
@@ -78,42 +76,15 @@ def kinds_table(summary: Summary, *, explained: bool = False) -> ResultTable:
     return ResultTable("Findings by kind", columns, rows)
 
 
-def _browser(summary: Summary) -> str:
-    total, shown = summary.sums["findings"], len(summary.first)
-    rest = (
-        f'<p class="note">The {shown:,} most certain of {total:,} findings are on this page; all '
-        "are in the Parquet files beside it.</p>"
-        if shown < total
-        else ""
+def _browser(summary: Summary) -> Section:
+    body = render(
+        "proofread/audit/findings.html.jinja",
+        total=summary.sums["findings"],
+        findings=[_shown(row) for row in summary.first],
+        kinds=summary.kind_rows(),
+        bases={RECOMPUTED_ALONE: "recomputed", LEARNED: "learned", BOTH: "both"},
     )
-    # A script ends at the first `</`, wherever it stands.
-    data = json.dumps([_shown(row) for row in summary.first], ensure_ascii=False)
-    data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    kinds = "".join(
-        f'<option value="{escape(kind["code"])}">{escape(kind["code"])} {escape(kind["kind"])}'
-        "</option>"
-        for kind in summary.kind_rows()
-    )
-    return (
-        f"{rest}"
-        '<form id="filters" role="search">'
-        '<label>Document <input type="search" id="document" autocomplete="off"></label>'
-        f'<label>Kind <select id="kind"><option value="">all</option>{kinds}</select></label>'
-        '<label>Basis <select id="basis"><option value="">all</option>'
-        f'<option value="{RECOMPUTED_ALONE}">recomputed</option>'
-        f'<option value="{LEARNED}">learned</option><option value="{BOTH}">both</option>'
-        "</select></label>"
-        '<label>Probability at least <input type="number" id="least" min="0" max="1" step="0.05" '
-        'value="0"></label>'
-        '<label>Order <select id="order"><option value="">most certain first</option>'
-        '<option value="document">by document</option></select></label></form>\n'
-        '<p id="counted" role="status"></p>\n<ol id="found_list" class="findings"></ol>\n'
-        '<p class="pages"><button type="button" id="previous">Previous</button> '
-        '<span id="at"></span> <button type="button" id="next">Next</button></p>\n'
-        "<noscript><p>This page needs JavaScript to show findings; they are also in the Parquet "
-        "files beside it.</p></noscript>\n"
-        f'<script type="application/json" id="data">{data}</script>\n'
-    )
+    return Section("Findings", body=body)
 
 
 def _shown(row: Row) -> dict[str, Any]:
@@ -136,15 +107,11 @@ def _shown(row: Row) -> dict[str, Any]:
     }
 
 
-def _not_checked(summary: Summary) -> str:
+def _not_checked(summary: Summary) -> Section:
+    named = summary.skipped[:NAMED]
     total = summary.documents["unread"] + summary.documents["failed"]
-    some = summary.skipped[:NAMED]
-    items = "".join(
-        f"<li><code>{escape(row['document'])}</code>: {escape(row['reason'])}</li>\n"
-        for row in some
-    )
-    more = f'<p class="note">{total - len(some):,} more: see summary.json.</p>'
-    return f"<ul>{items}</ul>{more if total > len(some) else ''}"
+    template = "proofread/audit/not_checked.html.jinja"
+    return Section("Not checked", body=render(template, named=named, more=total - len(named)))
 
 
 def _how(summary: Summary, what: LookedFor, source: str) -> dict[str, Any]:
@@ -161,7 +128,3 @@ def _how(summary: Summary, what: LookedFor, source: str) -> dict[str, Any]:
         "least_probability": settings["min_probability"],
         "least_of_models_alone": settings["min_probability_of_models"],
     }
-
-
-def _part(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")

@@ -3,8 +3,8 @@
 A finding and its numeral lead to each other; choosing one also shows the places of its evidence.
 """
 
-from html import escape as escaped
-from importlib.resources import files
+from collections.abc import Iterator
+from typing import Any
 
 from numerate.errors import counted
 from numerate.proofread.formats.shown_text import HEADINGS, Block, Segment, ShownDocument
@@ -17,46 +17,46 @@ from numerate.proofread.report import (
     suggestion_in_words,
     sureness,
 )
-from numerate.reports.page import Section, escape, page
+from numerate.reports.notebook import as_table
+from numerate.reports.page import Section, page
+from numerate.reports.templates import render
 from numerate.rules.finding import Finding
 from numerate.rules.where import Where
 
 
 def as_html(report: Report) -> str:
-    lead = escape(report.summary)
-    lead += "".join(
-        f'</p>\n<p class="misfit">{escape(line)}'
-        for line in (*report.unread, *report.failures, *report.misfits)
-    )
-    lead += f"</p>\n<p>{escape(str(report.tested))}."
-    if report.unusual:
-        odd = name_some([odd.written for _, odd in report.unusual])
-        lead += f"</p>\n<p>Unusual, but not flagged: {escape(odd)}."
     sections = []
     number = 1
     for proofread in report.documents:
         if len(proofread):
-            body = _side_by_side(proofread, number)
-            sections.append(Section(proofread.document.name, body))
+            sections.append(_side_by_side(proofread, number))
         number += len(proofread)
-    style, script = _part("report.css"), _part("report.js")
-    return page("numerate check", lead, sections, style=style, script=script)
+    return page(
+        "numerate check",
+        sections,
+        template="proofread/formats/report.html.jinja",
+        assets="proofread/formats/report",
+        summary=report.summary,
+        warnings=[*report.unread, *report.failures, *report.misfits],
+        tested=str(report.tested),
+        unusual=name_some([odd.written for _, odd in report.unusual]),
+    )
 
 
 def as_fragment(proofread: ProofreadDocument) -> str:
     """For a notebook: a table, without script."""
-    rows = "".join(
-        f"<tr><td>{escaped(location(proofread, finding.where))}</td><td>{finding.code}</td>"
-        f"<td>{escaped(finding.written)}</td><td>{escaped(_said(finding))}</td>"
-        f"<td>{finding.probability:.2f}</td></tr>"
+    rows = (
+        (
+            location(proofread, finding.where),
+            finding.code,
+            finding.written,
+            _said(finding),
+            f"{finding.probability:.2f}",
+        )
         for finding in proofread
     )
-    caption = counted(len(proofread), "finding")
-    head = "".join(f"<th>{name}</th>" for name in ("where", "code", "number", "why", "probability"))
-    return (
-        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )
+    columns = ("where", "code", "number", "why", "probability")
+    return as_table(counted(len(proofread), "finding"), columns, rows)
 
 
 def _said(finding: Finding) -> str:
@@ -65,31 +65,29 @@ def _said(finding: Finding) -> str:
     return " · ".join(filter(None, said))
 
 
-def _side_by_side(proofread: ProofreadDocument, first: int) -> str:
+def _side_by_side(proofread: ProofreadDocument, first: int) -> Section:
     shown = ShownDocument(proofread, first)
-    texts = "".join(_block(proofread, shown, block) for block in shown.blocks())
-    cards = "".join(
-        _card(proofread, finding, number) for number, finding in enumerate(proofread, first)
+    body = render(
+        "proofread/formats/document.html.jinja",
+        blocks=[_block(proofread, shown, block) for block in shown.blocks()],
+        cards=[
+            _card(proofread, finding, number) for number, finding in enumerate(proofread, first)
+        ],
+        first=first,
     )
-    return (
-        f'<div class="proof"><div class="read">{texts}</div>\n'
-        f'<ol class="findings" start="{first}">{cards}</ol></div>\n'
-    )
+    return Section(proofread.document.name, body=body)
 
 
-def _card(proofread: ProofreadDocument, finding: Finding, number: int) -> str:
-    evidence = "".join(f"<li>{escape(said)}</li>" for said in further(finding))
-    suggestion = suggestion_in_words(finding)
-    fix = f'<p class="fix">{escape(suggestion.capitalize())}</p>' if suggestion else ""
-    sure = escape(sureness(proofread, finding))
-    return (
-        f'<li id="finding_{number}" class="card" data-number="{number}">'
-        f'<p class="head"><a href="#place_{number}"><b>{number}</b> '
-        f"<code>{escape(finding.code)}</code> "
-        f"{escape(_short(proofread, finding))}</a> <small>{sure}</small></p>"
-        f'<p id="reason_{number}">{escape(finding.message)}</p>'
-        f"<ul>{evidence}</ul>{fix}</li>\n"
-    )
+def _card(proofread: ProofreadDocument, finding: Finding, number: int) -> dict[str, Any]:
+    return {
+        "number": number,
+        "code": finding.code,
+        "place": _short(proofread, finding),
+        "sure": sureness(proofread, finding),
+        "message": finding.message,
+        "evidence": further(finding),
+        "suggestion": suggestion_in_words(finding),
+    }
 
 
 def _short(proofread: ProofreadDocument, finding: Finding) -> str:
@@ -99,67 +97,35 @@ def _short(proofread: ProofreadDocument, finding: Finding) -> str:
     return proofread.read.describe(finding.where)
 
 
-def _block(proofread: ProofreadDocument, shown: ShownDocument, block: Block) -> str:
+def _block(proofread: ProofreadDocument, shown: ShownDocument, block: Block) -> dict[str, Any]:
     if block.place.table is not None:
-        return _table(proofread, shown, block.place.table)
-    text = _marked(shown, block.place)
-    if block.kind in HEADINGS:
-        level = min(len(block.kind) + 2, 6)  # under the name of the file
-        return f"<h{level}>{text}</h{level}>\n"
-    return f'<p class="{block.kind}">{text}</p>\n' if block.kind else f"<p>{text}</p>\n"
+        return {"table": _table(proofread, shown, block.place.table)}
+    is_heading = block.kind in HEADINGS
+    return {
+        "table": None,
+        "level": min(len(block.kind) + 2, 6) if is_heading else None,  # under the name of the file
+        "kind": block.kind,
+        "text": shown.segments(block.place),
+    }
 
 
-def _marked(shown: ShownDocument, place: Where) -> str:
-    return "".join(map(_segment, shown.segments(place)))
-
-
-def _segment(segment: Segment) -> str:
-    text = escape(segment.text)
-    if not segment.numeral_of and not segment.evidence_of:
-        return text
-    numbers = " ".join(map(str, segment.numeral_of))
-    evidence = " ".join(map(str, segment.evidence_of))
-    data = f' data-numeral="{numbers}"' if numbers else ""
-    data += f' data-evidence="{evidence}"' if evidence else ""
-    if not numbers:
-        return f'<span class="evidence"{data}>{text}</span>'
-    # An element has one identifier: of findings at one place, the others lead to empty ones.
-    anchors = "".join(f'<span id="place_{number}"></span>' for number in segment.begins[1:])
-    own = f' id="place_{segment.begins[0]}"' if segment.begins else ""
-    number = segment.numeral_of[0]
-    return (
-        f'{anchors}<mark{own}{data}><a href="#finding_{number}" '
-        f'aria-describedby="reason_{number}">{text}</a></mark>'
-    )
-
-
-def _table(proofread: ProofreadDocument, shown: ShownDocument, index: int) -> str:
+def _table(proofread: ProofreadDocument, shown: ShownDocument, index: int) -> dict[str, Any]:
     table = proofread.read.tables[index]
-    name = escape(table.label or f"Table {index + 1}")
 
-    def rows(texts: list[list[str]], top: int, cell: str) -> str:
-        return "".join(
-            "<tr>"
-            + "".join(
-                f"<{cell}>"
-                + _marked(shown, Where(0, len(text), None, index, row - top, column))
-                + f"</{cell}>"
+    def rows(texts: list[list[str]], top: int) -> list[list[Iterator[Segment]]]:
+        return [
+            [
+                shown.segments(Where(0, len(text), None, index, row, column))
                 for column, text in enumerate(cells)
-            )
-            + "</tr>\n"
-            for row, cells in enumerate(texts)
-        )
+            ]
+            for row, cells in enumerate(texts, top)
+        ]
 
-    caption = _marked(shown, Where(0, len(table.caption), table=index))
-    below = Where(0, len(table.notes), table=index, in_notes=True)
-    notes = f'<p class="note">{_marked(shown, below)}</p>' if table.notes else ""
-    return (
-        f'<figure class="table"><figcaption><b>{name}</b> {caption}</figcaption>\n'
-        f'<div class="scroll" role="region" aria-label="{name}" tabindex="0"><table>\n'
-        f"<thead>{rows(table.header, len(table.header), 'th')}</thead>\n"
-        f"<tbody>{rows(table.body, 0, 'td')}</tbody></table></div>{notes}</figure>\n"
-    )
-
-
-def _part(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
+    return {
+        "name": table.label or f"Table {index + 1}",
+        "caption": shown.segments(Where(0, len(table.caption), table=index)),
+        "header": rows(table.header, -len(table.header)),
+        "body": rows(table.body, 0),
+        "notes": table.notes
+        and shown.segments(Where(0, len(table.notes), table=index, in_notes=True)),
+    }

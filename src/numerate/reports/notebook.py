@@ -3,15 +3,16 @@
 import base64
 import io
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import TYPE_CHECKING
+
+from numerate.reports.templates import render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def as_picture(figure: "Figure", words: str) -> str:
-    """A figure with the words that say what it shows, drawn as an image of its own: nothing in it
+    """Draw a figure, with the words that say what it shows, as an image of its own: nothing in it
     can clash with the page around it."""
     from numerate.reports.look import look  # matplotlib only where something is drawn
 
@@ -19,18 +20,9 @@ def as_picture(figure: "Figure", words: str) -> str:
     with look():
         figure.savefig(stream, format="svg", metadata={"Date": None})
     data = base64.b64encode(stream.getvalue()).decode()
-    return (
-        f'<figure><img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{escape(words)}</figcaption></figure>"
-    )
+    return str(render("reports/notebook_picture.html.jinja", words=words, data=data))
 
 
 def as_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    template = "reports/notebook_table.html.jinja"
+    return str(render(template, caption=caption, columns=columns, rows=rows))
