@@ -114,7 +114,6 @@ NAMED = {
     "lm/train/run.py": {"combination"},
     "lm/model/opening.py": {"lm"},  # what a pretrained model as it comes is called
     "lm/reproduce/suites.py": {"combination", "grounded", "lm"},  # what is compared with what
-    "lm/model/stored.py": {"combination", "d-rnn", "h-softmax", "lm", "mog"},  # of version 1
 }
 
 

@@ -279,11 +279,15 @@ def test_a_network_that_learnt_from_other_evidence_is_refused(
     folder = tmp_path / "detector"
     shutil.copytree(detector_run, folder)
     config = json.loads((folder / "config.json").read_text())
-    del config["options"]["evidence"]
+    config["options"]["evidence"] = 1
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(
         RunError, match=f"learnt from evidence 1, expected {EVIDENCE}; train it anew"
     ):
+        open_detector(folder)
+    del config["options"]["evidence"]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match=r"options\.evidence is missing; train it anew"):
         open_detector(folder)
 
 
