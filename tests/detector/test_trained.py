@@ -21,7 +21,6 @@ from numerate.detector.articles import (
     Article,
     Selection,
     article_of,
-    articles_of,
     labels,
     numerals_of,
 )
@@ -34,6 +33,7 @@ from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import NumerateError, RunError
 from numerate.lm.data.dataset import Dataset
+from numerate.lm.train.detector_articles import articles_of
 from numerate.lm.train.detector_fitting import FittingOptions, draw_errors, score
 from numerate.lm.train.train_detector import train_detector
 from numerate.text.vocabulary import Vocabulary
