@@ -7,7 +7,7 @@ DEMO := demo
 # Processes that run the tests.
 WORKERS ?= 2
 
-.PHONY: demo test lint types docs clean
+.PHONY: demo test quick lint types docs clean
 # Two installations at once would spoil each other, and one a demo that runs. Nothing is lost: demo
 # and tests keep all cores busy by themselves.
 .NOTPARALLEL:
@@ -24,6 +24,14 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev lint types
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40
+
+# The core's tests that need no trained model, no servers and no cluster: below a minute on two idle cores.
+QUICK := tests/text tests/rules tests/documents tests/reports tests/test_numeral.py tests/test_configuration.py \
+	$(patsubst %,tests/storage/test_%.py,atomic hashes records) \
+	$(patsubst %,tests/proofread/test_%.py,baseline fixing suppression tested_numbers)
+quick: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder \
+		--ignore tests/documents/test_wheel.py $(QUICK)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

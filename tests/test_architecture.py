@@ -47,7 +47,6 @@ INTO_THE_LABORATORY = {
         "lm.backbones", "lm.data", "lm.evaluate", "lm.heads", "lm.inspect", "lm.model",
         "lm.reproduce", "lm.train",
     },
-    "comparison": {"lm.data"},
     "detector": {"lm.data", "lm.model"},
     "proofread": {"lm.backbones", "lm.model"},
     "serve": {"lm.backbones", "lm.model"},
@@ -110,11 +109,10 @@ NAMED = {
     "cli/learning.py": {"combination"},  # what is trained unless told
     "comparison/ways.py": {"flow"},  # an operation
     "documents/latex/quantities.py": {"lm"},  # lumen
-    "lm/data/sight/operations.py": {"flow"},
     "lm/train/run.py": {"combination"},
+    "text/operations.py": {"flow"},
     "lm/model/opening.py": {"lm"},  # what a pretrained model as it comes is called
     "lm/reproduce/suites.py": {"combination", "grounded", "lm"},  # what is compared with what
-    "lm/model/stored.py": {"combination", "d-rnn", "h-softmax", "lm", "mog"},  # of version 1
 }
 
 

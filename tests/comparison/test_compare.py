@@ -244,3 +244,13 @@ def test_every_source_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.splitlines() == [f"numerate: {source}: no such file" for source in gone]
+
+
+def test_it_needs_neither_torch_nor_arrow() -> None:
+    code = (
+        "import sys, numerate\n"
+        "found = numerate.compare('36 of 120 are 30 %.', '36 of 120 died.')\n"
+        "print(*(one.verdict for one in found), {'torch', 'pyarrow'} & {*sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "quoted quoted derived set()\n"

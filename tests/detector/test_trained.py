@@ -21,7 +21,6 @@ from numerate.detector.articles import (
     Article,
     Selection,
     article_of,
-    articles_of,
     labels,
     numerals_of,
 )
@@ -34,6 +33,7 @@ from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import NumerateError, RunError
 from numerate.lm.data.dataset import Dataset
+from numerate.lm.train.detector_articles import articles_of
 from numerate.lm.train.detector_fitting import FittingOptions, draw_errors, score
 from numerate.lm.train.train_detector import train_detector
 from numerate.text.vocabulary import Vocabulary
@@ -279,11 +279,15 @@ def test_a_network_that_learnt_from_other_evidence_is_refused(
     folder = tmp_path / "detector"
     shutil.copytree(detector_run, folder)
     config = json.loads((folder / "config.json").read_text())
-    del config["options"]["evidence"]
+    config["options"]["evidence"] = 1
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(
         RunError, match=f"learnt from evidence 1, expected {EVIDENCE}; train it anew"
     ):
+        open_detector(folder)
+    del config["options"]["evidence"]
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RunError, match=r"options\.evidence is missing; train it anew"):
         open_detector(folder)
 
 

@@ -36,6 +36,8 @@ from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import _isolated
 from numerate.rules.rule import RULES, Outcome
 
+pytest_plugins = ("tests.trained",)
+
 ALL = ("--min-probability", "0")  # of a small model, which is never sure
 LIKELY, ABSURD = "The ejection fraction is 55 %.", "The ejection fraction is 123456789.123 %."
 

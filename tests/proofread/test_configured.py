@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.lm.model.plausibility.test_command import WRONG, numerate
 
+pytest_plugins = ("tests.trained",)
+
 ALL = ("--min-probability", "0")
 
 

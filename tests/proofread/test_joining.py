@@ -30,6 +30,8 @@ from numerate.proofread.proofread import proofread
 from numerate.rules.finding import DETECTED, RECOMPUTED, UNLIKELY
 from numerate.rules.rule import RULES
 
+pytest_plugins = ("tests.trained",)
+
 
 def test_rules_alone_are_as_probable_as_they_are_precise() -> None:
     (found,) = proofread(read_text(WRONG))

@@ -38,6 +38,8 @@ from numerate.reports.notices import Loudness, set_loudness
 from numerate.rules.finding import UNLIKELY, Evidence, Finding
 from numerate.rules.where import Where
 
+pytest_plugins = ("tests.browser",)
+
 REPORT = Path(__file__).parents[1] / "data" / "report"
 UNFIT = Fit({"unknown_words": Compared(0.41, 0.03, 0.1)})
 

@@ -25,6 +25,11 @@ from numerate.serve.process import http_config
 Serving = Callable[..., AbstractContextManager[httpx.Client]]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Load what tests of models share; a `conftest.py` below the first cannot name plugins."""
+    config.pluginmanager.import_plugin("tests.trained")
+
+
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("server")

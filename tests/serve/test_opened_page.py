@@ -12,6 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, expect
 from tests.proofread.papers import PAPER, WRONG, FakeDetector
 
+pytest_plugins = ("tests.browser",)
+
 REPORT = Path(__file__).parents[1] / "data" / "report"
 CONTRAST = Path(__file__).with_name("contrast.js").read_text()
 PHONE = {"width": 375, "height": 740}

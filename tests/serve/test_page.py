@@ -14,6 +14,8 @@ from tests.serve.test_api import PROSE
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.serve.guard import Access
 
+pytest_plugins = ("tests.browser",)
+
 EXAMPLE = "LV ejection fraction is 61% with volumes of 150 and 58 mL."
 WRONG = EXAMPLE.replace("150", "9000")
 PHONE = {"width": 360, "height": 740}

@@ -14,6 +14,8 @@ from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.proofread.joining import Joining
 from numerate.serve.served_models import EXAMPLE
 
+pytest_plugins = ("tests.browser",)
+
 
 @pytest.fixture(scope="module")
 def rules(serving: Any) -> Iterator[httpx.Client]:

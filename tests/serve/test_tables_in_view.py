@@ -13,6 +13,8 @@ from tests.trials import TABLE, TEXT
 
 from numerate.lm.model.numeral_lm import NumeralLM
 
+pytest_plugins = ("tests.browser",)
+
 CELLS = {name: asdict(TABLE)[name] for name in ("label", "caption", "header", "body")}
 CSV = "\n".join(",".join(row) for row in [*TABLE.header, *TABLE.body])
 AGE = "Mean age was 573 years with placebo and 61.5 years with treatment (_ref_)."

@@ -31,6 +31,8 @@ from numerate.lm.train.run import RunResult, train
 from numerate.places import is_being_made, place_of
 from numerate.storage.shared_cache import cache_here
 
+pytest_plugins = ("tests.trained",)
+
 TEXT = "The ejection fraction is"
 
 

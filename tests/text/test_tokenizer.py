@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from numerate.numeral import DECIMALS, fold, is_numeral
-from numerate.text.reading_rules import GRAMMAR, OLDER, ReadingRules
+from numerate.text.reading_rules import ReadingRules
 from numerate.text.tokenizer import DEFAULT_RULES, tokenize
 
 
@@ -59,9 +59,7 @@ def test_split_names() -> None:
 characters = st.characters() | st.sampled_from(
     "0123456789.,,_ -‑–:/’'·∙²⁶½٣１aéEFIL(\u0301\n\u2009\u202f\u00a0"
 )
-every_rules = st.builds(
-    ReadingRules, st.sampled_from(DECIMALS), st.booleans(), st.sampled_from([GRAMMAR, OLDER])
-)
+every_rules = st.builds(ReadingRules, st.sampled_from(DECIMALS), st.booleans())
 
 
 @given(st.text(characters), every_rules)
@@ -114,14 +112,7 @@ def test_normalised_text_has_the_same_tokens_again(text: str, split_names: bool)
 )  # fmt: skip
 def test_hostile_strings_take_time_in_proportion(piece: str) -> None:
     """Were any pattern to look back again and again, this would not end."""
-    for rules in (DEFAULT_RULES, SPLIT, ReadingRules("comma"), ReadingRules(grammar=OLDER)):
+    for rules in (DEFAULT_RULES, SPLIT, ReadingRules("comma")):
         for text in ("A" + piece * 2_000 + ".5", "1" + piece * 2_000 + "x"):
             tokens = tokenize(text, rules)
             assert sum(t.end - t.start for t in tokens) == len("".join(text.split()))
-
-
-def test_a_dataset_from_before_is_read_as_it_was() -> None:
-    before = ReadingRules(grammar=OLDER)
-    assert texts("IL-6 v1.2 3:05 p<.05 1,139", before) == [
-        *("il", "-", "6", "v1", ".", "2", "3", ":", "5", "p", "<", ".", "5", "1139"),
-    ]

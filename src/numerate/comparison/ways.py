@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numerate.comparison.mentions import Mention
-from numerate.lm.data.sight.operations import OPERATIONS
+from numerate.text.operations import OPERATIONS
 
 USUAL = [one for one in OPERATIONS if one.name not in ("flow", "body surface")]  # of anything
 SIZE = 1.5  # numbers are of one size up to this factor

@@ -9,7 +9,6 @@ import numpy as np
 from numerate.detector.channel import CellNumbers, Channel, InSight, Place
 from numerate.detector.edits import Edit, apply, apply_to_table
 from numerate.documents.document import Document, Table
-from numerate.lm.data.dataset import Split
 from numerate.text.reading_rules import ReadingRules
 from numerate.text.table_numbers import NumberInTable, numbers_in_sight, within_view
 from numerate.text.tokenizer import DEFAULT_RULES, Token, tokenize
@@ -50,7 +49,7 @@ class Article:
     views: list[list[int]]
     rules: ReadingRules = DEFAULT_RULES
     origins: list[tuple[int, int]] = field(default_factory=list)
-    """Of each text, the paragraph that it is a part of, and where in it it begins; nothing of
+    """The paragraph that each text is a part of, and where in it the text begins; empty for
     articles of a dataset, whose texts are paragraphs."""
 
     @cached_property
@@ -200,41 +199,6 @@ def article_of(
             article.views.append(view)
             article.origins.append((index, start))
     return article
-
-
-def articles_of(split: Split, rules: ReadingRules) -> list[Article]:
-    """The documents of a split, each with its paragraphs and all its tables."""
-    sight = split.sight("tables")
-    assert sight.sources is not None
-    tables, owners = split.tables(), split.table_documents()
-    first: dict[str, int] = {}
-    of_document: dict[str, list[Table]] = {}
-    for index, (owner, table) in enumerate(zip(owners, tables, strict=True)):
-        first.setdefault(owner, index)
-        of_document.setdefault(owner, []).append(table)
-    names = ["document", "text", "tokens", "starts", "ends", "numerals"]
-    found: dict[str, Article] = {}
-    row = 0
-    for batch in split.batches(names):
-        columns = (batch.column(name).to_pylist() for name in names)
-        for document, text, tokens, starts, ends, numerals in zip(*columns, strict=True):
-            if document not in found:
-                found[document] = Article(
-                    document, [], [], of_document.get(document, []), [], rules
-                )
-            article, places = found[document], set(numerals)
-            article.texts.append(text)
-            article.tokens.append(
-                [
-                    Token(token, start, end, at in places)
-                    for at, (token, start, end) in enumerate(zip(tokens, starts, ends, strict=True))
-                ]
-            )
-            views = sight.views[slice(*sight.view_offsets[row : row + 2])]
-            seen = sight.sources[views].tolist()
-            article.views.append([source - first[document] for source in seen if source >= 0])
-            row += 1
-    return list(found.values())
 
 
 def numerals_of(articles: Iterable[Article]) -> list[str]:

@@ -55,10 +55,9 @@ class SmallOptions:
 
 
 def stored_options(record: dict[str, Any]) -> SmallOptions:
-    """Read the options in `config.json`; the first ones do not name the evidence."""
-    record = {"evidence": 1, **record}
-    if wrong := misfit(record, SmallOptions):
-        raise RunError(f"options.{wrong}")
+    """Read the options in `config.json`."""
+    if wrong := misfit(record, SmallOptions) or misfit(record, {"evidence": int}):
+        raise RunError(f"options.{wrong}; train it anew")
     if (network := record.get("network", "lstm")) != "lstm":
         raise RunError(f"network: got {network!r}, expected 'lstm'; train it anew")
     return typed(SmallOptions, record)

@@ -214,7 +214,7 @@ def save_detector(
     record = {name: getattr(config, name) for name in DetectorConfig.__dataclass_fields__}
     place = config.dataset
     record["dataset"] = {name: getattr(place, name) for name in DatasetPlace.__dataclass_fields__}
-    record["dataset"]["reading"] = place.reading.record() if place.reading else None
+    record["dataset"]["reading"] = place.reading.record()
     write_record(folder / CONFIG, record)
     write_record(
         folder / CALIBRATION,
@@ -248,7 +248,6 @@ def open_detector(reference: str | Path, device: str | None = None) -> Detector:
         classifier.load_state_dict(tensors)
     classifier.to(usable_device(device)).eval()
     rules = config.dataset.reading
-    assert rules is not None
     return Detector(str(reference), classifier, rules, typed(Calibrations, record))
 
 
@@ -272,8 +271,6 @@ def read_config(folder: Path) -> DetectorConfig:
     config = typed(DetectorConfig, read_record(path, DetectorConfig, RunError))
     if config.kind != KIND:
         raise RunError(f"{path}: kind: got {config.kind!r}, expected {KIND!r}; train it anew")
-    if config.dataset.reading is None:
-        raise RunError(f"{path}: dataset: reading is missing")
     return config
 
 

@@ -14,14 +14,13 @@ from typing import NamedTuple
 
 from numerate.numeral import (
     MAX_DIGITS,
-    NOT_DEGREES,
     count_digits,
     fold,
     normalise,
     not_after,
     written_numeral,
 )
-from numerate.text.reading_rules import OLDER, ReadingRules
+from numerate.text.reading_rules import ReadingRules
 
 MARKS = ("_cite_", "_ref_", "_math_")
 """What readers write for a citation, a cross-reference, a formula: one token each."""
@@ -29,7 +28,6 @@ MARKS = ("_cite_", "_ref_", "_math_")
 DEFAULT_RULES = ReadingRules()
 
 _HYPHENS = str.maketrans("\u2010\u2011", "--")
-_OLDER_NUMERAL = rf"(?:{NOT_DEGREES}[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?"
 
 # `IL-6` is a name, `day-1` a count of days. Digits after a hyphen are a number after a single
 # small letter (`n-3`, `h-96`) and after these words, where it says how much, when or where:
@@ -101,9 +99,6 @@ def _pattern(rules: ReadingRules) -> re.Pattern[str]:
     letters, marks = _letters(), "|".join(MARKS)
     # What no numeral begins with is not tried as one: the conditions of numerals take time.
     numeral = rf"(?=[0-9.,])(?P<numeral>{written_numeral(rules.decimal)})"
-    if rules.grammar == OLDER:
-        name = letters if rules.split_names else letters + "[0-9]*"
-        return re.compile(rf"(?P<numeral>{_OLDER_NUMERAL})|{marks}|{name}|\S")
     if rules.split_names:
         return re.compile(rf"{letters}|{numeral}|{marks}|\S")
     in_digits = rf"(?=[0-9])(?:{_names_in_digits(rules.decimal)})"
@@ -112,7 +107,7 @@ def _pattern(rules: ReadingRules) -> re.Pattern[str]:
 
 def iter_tokens(text: str, rules: ReadingRules = DEFAULT_RULES) -> Iterator[Token]:
     text, decimal = fold(text), rules.decimal
-    if rules.grammar != OLDER and not text.isascii():
+    if not text.isascii():
         text = text.translate(_HYPHENS)
     for match in _pattern(rules).finditer(text):
         written = match.group()

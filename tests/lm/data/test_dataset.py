@@ -16,6 +16,7 @@ from tests.lm.data.test_prepare import articles, write_folder
 from numerate.errors import DatasetError, NumerateError
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.describe import describe
+from numerate.lm.data.integrity import seal
 from numerate.lm.data.prepare import prepare
 from numerate.lm.train.run import train
 
@@ -45,17 +46,15 @@ def change_manifest(folder: Path, **changes: Any) -> None:
     (folder / MANIFEST).write_text(json.dumps(manifest_of(folder) | changes))
 
 
-def forget_files(folder: Path) -> None:
-    """As datasets were before sizes and hashes of their files were kept."""
-    manifest = manifest_of(folder)
-    del manifest["files"]
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+def seal_again(folder: Path) -> None:
+    """Give the manifest the sizes and hashes of the files as they are now."""
+    change_manifest(folder, files=seal(folder, manifest_of(folder)["files"]))
 
 
 def rewrite(folder: Path, name: str, change: Callable[[pa.Table], pa.Table]) -> None:
-    """Another table in the place of a file, of a dataset that has no hash of it."""
-    forget_files(folder)
+    """Another table in the place of a file, which the manifest vouches for."""
     pq.write_table(change(pq.read_table(folder / name)), folder / name)
+    seal_again(folder)
 
 
 def with_column(name: str, values: list[Any], kind: pa.DataType) -> Callable[[pa.Table], pa.Table]:
@@ -74,15 +73,15 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no object": (lambda out: (out / MANIFEST).write_text("[]"), "got a list, expected an object"),
     "half a manifest": (
         lambda out: (out / MANIFEST).write_text('{"format": "numerate dataset", "version": 1}'),
-        "spoilt manifest: numerate is missing",
+        "spoilt, or made by a version before 0.5: numerate is missing; prepare it again",
     ),
     "another version": (lambda out: change_manifest(out, version=99), "got 99, expected 1"),
     "no shard": (lambda out: (out / DEV).unlink(), "dev-00000.parquet is missing"),
     "no tables": (lambda out: (out / TABLES).unlink(), "tables.* is missing"),
     "bad shard": (lambda out: (out / DEV).write_bytes(b"x"), r"dev.*got 1 bytes, expected [\d,]+"),
     "bad tables": (lambda out: (out / TABLES).write_bytes(b"x"), "tables.*got 1 bytes"),
-    "bad old shard": (
-        lambda out: (forget_files(out), (out / DEV).write_bytes(b"x")),
+    "bad sealed shard": (
+        lambda out: ((out / DEV).write_bytes(b"x"), seal_again(out)),
         "dev.*cannot be read",
     ),
     "another hash": (
@@ -95,8 +94,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a column whose name is no UTF-8": (
         lambda out: (
-            forget_files(out),
             (out / DEV).write_bytes((out / DEV).read_bytes().replace(b"starts", b"start\xf4")),
+            seal_again(out),
         ),
         "dev.*cannot be read",
     ),
@@ -196,7 +195,7 @@ def test_flipped_bits_are_told_by_what_reads_them(out: Path) -> None:
 
 
 def test_another_text_of_the_same_size_is_told_when_verified(out: Path) -> None:
-    """Of a dataset before hashes of files were kept: by the hash of its content."""
+    """Also if the manifest vouches for the file: by the hash of the dataset's content."""
     rewrite(
         out, DEV, with_column("text", ["Of 99 patients, 7.99 % improved (_ref_)."], pa.string())
     )

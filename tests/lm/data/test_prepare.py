@@ -21,7 +21,7 @@ from numerate.errors import DatasetError, DocumentError, NumerateError, SourceEr
 from numerate.lm.data.dataset import SPLITS, Dataset
 from numerate.lm.data.describe import describe, description_rows
 from numerate.lm.data.prepare import prepare
-from numerate.text.reading_rules import OLDER, ReadingRules
+from numerate.text.reading_rules import ReadingRules
 
 ARTICLE = """<article><front><article-meta><article-id pub-id-type="pmc">{id}</article-id>
 </article-meta></front><body><sec><title>Results</title>
@@ -389,14 +389,15 @@ def test_a_dataset_remembers_how_it_was_read(tmp_path: Path) -> None:
 
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     del manifest["options"]["reading"]
-    manifest["options"]["split_names"] = True
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
-    older = Dataset.open(tmp_path / "out")  # of a version that knew no rules
-    assert older.reading == ReadingRules(split_names=True, grammar=OLDER)
-    for spoilt in ({"decimal": "dot"}, {"grammar": 9}, {"names": 1}, 5):
-        manifest["options"]["reading"] = spoilt
-        with pytest.raises(NumerateError, match=r"decimal mark|grammar|rules of reading"):
-            ReadingRules.of(manifest["options"])
+    with pytest.raises(DatasetError, match=r"version before 0\.5: options\.reading is missing"):
+        Dataset.open(tmp_path / "out")
+    whole = {"decimal": "comma", "split_names": False, "grammar": 2}
+    for spoilt in ({"decimal": "dot"}, {"grammar": 1}, {"split_names": 1}):
+        manifest["options"]["reading"] = whole | spoilt
+        (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(DatasetError, match=r"options\.reading.*; prepare it again$"):
+            Dataset.open(tmp_path / "out")
 
 
 def test_signed_statistics_are_of_quantities(tmp_path: Path) -> None:

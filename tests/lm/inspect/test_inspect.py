@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser
 from tests.lm.inspect.conftest import BACKBONE, LIMIT
 from tests.reports.pages import policy_of
 from typer.testing import CliRunner, Result
@@ -29,6 +28,11 @@ from numerate.lm.inspect.training_curves import training_curves
 from numerate.lm.model.opening import Settings
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import train
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytest_plugins = ("tests.browser",)
 
 CONTEXT = "The ejection fraction is"
 EXHIBITS = {
@@ -284,7 +288,7 @@ def mixed_report(
 
 
 def test_a_report_of_runs_with_and_without_a_backbone(
-    mixed_report: Path, cardiac: Path, browser: Browser
+    mixed_report: Path, cardiac: Path, browser: "Browser"
 ) -> None:
     assert names(mixed_report.parent) == {
         f"digit-similarities-{BACKBONE}-combination", f"digit-similarities-{BACKBONE}-d-rnn",
@@ -316,7 +320,7 @@ def test_a_report_of_runs_with_and_without_a_backbone(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1200])
 def test_the_report_opens_from_disk(
-    report: Path, browser: Browser, scheme: str, width: int
+    report: Path, browser: "Browser", scheme: str, width: int
 ) -> None:
     view: Any = {"width": width, "height": 800}
     with browser.new_context(viewport=view, color_scheme=scheme) as context:
@@ -349,7 +353,7 @@ def _lightness(colour: str) -> int:
     return sum(map(int, re.findall(r"\d+", colour)[:3]))
 
 
-def test_tables_sort_by_the_column_that_is_clicked(report: Path, browser: Browser) -> None:
+def test_tables_sort_by_the_column_that_is_clicked(report: Path, browser: "Browser") -> None:
     with browser.new_context() as context:
         page = context.new_page()
         page.goto(report.as_uri())

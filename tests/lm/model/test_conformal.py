@@ -229,8 +229,8 @@ def test_what_is_stored_is_what_was_fitted() -> None:
     line, truth, document = world(np.random.default_rng(6), 120)
     intervals = fit(line, truth, document)
     again = ConformalIntervals.read(intervals.record())
-    assert again is not None
-    assert ConformalIntervals.read(intervals.record() | {"version": 1}) is None
+    with pytest.raises(RunError, match="intervals: version: got 1, expected 2"):
+        ConformalIntervals.read(intervals.record() | {"version": 1})
     assert again.documents == 120
     assert again.low.shape == (len(again.spreads) + 1, TAILS)
     for level in LEVELS:

@@ -3,13 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
+
 import numerate
+from numerate.errors import NumerateError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.model.reference import Reference
-from numerate.lm.model.run_folder import REFERENCE
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import train
-from numerate.text.reading_rules import OLDER, ReadingRules
+from numerate.text.reading_rules import ReadingRules
 
 
 def test_a_run_cuts_new_text_as_its_dataset(tmp_path: Path) -> None:
@@ -36,17 +38,9 @@ def test_a_run_cuts_new_text_as_its_dataset(tmp_path: Path) -> None:
     assert [t.text for t in lm.tokens(text)] == expected
     assert [t.text for t in lm.read_texts([text])[0].numerals] == ["6", "74.5"]
 
-    path = tmp_path / "run" / REFERENCE
-    kept = json.loads(path.read_text())
-    del kept["record"]["reading"]
-    kept["record"]["split_names"] = False  # as older runs have it
-    path.write_text(json.dumps(kept))
-    older = numerate.load(tmp_path / "run")
-    assert [t.text for t in older.tokens("IL-6 p<.05")] == ["il", "-", "6", "p", "<", ".", "5"]
-
 
 def test_a_record_is_read_as_it_was_written() -> None:
     reference = Reference(ReadingRules("comma", True), 3, 4, ("1", "2"), 1.5)
     assert Reference.read(json.loads(json.dumps(reference.record()))) == reference
-    older = {"split_names": True, "oov_words": 3, "oov_numerals": 4, "candidates": ["1", "2"]}
-    assert Reference.read({**older, "median": 1.5}).reading == ReadingRules("point", True, OLDER)
+    with pytest.raises(NumerateError, match="grammar: got 1, expected 2"):
+        Reference.read(json.loads(json.dumps(reference.record())) | {"reading": {"grammar": 1}})

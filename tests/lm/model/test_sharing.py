@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from tests.lm.backbones.pretrained.conftest import save
-from tests.lm.model.test_version_one import GATED, rewrite
 
 import numerate
 from numerate.errors import DatasetError, NumerateError
@@ -102,22 +101,6 @@ def test_the_card_has_the_facts_of_the_run(home: Path, shared: tuple[NumeralLM, 
         row = next(line for line in card.splitlines() if line.startswith("| adjusted"))
         shown = [float(cell.replace(",", "")) for cell in row.split("|")[2:5]]
         assert shown == pytest.approx([figure[kind]["app"] for kind in figure], rel=1e-3)
-
-
-def test_a_run_of_version_1_is_shared_with_all_that_is_known_of_it(
-    home: Path, tmp_path: Path
-) -> None:
-    older = shutil.copytree(home / "scratch", home / "older")
-    for name in ("reference.json", "calibration.json"):
-        (older / name).unlink(missing_ok=True)
-    rewrite(older, GATED)
-    model = numerate.load(older)
-    expected = numerate.check(TEXT, model, alarms=model.checker.usual_alarms, force_domain=True)
-    model.save_pretrained(tmp_path / "out")
-    again = numerate.load(tmp_path / "out", say=pytest.fail)
-    found = numerate.check(TEXT, again, alarms=again.checker.usual_alarms, force_domain=True)
-    assert list(found) == list(expected)
-    assert (tmp_path / "out" / "metrics.json").exists()
 
 
 def test_a_dataset_of_the_same_name_is_another(

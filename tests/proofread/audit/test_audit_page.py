@@ -7,6 +7,8 @@ from playwright.sync_api import Browser, expect
 from tests.proofread.audit.corpora import audited, note, write_notes
 from tests.reports.pages import policy_of
 
+pytest_plugins = ("tests.browser",)
+
 
 def test_findings_are_browsed(tmp_path: Path, browser: Browser) -> None:
     folder = tmp_path / "notes"

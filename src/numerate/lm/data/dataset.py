@@ -93,7 +93,6 @@ class Split:
             # A row is left out of the table that its own line sees, and of no other.
             got = "sight: got document for rows of tables, each of which the others show"
             raise DatasetError(f"{got}: {self.folder}")
-        self._check_sight()
         about = self.summary["sight"]
         columns = read_sight(self.folder / about["file"], about["sha256"], level)
         if len(columns) != (expected := self.summary["paragraphs"]):
@@ -103,7 +102,6 @@ class Split:
 
     def tables(self) -> list[Table]:
         """All tables of its documents, as the sources of its sight count them."""
-        self._check_sight()
         return [
             Table(**row | {"repeated": frozenset(map(tuple, row["repeated"]))})
             for batch in read_batches(self.folder, self.summary["tables"])
@@ -112,13 +110,8 @@ class Split:
 
     def table_documents(self) -> list[str]:
         """Of each of these tables, the document that it is of."""
-        self._check_sight()
         batches = read_batches(self.folder, self.summary["tables"], ["document"])
         return [document for batch in batches for document in batch.column(0).to_pylist()]
-
-    def _check_sight(self) -> None:
-        if "sight" not in self.summary or "tables" not in self.summary:
-            raise DatasetError(f"{self.folder}: made before sight: prepare it again")
 
     def log_probs(self, *, with_tables: bool = False) -> np.ndarray:
         """The generator's own log-probabilities, one per token and one per end: float64."""
@@ -129,26 +122,17 @@ class Split:
 
 def is_dataset(folder: Path) -> bool:
     """Whether the folder holds a dataset, of whatever version."""
-    return _manifest_or_none(folder) is not None
+    try:
+        return bool(read_record(folder / MANIFEST, {}, DatasetError).get("format") == FORMAT_NAME)
+    except (OSError, DatasetError):
+        return False
 
 
 def _fault(folder: Path) -> str | None:
-    try:
-        _read_manifest(folder)
-    except (OSError, DatasetError):
-        return "not a dataset"
-    return None
+    return None if is_dataset(folder) else "not a dataset"
 
 
 DATASET = FolderKind("a dataset", MANIFEST, _fault, f"{re.escape(MANIFEST)}|{NAMES}", drafts=DRAFTS)
-
-
-def _manifest_or_none(folder: Path) -> dict[str, Any] | None:
-    try:
-        manifest = read_record(folder / MANIFEST, {"format": str}, DatasetError)
-    except (OSError, DatasetError):
-        return None
-    return manifest if manifest["format"] == FORMAT_NAME else None
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -165,7 +149,12 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             f"expected {FORMAT_VERSION}; prepare it again"
         )
     if wrong := misfit(manifest, MANIFEST_SHAPE):
-        raise DatasetError(f"{path}: spoilt manifest: {wrong}")
+        cause = "spoilt, or made by a version before 0.5"
+        raise DatasetError(f"{path}: {cause}: {wrong}; prepare it again")
+    try:
+        ReadingRules(**manifest["options"]["reading"])
+    except NumerateError as error:
+        raise DatasetError(f"{path}: options.reading: {error}; prepare it again") from None
     return manifest
 
 
@@ -200,7 +189,7 @@ class Dataset:
     @property
     def reading(self) -> ReadingRules:
         """How its texts were cut into tokens."""
-        return ReadingRules.of(self.manifest["options"])
+        return ReadingRules(**self.manifest["options"]["reading"])
 
     @property
     def has_oracle(self) -> bool:

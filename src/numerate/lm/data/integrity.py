@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numerate.errors import DatasetError, one_line
-from numerate.lm.data.schema import EARLIER_TABLES, SPLITS, TABLES, paragraph_schema
+from numerate.lm.data.schema import SPLITS, TABLES, paragraph_schema
 from numerate.storage.regular_files import check_regular, file_digest
 
 _SPLIT = f"(?:{'|'.join(SPLITS)})"
@@ -42,7 +42,7 @@ def content_hash(splits: Iterable[str]) -> str:
 
 def check_files(folder: Path, manifest: dict[str, Any]) -> None:
     """Names, sizes, columns and numbers of rows: no more than the ends of the files are read."""
-    for name in manifest.get("files", {}):
+    for name in manifest["files"]:
         _check_name(folder, name)
     paragraphs = paragraph_schema(manifest["oracle"], manifest["options"].get("tables", False))
     splits = manifest["splits"]
@@ -51,19 +51,17 @@ def check_files(folder: Path, manifest: dict[str, Any]) -> None:
         if rows != splits[split]["paragraphs"]:
             expected = f"expected {splits[split]['paragraphs']:,}"
             raise DatasetError(f"{folder}: {split}: got {rows:,} paragraphs, {expected}")
-        if "sight" in splits[split]:
-            _sized(folder, splits[split]["sight"]["file"], manifest)
-    has_sight = all("sight" in splits[split] for split in SPLITS)
-    of_splits = [name for split in SPLITS for name in splits[split].get("tables", [])]
+        _sized(folder, splits[split]["sight"]["file"], manifest)
+    of_splits = [name for split in SPLITS for name in splits[split]["tables"]]
     for name in dict.fromkeys([*manifest["tables"], *of_splits]):
-        _rows(folder, name, manifest, TABLES if has_sight else EARLIER_TABLES)
+        _rows(folder, name, manifest, TABLES)
     if manifest["content_hash"] != content_hash(splits[split]["content_hash"] for split in SPLITS):
         raise DatasetError(f"{folder}: the manifest was changed: its hashes do not fit together")
 
 
 def verify(folder: Path, manifest: dict[str, Any]) -> None:
     """Read every byte: the files have the hashes, and the texts the content, of the manifest."""
-    for name, sealed in manifest.get("files", {}).items():
+    for name, sealed in manifest["files"].items():
         path = _sized(folder, name, manifest)
         if file_digest(path) != sealed["sha256"]:
             raise DatasetError(f"{path}: changed since it was prepared: another hash")
@@ -106,10 +104,10 @@ def _sized(folder: Path, name: str, manifest: dict[str, Any]) -> Path:
     path = folder / name
     if not path.is_file():
         raise DatasetError(f"{folder}: incomplete dataset: {name} is missing")
-    sealed = manifest.get("files", {}).get(name)
-    if sealed is None and "files" in manifest:
+    sealed = manifest["files"].get(name)
+    if sealed is None:
         raise DatasetError(f"{folder}: incomplete manifest: files.{name} is missing")
-    if sealed is not None and (size := path.stat().st_size) != sealed["bytes"]:
+    if (size := path.stat().st_size) != sealed["bytes"]:
         raise DatasetError(f"{path}: got {size:,} bytes, expected {sealed['bytes']:,}: damaged")
     return path
 

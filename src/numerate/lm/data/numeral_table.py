@@ -17,13 +17,13 @@ from torch import Tensor, nn
 
 from numerate.lm.data.packing import Packing, Padded, move_together, pack, packed
 from numerate.numeral import MAX_DIGITS, Numeral
+from numerate.text.operations import KEY_BASE
 
 SYMBOLS = "0123456789."
 POINT, END = 10, 11
 START = END  # as an input, the twelfth symbol means that nothing is written yet
 SYMBOL_COUNT = 12  # ten digits, the point, the end: nothing else can be written
 LONGEST = MAX_DIGITS + 2  # with point and end
-KEY_BASE = 16  # precisions that a key has room for
 _KEYED_DIGITS = 16  # more have no room
 # Symbols and decimals, ends included, of padded layouts: most numerals fit the first.
 PADDED_STEPS = ((8, 6), (12, 8), (LONGEST, MAX_DIGITS + 1))

@@ -21,7 +21,7 @@ PARAGRAPHS = pa.schema(
 )
 ORACLE = pa.field("log_probs", pa.list_(pa.float64()))  # one per token, one for the end
 ORACLE_WITH_TABLES = ORACLE.with_name("log_probs_with_tables")
-EARLIER_TABLES = pa.schema(
+TABLES = pa.schema(
     [
         ("document", pa.string()),
         ("id", pa.string()),
@@ -29,11 +29,8 @@ EARLIER_TABLES = pa.schema(
         ("caption", pa.string()),
         ("header", pa.list_(pa.list_(pa.string()))),
         ("body", pa.list_(pa.list_(pa.string()))),
+        ("repeated", pa.list_(pa.list_(pa.int32(), 2))),  # rows and columns: see Table
     ]
-)
-"""Of datasets that were made before sight."""
-TABLES = EARLIER_TABLES.append(
-    pa.field("repeated", pa.list_(pa.list_(pa.int32(), 2)))  # rows and columns: see Table
 )
 
 _SPLIT: dict[str, Shape] = {
@@ -43,16 +40,14 @@ _SPLIT: dict[str, Shape] = {
     "numerals": int,
     "shards": [str],
     "content_hash": str,
-    # Not of datasets that were made before sight:
-    "tables?": [str],
-    "sight?": {"file": str, "sha256": str, "tables": int, "numbers": int},
+    "tables": [str],
+    "sight": {"file": str, "sha256": str, "tables": int, "numbers": int},
 }
 MANIFEST_SHAPE: dict[str, Shape] = {
     "numerate": str,
     "options": {
         "source": str,
-        "split_names?": bool,
-        "reading?": {"decimal": str, "split_names": bool, "grammar": int},
+        "reading": {"decimal": str, "split_names": bool, "grammar": int},
         "tables?": bool,  # of the built-in corpus
     },
     "oracle": bool,
@@ -60,7 +55,7 @@ MANIFEST_SHAPE: dict[str, Shape] = {
     "splits": dict.fromkeys(SPLITS, _SPLIT),
     "tables": [str],
     "content_hash": str,
-    "files?": {"*": {"bytes": int, "sha256": str}},  # not of older datasets
+    "files": {"*": {"bytes": int, "sha256": str}},
 }
 
 

@@ -28,23 +28,23 @@ def evaluation_of(record: dict[str, Any], folder: Path) -> Evaluation:
         folder=folder,
         dataset=record["dataset"],
         split=record["split"],
-        limit=record.get("limit"),
+        limit=record["limit"],
         figures=_figures(
             {name: record[name] for name in PARTS["all"] if record.get(name) is not None}
         ),
         intervals=_figures(record["intervals"]),
         counts=record["counts"],
         baselines=_figures(record["baselines"]),
-        sight=record.get("sight", "none"),
+        sight=record["sight"],
         oracle=record["oracle"] and _figures(record["oracle"]),
-        oracle_with_tables=_figures(record.get("oracle_with_tables") or {}) or None,
+        oracle_with_tables=_figures(record["oracle_with_tables"] or {}) or None,
         adjusted=nothing,
         targets=Targets(nothing, nothing, nothing, nothing),
         documents=nothing,
         by_numeral={},
-        calibrated_on=record.get("calibrated_on"),
-        oov_set=record.get("oov_set", "all"),
-        confidence=record.get("confidence"),
+        calibrated_on=record["calibrated_on"],
+        oov_set=record["oov_set"],
+        confidence=record["confidence"],
     )
 
 

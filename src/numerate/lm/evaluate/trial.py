@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from numerate.detector.articles import Article, Errors, articles_of, labels, numerals_of
+from numerate.detector.articles import Article, Errors, labels, numerals_of
 from numerate.detector.channel import Channel, InSight, Place
 from numerate.detector.edits import Edit
 from numerate.detector.kinds_of_error import HELD_OUT, KINDS, TRAINED
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import DatasetError
 from numerate.lm.data.dataset import Dataset, some_paragraphs
+from numerate.lm.train.detector_articles import articles_of
 from numerate.rules.where import Where
 
 POINT = "point dropped or added"

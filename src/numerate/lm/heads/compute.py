@@ -10,13 +10,6 @@ from torch import Tensor, nn
 from numerate.errors import check_choice
 from numerate.lm.data.numeral_table import NumeralBatch, NumeralTable
 from numerate.lm.data.sight.derivations import BACK, NO_GROUP, Results
-from numerate.lm.data.sight.operations import (
-    OPERATIONS,
-    PRECISIONS,
-    Operation,
-    is_computable,
-    written,
-)
 from numerate.lm.data.sight.view import FoundDerivations, View, Ways
 from numerate.lm.heads.attention import NumberAttention, SightHead, safe_log, seen
 from numerate.lm.heads.base import (
@@ -26,6 +19,13 @@ from numerate.lm.heads.base import (
 )
 from numerate.lm.heads.copy import NAMED, columns_of
 from numerate.lm.heads.known_numerals import KnownNumerals
+from numerate.text.operations import (
+    OPERATIONS,
+    PRECISIONS,
+    Operation,
+    is_computable,
+    written,
+)
 from numerate.text.seen_numbers import Source
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from numerate.lm.data.numeral_table import KEY_BASE, NumeralBatch, NumeralTable
-from numerate.lm.data.sight.operations import drop_decimals
+from numerate.lm.data.numeral_table import NumeralBatch, NumeralTable
 from numerate.lm.data.sight.view import COPY, DROPPED, View, Ways
 from numerate.lm.heads.attention import NumberAttention, SightHead, safe_log, seen
 from numerate.lm.heads.base import (
@@ -15,6 +14,7 @@ from numerate.lm.heads.base import (
     NextNumeral,
 )
 from numerate.lm.heads.known_numerals import KnownNumerals
+from numerate.text.operations import KEY_BASE, drop_decimals
 from numerate.text.seen_numbers import Source
 
 NAMED = 32  # sources that are told

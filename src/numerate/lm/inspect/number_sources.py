@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from numerate.lm.data.sight.operations import OPERATIONS
 from numerate.lm.inspect.exhibit import Cell, Exhibit, NothingToShowError, Table
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.inspect.traced import SOURCES, STANDINGS, Traced
 from numerate.reports.look import COLOURS, legend_above, look, new_figure
 from numerate.reports.tables import ResultTable
+from numerate.text.operations import OPERATIONS
 
 Kinds = dict[str, dict[str, np.ndarray]]
 """Numerals [N] of each kind, under what tells the kinds apart."""

@@ -8,10 +8,10 @@ import torch
 
 from numerate.lm.backbones.contract import Reading, exactly
 from numerate.lm.data.sight.corpus_sight import CorpusSight
-from numerate.lm.data.sight.operations import OPERATIONS
 from numerate.lm.data.sight.view import COPY, Ways
 from numerate.lm.heads.copy import is_copy
 from numerate.lm.model.numeral_lm import NumeralLM
+from numerate.text.operations import OPERATIONS
 from numerate.text.ragged import ranges
 
 BLOCK = 2048  # numerals at a time

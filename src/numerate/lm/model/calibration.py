@@ -6,7 +6,7 @@ a threshold as the threshold says, whatever the model. The same split calibrates
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ SHAPE: Shape = {
     "strangeness": [float],
     "least": (float, None),
     "domain": DOMAIN_SHAPE,
-    "intervals?": dict,
+    "intervals": dict,
 }
 MOST_POINTS = 10_000  # of the dev split's distribution that are kept
 
@@ -32,9 +32,9 @@ MOST_POINTS = 10_000  # of the dev split's distribution that are kept
 @dataclass(frozen=True, slots=True)
 class Calibration:
     strangeness: np.ndarray  # of the dev split's numerals, ascending
-    least: float = -np.inf  # how strange at first sight is what gets a second look
-    domain: Domain = field(default_factory=Domain)  # what is usual in such text
-    intervals: ConformalIntervals | None = None  # None: fitted by another version
+    least: float  # how strange at first sight is what gets a second look
+    domain: Domain  # what is usual in such text
+    intervals: ConformalIntervals
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Calibration":
@@ -46,7 +46,7 @@ class Calibration:
             raise RunError("strangeness: expected some numbers, ascending")
         least = record["least"]
         domain = Domain.read(record["domain"])
-        intervals = ConformalIntervals.read(record["intervals"]) if "intervals" in record else None
+        intervals = ConformalIntervals.read(record["intervals"])
         return cls(values, -np.inf if least is None else least, domain, intervals)
 
     def record(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class Calibration:
             "strangeness": [float(f"{value:.7g}") for value in self.strangeness],
             "least": self.least if np.isfinite(self.least) else None,
             "domain": self.domain.record(),
-            **({"intervals": self.intervals.record()} if self.intervals else {}),
+            "intervals": self.intervals.record(),
         }
 
     @property

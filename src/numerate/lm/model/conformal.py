@@ -30,7 +30,7 @@ from numerate.errors import NumerateError, RunError
 from numerate.lm.model.candidate_line import CandidateLine, Floats
 from numerate.storage.records import Shape, misfit
 
-VERSION = 2  # of how they are fitted; those of another are fitted anew
+VERSION = 2  # of how they are fitted; the calibration of another is made anew
 PARAGRAPHS = 100  # of the dev split on which a model that reads slowly is calibrated
 GROUPS = 5  # of predicted spread, at most
 DOCUMENTS = 20  # that each group needs at least: a tail of 5 % is one of them
@@ -99,12 +99,12 @@ class ConformalIntervals:
         return cls(count, spreads, low, high)
 
     @classmethod
-    def read(cls, record: dict[str, Any]) -> "ConformalIntervals | None":
-        """None of those of another version; raises RunError over what are no such intervals."""
-        if record.get("version") != VERSION:
-            return None
+    def read(cls, record: dict[str, Any]) -> "ConformalIntervals":
+        """Read what `record` wrote; raises RunError over anything else."""
         if wrong := misfit(record, INTERVALS_SHAPE):
             raise RunError(f"intervals: {wrong}")
+        if (version := record["version"]) != VERSION:
+            raise RunError(f"intervals: version: got {version}, expected {VERSION}")
         spreads = np.array(record["spreads"], dtype=np.float64)
         groups = len(spreads) + 1
         sizes = [[len(row) for row in record[name]] for name in ("low", "high")]

@@ -1,7 +1,7 @@
 """From a run, or a pretrained language model, to a model of which one asks about numbers."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -135,18 +135,13 @@ class _Loading:
         model, reference = self.opened.model, self.opened.reference
         if self.reads_slowly and kept(self._calibration_place, self._identity) is None:
             raise NumerateError(f"{reference}: calibrate it once: numerate calibrate {reference}")
-        found: ConformalIntervals | None = model.checker.calibration.intervals
-        if found is None:
-            raise NumerateError(
-                f"{reference}: calibrated by an earlier version: numerate calibrate {reference}"
-            )
+        found: ConformalIntervals = model.checker.calibration.intervals
         if (shortage := found.shortage()) is not None:
             raise NumerateError(f"{reference}: {shortage}")
         return found
 
     def calibration(self, *, anew: bool = False) -> Calibration:
-        """Intervals of another version are fitted anew, unless that takes long, or cannot be: what
-        is odd is known all the same."""
+        """Open the calibration; calibrate the model if it has none, or `anew`."""
 
         def find_out() -> dict[str, Any]:
             dataset = self.opened.on(self.given, "dev")
@@ -156,11 +151,7 @@ class _Loading:
         find = partial(
             cached, self._calibration_place, self._identity, find_out, Calibration.of, self.say
         )
-        found = find(anew=anew)
-        if found.intervals is None and not self.reads_slowly:
-            with suppress(NumerateError):
-                return find(anew=True)
-        return found
+        return find(anew=anew)
 
     @cached_property
     def _identity(self) -> dict[str, Any]:

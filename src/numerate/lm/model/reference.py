@@ -34,8 +34,6 @@ class Reference:
     @classmethod
     def read(cls, record: dict[str, Any]) -> "Reference":
         """Raises RunError over what is no reference."""
-        if "split_names" in record:  # those of older datasets had nothing else
-            record = {**record, "reading": asdict(ReadingRules.of(record))}
         if wrong := misfit(record, cls):
             raise RunError(wrong)
         found = typed(cls, record)

@@ -20,16 +20,15 @@ class DatasetPlace:
 
     path: str
     content_hash: str
-    relative: str | None = None
-    reading: ReadingRules | None = None  # not known of older runs
-    tables: str | None = None  # their hash, where the run sees them
+    relative: str | None
+    reading: ReadingRules
+    tables: str | None  # their hash, where the run sees them
 
     @property
     def content(self) -> dict[str, Any]:
-        """What a run learnt from, wherever it lies, as far as it is known."""
-        known: dict[str, Any] = {"dataset": self.content_hash, "tables": self.tables}
-        known["reading"] = self.reading and asdict(self.reading)
-        return {name: value for name, value in known.items() if value is not None}
+        """Name what a run learnt from, wherever it lies."""
+        reading = asdict(self.reading)
+        return {"dataset": self.content_hash, "tables": self.tables, "reading": reading}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,7 @@ class BackboneRecord:
     digest: str
     start: int | None
     finetune: str
-    layers: list[int] | None = None
-    networks: int | None = None
+    layers: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +77,11 @@ class RunConfig:
     model: str
     hidden: int
     dropout: float
-    options: ChosenOptions = field(default_factory=ChosenOptions)
-    sight: str = "none"
-    network: NetworkRecord | None = field(default_factory=NetworkRecord)  # none over a backbone
-    head: dict[str, Any] | None = None  # what it was made with; not of version 1
-    truncate: bool | None = None  # of version 1 alone
-    components: int | None = None
-    numerate: str | None = None
+    options: ChosenOptions
+    sight: str
+    network: NetworkRecord | None  # none over a backbone
+    head: dict[str, Any]  # what it was made with
+    numerate: str
     dataset: DatasetPlace | None = None
     training: dict[str, Option] = field(default_factory=dict)
     backbone: BackboneRecord | None = None
@@ -239,14 +235,14 @@ class Metrics:
     counts: dict[str, int]
     baselines: dict[str, NumberLineErrors]
     oracle: Oracle | None
+    oracle_with_tables: Oracle | None
+    sight: str
+    limit: int | None
+    oov_set: str
+    confidence: Figure
+    calibrated_on: str | None
     number_line: NumberLineErrors | None = None  # none where perplexity alone was asked for
-    oracle_with_tables: Oracle | None = None
-    sight: str = "none"
-    limit: int | None = None
-    oov_set: str = "all"
-    confidence: Figure = None
     beyond: Beyond | None = None
     selected: Selected | None = None
     central: dict[str, Central] | None = None
-    calibrated_on: str | None = None
     evaluated: Evaluated | None = None

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numerate.errors import DatasetError, RunError, one_line
+from numerate.errors import DatasetError, NumerateError, RunError, one_line
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.model.run_contents import (
     DatasetPlace,
@@ -41,7 +41,7 @@ _OF_A_MODEL = (CONFIG, VOCABULARY, WEIGHTS, DOCUMENTS, ENVIRONMENT, LOG, METRICS
 NAMES = "|".join([*map(re.escape, (*_OF_A_MODEL, REFERENCE, CALIBRATION)), _OF_MEMBER])
 """A regular expression for the files of a run that is complete, and of a detector."""
 
-FORMAT, VERSION, OLDER = "numerate model", 2, 1
+FORMAT, VERSION = "numerate model", 2
 STATES = ("training", "finished", "interrupted", "failed", None)  # None: of a model that is no run
 
 Config = TypeVar("Config", bound=RunConfig)
@@ -77,12 +77,17 @@ class RunFolder:
     def _config(self, kind: type[Config]) -> Config:
         path = self.path / CONFIG
         about = read_json(path)
-        if about.get("format") != FORMAT or about.get("version") not in (VERSION, OLDER):
-            raise RunError(f"{path}: not the configuration of a model of this version")
-        config = typed(kind, self._read(CONFIG, kind))
-        needed = "components" if config.version == OLDER else "head"
-        if getattr(config, needed) is None:
-            raise RunError(f"{path}: {needed} is missing")
+        if about.get("format") != FORMAT:
+            got = f"got format {about.get('format', 'none')!r:.40}, expected {FORMAT!r}"
+            raise RunError(f"{path}: not the configuration of a model: {got}")
+        if (version := about.get("version")) != VERSION:
+            made = "made by a version before 0.5; train it again"
+            raise RunError(f"{path}: version: got {version!r:.40}, expected {VERSION}: {made}")
+        about = self._read(CONFIG, kind)
+        try:
+            config = typed(kind, about)
+        except NumerateError as error:
+            raise RunError(f"{path}: dataset.reading: {error}; train it again") from None
         if config.state not in STATES:
             expected = ", ".join(filter(None, STATES))
             raise RunError(f"{path}: state: got {config.state!r}, expected one of {expected}")
@@ -109,7 +114,7 @@ class RunFolder:
         write_record(self.path / DOCUMENTS, asdict(Documents(ids)), indent=None)
 
     def environment(self) -> dict[str, Any]:
-        """What was noted; nothing of a run from before there were such notes."""
+        """Read what was noted of its training; a shared model may have no such file."""
         if not (self.path / ENVIRONMENT).exists():
             return {}
         return self._read(ENVIRONMENT, Environment)
@@ -134,11 +139,7 @@ class RunFolder:
         if not (self.path / METRICS).exists():
             return None
         try:
-            record = self._read(METRICS, Metrics)
-            for figures in (record, record["intervals"]):
-                if "suited" in figures:  # as earlier versions called it
-                    figures["selected"] = figures.pop("suited")
-            return record
+            return self._read(METRICS, Metrics)
         except RunError as error:
             raise RunError(f"{error}; evaluate the run again") from None
 
@@ -174,7 +175,7 @@ class RunFolder:
         """The dataset it was trained on, or the one that is given, if it is read by its rules."""
         known = self.trained().dataset
         opened = self._known_dataset(known) if given is None else Dataset.open(given)
-        if known.reading not in (None, opened.reading):
+        if known.reading != opened.reading:
             raise DatasetError(
                 f"{opened.folder}: cut into tokens by other rules than what {self.path} was "
                 f"trained on: got {opened.reading}, expected {known.reading}"
@@ -221,10 +222,10 @@ class RunFolder:
 
 def digest_of_tables(dataset: Dataset) -> str:
     """What may be in view of its paragraphs; the content hash is of texts alone."""
-    digest, files = hashlib.sha256(), dataset.manifest.get("files", {})
+    digest, files = hashlib.sha256(), dataset.manifest["files"]
     for summary in dataset.manifest["splits"].values():
-        for name in (*summary.get("tables", ()), summary.get("sight", {}).get("file")):
-            digest.update(files.get(name, {}).get("sha256", "").encode())
+        for name in (*summary["tables"], summary["sight"]["file"]):
+            digest.update(files[name]["sha256"].encode())
     return digest.hexdigest()
 
 
@@ -247,11 +248,12 @@ def writing_folder(out: Path) -> Path:
 
 
 def _fault(folder: Path) -> str | None:
+    """Say why a folder is no run, of whatever version: one that cannot be used may be replaced."""
     try:
-        RunFolder(folder).config()
+        is_run = read_json(folder / CONFIG).get("format") == FORMAT
     except RunError:
-        return f"not a run of ours, by its {CONFIG}"
-    return None
+        is_run = False
+    return None if is_run else f"not a run of ours, by its {CONFIG}"
 
 
 RUN = FolderKind(

@@ -82,8 +82,8 @@ def _is_as_trained(model: "NumeralLM", run: RunFolder) -> bool:
 
 
 def _take(path: Path, place: Path) -> None:
-    """What was found out of a run, under the digests of the shared files: they hold the same, but
-    those of a run of version 1 are written anew. What is spoilt or of other files is left out."""
+    """Write what was found out of a run under the digests of the shared files, which were written
+    anew. Leave out what is spoilt or of other files."""
     try:
         cached = read_record(path, {"identity": dict, "record": dict}, RunError)
     except RunError:
@@ -183,8 +183,8 @@ def _figures(metrics: dict[str, Any] | None) -> str:
         tables.append(
             ResultTable("Errors of the likeliest number", list(_ERRORS.values()), [shown])
         )
-    part = "" if metrics.get("limit") is None else f", {metrics['limit']:,} paragraphs of it"
-    oov = metrics.get("oov_set", "all")
+    part = "" if metrics["limit"] is None else f", {metrics['limit']:,} paragraphs of it"
+    oov = metrics["oov_set"]
     part += "" if oov == "all" else f", unknown being types of the {oov} split (`--oov-set {oov}`)"
     where = f"On the {metrics['split']} split of the dataset `{metrics['dataset'][:16]}…`{part}."
     return f"{where}\n\n{as_markdown(tables)}"

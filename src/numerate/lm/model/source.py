@@ -53,7 +53,6 @@ class ModelSource:
             readers=readers,
         )
         intervals = found.intervals
-        assert intervals is not None, "those of this version were fitted"
         if (shortage := intervals.shortage()) is not None:
             say(f"{self.run}: intervals are not calibrated: {shortage}")
         else:

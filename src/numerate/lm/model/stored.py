@@ -14,20 +14,18 @@ from torch.overrides import TorchFunctionMode
 import numerate
 from numerate.errors import NumerateError, RunError, one_line
 from numerate.lm.data.tensor_file import (
-    Sizes,
     load_tensors,
     read_header,
     refuse_misfits,
     save_tensors,
 )
-from numerate.lm.heads.base import Config, HeadOptions, NumeralHead
+from numerate.lm.heads.base import HeadOptions, NumeralHead
 from numerate.lm.heads.registry import head_class, head_names
 from numerate.lm.model.config import ModelConfig, NetworkConfig
 from numerate.lm.model.run_contents import NetworkRecord, RunConfig
 from numerate.lm.model.run_folder import (
     CONFIG,
     FORMAT,
-    OLDER,
     VERSION,
     VOCABULARY,
     WEIGHTS,
@@ -41,15 +39,6 @@ if TYPE_CHECKING:
 
 _WEIGHTS_FORMAT = "numerate model 1"
 _DRAWN_IN_PLACE = {Tensor.normal_, Tensor.uniform_, Tensor.div_}
-_OLDER_NAMES = {
-    "output.numerals.": "head.embedding.",
-    "output.head.": "head.",
-    "output.words": "backbone.words.weight",
-    "output.gate": "backbone.words.gate",
-    "embedding.": "backbone.embedding.",
-    "project.": "backbone.project.",
-    "adapter.": "head.members.lm.adapter.",
-}
 
 
 def save(model: "NumeralLM", folder: Path, about: dict[str, Any], *, weights: bool) -> None:
@@ -83,14 +72,11 @@ class StoredModel:
         run = RunFolder.open(folder)
         record = run.config()
         try:
-            options = HeadOptions(**asdict(record.options))
-            if record.version == OLDER:
-                options = _older_options(record)
             config = ModelConfig(
                 record.model,
                 record.hidden,
                 record.dropout,
-                options,
+                HeadOptions(**asdict(record.options)),
                 record.sight,
                 NetworkConfig(**asdict(record.network or NetworkRecord())),
             )
@@ -105,14 +91,11 @@ class StoredModel:
         It is made without memory first: sizes that do not fit those of the weights could be any.
         """
         sizes = self.sizes()
-        head = self.record.head
-        if self.record.version == OLDER:
-            head = _older_head(self, sizes)
         kind = head_class(self.config.model)
         if (layers := self.config.network.layers) > len(sizes):  # each takes time to be made
             expected = f"expected at most {len(sizes)}, as many as tensors"
             raise RunError(f"{self.folder / CONFIG}: layers: got {layers:,}, {expected}")
-        config = dict(head or {})
+        config = dict(self.record.head)
         with explained(self.folder):
             with torch.device("meta"), NothingDrawn():
                 shell = make(kind.from_config(self.config.hidden, config))
@@ -124,30 +107,19 @@ class StoredModel:
         return model.eval()
 
     def sizes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the weights, of which nothing is read but the header of their file."""
+        """Read the shapes of the weights, from the header of their file alone."""
         header = read_header(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
         if header.about.get("vocabulary") != _fingerprint(self.vocabulary):
             raise RunError(f"{self.folder / VOCABULARY}: not the vocabulary of these weights")
-        return {self._newer_name(name): size for name, size in header.sizes.items()}
+        return dict(header.sizes)
 
     def weights(self) -> dict[str, Tensor]:
-        """Read the weights, by the names that they have today, whatever the folder's version."""
+        """Read the weights, by name."""
         tensors, _ = load_tensors(self.folder / WEIGHTS, _WEIGHTS_FORMAT)
         for name, tensor in tensors.items():
             if not tensor.isfinite().all():
                 raise RunError(f"{self.folder / WEIGHTS}: weights are not finite: {name}")
-        return {self._newer_name(name): tensor for name, tensor in tensors.items()}
-
-    def _newer_name(self, name: str) -> str:
-        """What a tensor is called today; version 1 had no common place for a head."""
-        if self.record.version != OLDER:
-            return name
-        for older, newer in _OLDER_NAMES.items():
-            if name.startswith(older):
-                return newer + name.removeprefix(older)
-        if self.record.backbone is not None and name.startswith("backbone."):
-            return f"backbone.tuned.{name.removeprefix('backbone.')}"
-        return name
+        return tensors
 
 
 @contextmanager
@@ -159,32 +131,6 @@ def explained(folder: Path) -> Iterator[None]:
         raise RunError(f"{folder / CONFIG}: {error}") from None
     except Exception as error:  # a head of anyone's may fail in any way
         raise RunError(f"{folder / WEIGHTS}: weights do not fit: {one_line(error)}") from None
-
-
-def _older_options(record: RunConfig) -> HeadOptions:
-    return HeadOptions(bool(record.truncate))
-
-
-def _older_head(stored: StoredModel, sizes: Sizes) -> Config:
-    """Of a run of version 1, which says only which of the paper's models it is."""
-    record, vocabulary = stored.record, list(stored.vocabulary.numerals[1:])
-    gaussians = {"components": record.components, "truncate": bool(record.truncate)}
-    if record.model == "d-rnn":
-        return {}
-    if record.model == "mog":
-        return gaussians
-    if record.model != "combination":
-        return {"numerals": vocabulary, "unknown": True}
-    members: dict[str, Config] = {"d-rnn": {}, "mog": gaussians}
-    if vocabulary:
-        members = {"h-softmax": {"numerals": vocabulary, "unknown": False}, **members}
-    if record.backbone is not None:
-        is_frozen = record.backbone.finetune == "none"
-        if is_frozen and record.backbone.networks != 1:
-            raise RunError(f"{stored.folder}: made by an earlier version; train it again")
-        size = sizes.get("backbone.project.0.weight", (0,))[0] if is_frozen else 0
-        members["lm"] = {"state_size": size}
-    return {"members": members}
 
 
 class NothingDrawn(TorchFunctionMode):

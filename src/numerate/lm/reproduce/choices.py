@@ -199,8 +199,6 @@ class Plan:
         finished = config.state == "finished"
         found = {**asdict(config), **asdict(config.options), **config.training}
         found |= {**config.network_options, "finetune": "none"}
-        if config.truncate is not None:  # as runs of an earlier version say it
-            found["truncate"] = config.truncate
         if config.backbone is not None:
             about = config.backbone
             found |= {"finetune": about.finetune}

@@ -31,7 +31,7 @@ def untrained_runs(plan: Plan, tasks: Sequence[Task]) -> list[str]:
 
 
 def _is_evaluated(run: Path) -> bool:
-    """Whether a reproduction evaluated it, perhaps one of a version that kept no record."""
+    """Whether a reproduction evaluated it."""
     try:
         record = RunFolder(run).metrics()
     except RunError:

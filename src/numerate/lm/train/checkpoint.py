@@ -15,14 +15,11 @@ from torch.optim import Optimizer
 
 from numerate.errors import RunError, one_line
 from numerate.lm.data.tensor_file import load_tensors, save_tensors
-from numerate.lm.model.run_contents import DatasetPlace, Epoch, NetworkRecord
+from numerate.lm.model.run_contents import DatasetPlace, Epoch
 from numerate.lm.model.run_folder import CHECKPOINT
 from numerate.storage.records import misfit, parse_record, typed
 
 _FORMAT = "numerate checkpoint 1"
-# What could not be chosen when earlier versions wrote checkpoints, and how it was then.
-_NETWORK = asdict(NetworkRecord())
-_USUAL = {"network": _NETWORK, "sight": "none"}
 
 
 @dataclass(slots=True)
@@ -69,12 +66,9 @@ def load_checkpoint(
     progress = parse_record(metadata["progress"], Progress, RunError, path)
     if wrong := misfit(progress["history"], [Epoch]):
         raise RunError(f"{path}: history{wrong}")
-    if network := stored.get("network"):
-        stored["network"] = {**_NETWORK, **network}
     if (options := stored.get("options", {})).get("ensemble_size") == 1:
         del options["ensemble_size"]  # as runs of 0.5 say it; more than one there can no longer be
-    asked = {k: v for k, v in identity.items() if k in stored or v != _USUAL.get(k)}
-    if changed := difference(stored, asked):
+    if changed := difference(stored, identity):
         raise RunError(f"{path}: checkpoint of another run: {changed}")
     parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
     try:
@@ -98,9 +92,8 @@ def _plain(tensor: Tensor) -> Tensor:
 
 
 def other_data(known: DatasetPlace, given: DatasetPlace) -> str | None:
-    """How a dataset is another than a run's; what an older run does not say is not asked."""
-    stored = known.content
-    return difference(stored, {name: given.content.get(name) for name in stored})
+    """Say in what a dataset differs from a run's; None if in nothing."""
+    return difference(known.content, given.content)
 
 
 def difference(stored: dict[str, Any], asked: dict[str, Any]) -> str | None:

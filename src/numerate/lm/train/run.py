@@ -324,8 +324,7 @@ def _refuse_other_options(folder: Path, asked: dict[str, Any]) -> None:
     known = RunFolder(folder).trained().dataset  # and all is of the right types
     given = typed(DatasetPlace, asked["dataset"])
     stored = read_json(folder / CONFIG) | StoredModel.read(folder).config.record()
-    if about := stored.get("backbone"):
-        about.pop("networks", None)  # an option, since version 2
+    if stored.get("backbone"):
         stored["network"] = None  # a pretrained model has none from scratch
     names = asked.keys() | asked["training"].keys() | {"backbone"}
     names -= {"training", "cache", "dataset"}

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 import numerate
-from numerate.detector.articles import TEXTS_ALONE, Article, articles_of, labels, numerals_of
+from numerate.detector.articles import TEXTS_ALONE, Article, labels, numerals_of
 from numerate.detector.log_odds import LogOdds
 from numerate.detector.small import SmallClassifier, SmallOptions
 from numerate.detector.trained import (
@@ -25,6 +25,7 @@ from numerate.errors import DatasetError
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.model.device import usable_device
 from numerate.lm.model.run_folder import LOG, RunFolder
+from numerate.lm.train.detector_articles import articles_of
 from numerate.lm.train.detector_fitting import (
     DEV_SEED,
     Fitted,

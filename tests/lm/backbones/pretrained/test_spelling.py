@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.lm.backbones.pretrained import brute_force
 from tests.lm.backbones.pretrained.conftest import make_tokenizer, paragraph
-from tests.pretrained import brute_force
 
 from numerate.lm.backbones.pretrained.language_model import PretrainedLM
 from numerate.lm.backbones.pretrained.ranking import Ranking

@@ -22,7 +22,7 @@ from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.data.prepare import prepare
 from numerate.places import default_cache
-from numerate.text.reading_rules import OLDER, ReadingRules
+from numerate.text.reading_rules import ReadingRules
 
 CANDIDATES = ["5", "7", "60", "120"]
 
@@ -264,7 +264,7 @@ def test_the_same_texts_cut_by_other_rules_have_a_folder_of_their_own(
     tmp_path: Path, lm, dataset, monkeypatch
 ) -> None:
     folders = [Store(tmp_path, lm, dataset).folder]
-    for rules in (ReadingRules(grammar=OLDER), ReadingRules(decimal="comma")):
+    for rules in (ReadingRules(split_names=True), ReadingRules(decimal="comma")):
         monkeypatch.setattr(type(dataset), "reading", rules)
         folders.append(Store(tmp_path, lm, dataset).folder)
     assert len(set(folders)) == 3

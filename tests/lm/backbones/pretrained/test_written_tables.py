@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.lm.backbones.pretrained import brute_force
 from tests.lm.backbones.pretrained.conftest import paragraph, shaken
-from tests.pretrained import brute_force
 
 from numerate.documents.document import Table
 from numerate.errors import BackboneError

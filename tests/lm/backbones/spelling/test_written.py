@@ -1,7 +1,7 @@
 """How text writes numerals: what carries one on, and forms that can be spelled."""
 
 import pytest
-from tests.pretrained import brute_force
+from tests.lm.backbones.pretrained import brute_force
 
 from numerate.lm.backbones.spelling.written import goes_on, may_group, spelled_form, written_forms
 

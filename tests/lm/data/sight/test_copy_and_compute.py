@@ -14,7 +14,6 @@ from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.data.sight.collate import BatchSight, ReadSight, Room, SeenNumbers
 from numerate.lm.data.sight.corpus_sight import CorpusSight
 from numerate.lm.data.sight.derivations import BACK, groups_of, results_of
-from numerate.lm.data.sight.operations import OPERATIONS, PRECISIONS
 from numerate.lm.data.sight.pair_products import AllAtOnce, ranks
 from numerate.lm.data.sight.view import COPY
 from numerate.lm.heads.base import Context, HeadOptions, NumeralHead, TrainingNumerals
@@ -23,6 +22,7 @@ from numerate.lm.heads.copy import CopyHead
 from numerate.lm.heads.grounded import GroundedHead
 from numerate.lm.heads.testing import check_head
 from numerate.lm.inspect.traced import SOURCES, Traced
+from numerate.text.operations import OPERATIONS, PRECISIONS
 
 SIZE = 6
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from numerate.cli import app
-from numerate.errors import NumerateError
+from numerate.errors import NumerateError, RunError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.evaluate.remembered import read_evaluation
 from numerate.lm.evaluate.result_tables import result_tables
@@ -66,6 +66,40 @@ def run(whole: Path) -> Iterator[Path]:
     shutil.copytree(whole, folder)
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"version": 1},
+            "version: got 1, expected 2: made by a version before 0.5; train it again",
+        ),
+        ({"reading": None}, "dataset.reading: got null, expected an object"),
+        ({"grammar": 1}, "dataset.reading: grammar: got 1, expected 2; train it again"),
+    ],
+)
+def test_runs_of_before_0_5_are_refused_in_one_line(
+    run: Path, change: dict[str, Any], said: str
+) -> None:
+    record = json.loads((run / names.CONFIG).read_text())
+    place = record["dataset"]
+    changed = {"version": record, "reading": place, "grammar": place["reading"]}
+    changed[next(iter(change))] |= change
+    (run / names.CONFIG).write_text(json.dumps(record))
+    with pytest.raises(RunError) as error:
+        load(run)
+    assert str(error.value) == f"{run / names.CONFIG}: {said}"
+
+
+def test_runs_of_before_0_5_can_be_replaced(run: Path) -> None:
+    record = json.loads((run / names.CONFIG).read_text())
+    (run / names.CONFIG).write_text(json.dumps(record | {"version": 1}))
+    options: Any = {"options": TrainingOptions(**OPTIONS), "device": "cpu", **MODEL}
+    with pytest.raises(NumerateError, match="already exists"):
+        train(run.with_name("data"), run, **options)
+    train(run.with_name("data"), run, **options, force=True)
+    assert RunFolder(run).config().version == 2
 
 
 def changes_of_records(whole: Path) -> Iterator[Change]:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numerate.lm.data.numeral_table import KEY_BASE, NumeralTable
+from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.data.sight.derivations import (
     Derivations,
     Results,
@@ -19,8 +19,8 @@ from numerate.lm.data.sight.derivations import (
     results_of,
 )
 from numerate.lm.data.sight.features import features_of
-from numerate.lm.data.sight.operations import drop_decimals, is_computable, written
 from numerate.text.columns import HEADER_WORDS, EarlierParagraph, SightColumns
+from numerate.text.operations import KEY_BASE, drop_decimals, is_computable, written
 from numerate.text.ragged import ranges
 from numerate.text.seen_numbers import SeenNumber
 from numerate.text.vocabulary import Vocabulary

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerate.lm.data.sight.operations import (
+from numerate.text.operations import (
     OPERATIONS,
     PRECISIONS,
     is_computable,

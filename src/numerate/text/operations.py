@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from numerate.lm.data.numeral_table import KEY_BASE
+KEY_BASE = 16
+"""Precisions that the key of a numeral has room for."""
 
 PRECISIONS = (0, 1, 2, 3)
 """Decimals to which a result may be rounded."""
@@ -33,7 +34,7 @@ def _percentage(values: Numbers) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Of one number, or of two. No result is negative.
+    """Something to compute from one number or from two. No result is negative.
 
     Operands are chosen by the roles they play, and operations whose operands play the same roles
     share what is learnt about that. Where both play the same one, their order does not matter.
@@ -77,7 +78,7 @@ OPERATIONS = (
 
 
 def is_computable(values: Numbers, precisions: Numbers) -> Numbers:
-    """Which numbers are computed with at all: bool like the values."""
+    """Say which numbers are computed with at all: bool like the values."""
     return (values <= LARGEST) & (precisions <= FINEST)
 
 
@@ -91,7 +92,7 @@ def units(values: np.ndarray, precisions: np.ndarray | int) -> np.ndarray:
 
 
 def key_of(units: np.ndarray, precisions: np.ndarray | int) -> np.ndarray:
-    """What identifies a numeral of so many units: int64, the same as in `NumeralTable.keys`."""
+    """Identify a numeral of so many units: int64, the same as in `NumeralTable.keys`."""
     return units * KEY_BASE + precisions
 
 

@@ -1,0 +1,8 @@
+"""What the tests of the examples share: small runs."""
+
+import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load what tests of models share; a `conftest.py` below the first cannot name plugins."""
+    config.pluginmanager.import_plugin("tests.trained")
