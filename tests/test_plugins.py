@@ -82,4 +82,4 @@ def test_ours_are_found_where_nothing_is_installed() -> None:
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
-    assert {"text", "jsonl", "jats", "latexml", "docx"} <= set(json.loads(result.stdout))
+    assert {"text", "jsonl", "jats", "latexml", "docx", "odt", "rtf"} <= set(json.loads(result.stdout))

@@ -240,7 +240,7 @@ def test_a_text_is_held_against_a_table_beside_it(capsys: pytest.CaptureFixture[
     assert found(capsys, "about.txt", "--table", "ages.csv") == []
 
 
-@pytest.mark.parametrize(("name", "instead"), [("a.odt", ".docx"), ("a.ODS", ".xlsx")])
+@pytest.mark.parametrize(("name", "instead"), [("a.doc", ".docx"), ("a.ODS", ".xlsx")])
 def test_what_is_not_read_may_be_saved_as_something_else(
     capsys: pytest.CaptureFixture[str], name: str, instead: str
 ) -> None:

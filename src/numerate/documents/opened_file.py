@@ -19,7 +19,7 @@ _NO_TEXT = {
     b"{\\rtf": "an RTF document",
 }
 _SAVED_AS = {
-    ".odt": ".docx", ".doc": ".docx", ".rtf": ".docx", ".ods": ".xlsx", ".xls": ".xlsx",
+    ".doc": ".docx", ".pages": ".docx", ".ods": ".xlsx", ".xls": ".xlsx",
     ".xlsb": ".xlsx", ".odp": ".pdf", ".ppt": ".pdf", ".pptx": ".pdf", ".epub": ".html",
 }  # fmt: skip
 
