@@ -129,6 +129,8 @@ class Line(ScriptedLine):
         field.is_shown = True
         if field.is_citation and all(one.is_shown and not one.is_citation for one in rest):
             self.mark(CITE)
+        elif field.is_left_out:
+            self.border()
 
     def _simple_field(self, element: Element) -> None:
         field = Field()

@@ -17,10 +17,11 @@ from numerate.documents.xml import Element, entity_text, local_name
 MAX_SPACES = 1000  # that one element stands for
 
 _LEFT_OUT = {
-    "annotation", "annotation-end", "page-number", "page-count", "page-continuation", "placeholder",
-    "note-ref", "script", "ruby-text", "change", "tracked-changes", "alphabetical-index-mark",
-    "toc-mark", "user-index-mark", "event-listeners", "forms", "shape-id",
+    "annotation", "annotation-end", "placeholder", "script", "ruby-text", "change",
+    "tracked-changes", "alphabetical-index-mark", "toc-mark", "user-index-mark",
+    "event-listeners", "forms", "shape-id",
 }  # fmt: skip
+_COUNTED = {"page-number", "page-count", "page-continuation", "note-ref"}  # no quantities
 _SPACES = {"tab", "line-break", "soft-page-break"}
 _REFERENCES = {"bookmark-ref", "reference-ref", "sequence-ref"}
 _CITED = re.compile(
@@ -68,6 +69,8 @@ class Line(ScriptedLine):
             self._citations.discard(value(one, "name"))
         elif name in _LEFT_OUT or self._citations or _is_hidden(one):
             pass
+        elif name in _COUNTED:
+            self.border()
         elif name == "&":
             self.text(entity_text(one), script)
         elif name == "s":

@@ -255,6 +255,8 @@ class Groups:
         shown.is_shown = True
         if shown.is_citation and is_visible:
             self._story.mark(CITE)
+        elif shown.is_left_out and is_visible:
+            self._story.border()
         elif self._is_visible and (shown.is_link or shown.is_reference):
             self._state.ends = "result"
             self._story.begin_link()
