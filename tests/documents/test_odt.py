@@ -11,6 +11,10 @@ from numerate.documents.document import Document, Table
 from numerate.documents.reader import Unit
 from numerate.errors import DocumentError
 
+POWER = (
+    '<math xmlns="http://www.w3.org/1998/Math/MathML"><msup><mn>10</mn><mrow><mo>−</mo><mn>6</mn>'
+    "</mrow></msup></math>"
+)
 MATH = (
     '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><msup><mn>10</mn><mn>6</mn>'
     '</msup></mrow><annotation encoding="StarMath 5.0">10^{6} 99</annotation></semantics></math>'
@@ -75,6 +79,7 @@ def test_a_revised_document_of_libreoffice(name: str) -> None:
         (["so <text:reference-mark-start text:name='mine'/>4<text:reference-mark-end "
           "text:name='mine'/>, 5"], "so 4, 5"),
         ([f"so <draw:frame><draw:object>{MATH}</draw:object></draw:frame>5"], "so 10^6 5"),
+        ([f"so <draw:frame><draw:object>{POWER}</draw:object></draw:frame>, 5"], "so 10^−6, 5"),
         (["a <text:ruby><text:ruby-base>8</text:ruby-base><text:ruby-text>9</text:ruby-text>"
           "</text:ruby> b"], "a 8 b"),
     ],
