@@ -84,7 +84,7 @@ class Line(ScriptedLine):
             self._field_sign(value(one, "fldCharType"))
         elif name == "instrText":
             if self._fields and not self._fields[-1].is_shown:
-                self._fields[-1].code += one.text or ""
+                self._fields[-1].add_code(one.text or "")
         elif name == "AlternateContent":
             for chosen in choices(one):
                 for part in chosen:
@@ -134,7 +134,7 @@ class Line(ScriptedLine):
 
     def _simple_field(self, element: Element) -> None:
         field = Field()
-        field.code = value(element, "instr")
+        field.add_code(value(element, "instr"))
         self._fields.append(field)
         self._show(field)
         self.write(element)

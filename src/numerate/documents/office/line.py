@@ -5,6 +5,7 @@ import re
 from numerate.documents.flow import Flow
 
 SUPERSCRIPT, SUBSCRIPT = "superscript", "subscript"
+SHORT = 8  # runs
 NUMBER_ALONE = re.compile(r"[\W_]*[0-9][0-9.,–()\[\] -]*")
 """What a reference may show: the number of a section, and no words."""
 
@@ -58,6 +59,11 @@ class ScriptedLine:
     def written(self) -> str:
         """The text as it stands there, with the numbers of the tables that it names."""
         return "".join(self._texts)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it consists of a few runs only, so that to look at all of it costs little."""
+        return len(self._texts) <= SHORT
 
     def _flush(self) -> None:
         text = "".join(self._pending)

@@ -3,6 +3,7 @@
 import codecs
 
 from numerate.documents.office.symbol_font import symbol
+from numerate.documents.rtf.styles import MAX_NAME
 
 _OF_CHARSETS = {  # of fonts
     77: "mac_roman", 128: "cp932", 129: "cp949", 134: "gbk", 136: "cp950", 161: "cp1253",
@@ -36,7 +37,9 @@ class Fonts:
         self._pages: dict[int, str] = {}
 
     def name(self, font: int, text: str) -> None:
-        self._names[font] = self._names.get(font, "") + text
+        known = self._names.get(font, "")
+        if len(known) < MAX_NAME:
+            self._names[font] = known + text
 
     def charset(self, font: int, number: int) -> None:
         self._charsets[font] = number

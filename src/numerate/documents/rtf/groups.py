@@ -20,6 +20,7 @@ from numerate.documents.xml import Element
 from numerate.errors import DocumentError
 from numerate.reports.notices import say
 
+MAX_RUN = 1000  # characters of a formula that are put together
 MAX_DEPTH = 256  # of groups, as of elements of XML
 
 TEXT, SKIP, CODE, FONTS, STYLES, MATH = "text", "skip", "code", "fonts", "styles", "math"
@@ -142,7 +143,7 @@ class Groups:
         state = self._state
         if state.destination == CODE:
             if self._fields:
-                self._fields[-1].code += text
+                self._fields[-1].add_code(text)
         elif state.destination == FONTS:
             if state.font is not None:
                 self._fonts.name(state.font, text)
@@ -394,6 +395,8 @@ def _write_math(element: Element | None, text: str) -> None:
         return
     if element.tag == "r":
         last = element[-1] if len(element) else etree.SubElement(element, "t")
+        if len(last.text or "") > MAX_RUN:
+            last = etree.SubElement(element, "t")
         last.text = (last.text or "") + text
     else:
         element.set("val", text.strip())

@@ -61,7 +61,8 @@ class Story:
 
     def tab(self, script: str | None, *, hangs: bool) -> None:
         """Write a space, unless nothing but the label of an item stands before it."""
-        if hangs and self._link is None and _LABEL.fullmatch(self._line.written):
+        line = self._line
+        if hangs and self._link is None and line.is_short and _LABEL.fullmatch(line.written):
             self._line, self._is_item = ScriptedLine(), True
         else:
             self.text(" ", script)

@@ -2,6 +2,8 @@
 
 from numerate.documents.office.styles import MAX_CHAIN, PLAIN, Style, level_named
 
+MAX_NAME = 200  # characters by which a style or a font is known
+
 
 class Styles:
     def __init__(self) -> None:
@@ -22,8 +24,9 @@ class Styles:
             self._bases[self._number] = number
 
     def name(self, text: str) -> None:
-        if self._number is not None:
-            self._names[self._number] = self._names.get(self._number, "") + text
+        known = "" if self._number is None else self._names.get(self._number, "")
+        if self._number is not None and len(known) < MAX_NAME:
+            self._names[self._number] = known + text
 
     def of(self, number: int) -> Style:
         if number not in self._known:
