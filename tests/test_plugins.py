@@ -82,4 +82,5 @@ def test_ours_are_found_where_nothing_is_installed() -> None:
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
-    assert {"text", "jsonl", "jats", "latexml", "docx"} <= set(json.loads(result.stdout))
+    ours = {"text", "jsonl", "jats", "latexml", "docx", "odt", "rtf"}
+    assert ours <= set(json.loads(result.stdout))

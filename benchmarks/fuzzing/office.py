@@ -1,4 +1,4 @@
-"""Damaged Word documents and workbooks, checked: whole archives, or the XML of a part of one."""
+"""Damaged documents of Office, checked: whole archives, or the XML of a part of one."""
 
 import random
 import zipfile
@@ -10,6 +10,7 @@ from fuzzing.articles import MUTATIONS, Mutation
 from fuzzing.kind import Setting
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
+KINDS = (".docx", ".xlsx", ".odt")
 PART = 0.8  # of the inputs: a part is damaged, and not the archive around it
 
 
@@ -17,8 +18,8 @@ class Office:
     share = 1.0
 
     def __init__(self, setting: Setting) -> None:
-        given = [path for path in setting.sources if path.suffix in (".docx", ".xlsx")]
-        files = given or [path for kind in ("docx", "xlsx") for path in DATA.rglob(f"*.{kind}")]
+        given = [path for path in setting.sources if path.suffix in KINDS]
+        files = given or [path for kind in KINDS for path in DATA.rglob(f"*{kind}")]
         self._files = {path.name: path.read_bytes() for path in sorted(files)}
 
     def damage(self, chance: random.Random, folder: Path) -> str:

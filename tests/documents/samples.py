@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from tests.documents.office import DATA, paragraph, word
+from tests.documents.open_document import fodt, odt, p
 from tests.documents.written_pdf import Page, pdf
 
 CLAIM = "Of 80 people, 20 (35%) walked."
@@ -58,6 +59,9 @@ SAMPLES: dict[str, tuple[str, bytes]] = {  # by file name: the format, and what 
         json.dumps({"cells": [{"cell_type": "markdown", "source": [CLAIM]}]}).encode(),
     ),
     "a.docx": ("docx", word(paragraph(CLAIM))),
+    "a.odt": ("odt", odt(p(CLAIM))),
+    "a.fodt": ("odt", fodt(p(CLAIM))),
+    "a.rtf": ("rtf", rf"{{\rtf1\ansi {CLAIM}\par}}".encode()),
     "a.xlsx": ("xlsx", (DATA / "report/report.xlsx").read_bytes()),
     "a.pdf": ("pdf", pdf([Page().text(60, 700, CLAIM)])),
 }

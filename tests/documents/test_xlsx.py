@@ -1,7 +1,5 @@
 """Workbooks: sheets as tables, cells as they are shown, places by their names."""
 
-import io
-import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from tests.documents.office import DATA, replaced
 
 import numerate
-from numerate.documents import documents, read_file
+from numerate.documents import documents
 from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.xlsx.sheet import column_name
@@ -276,11 +274,6 @@ def test_digits_of_its_cells_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(workbook([["Dog", "n"], ["A", 12], ["B", 34], ["All 2", 46]]))
     assert count_digits_of(str(path)).numbers == 4 + 2 + 2  # and of the other sheet
-
-
-def test_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(BytesIO(DOGS)))
-    assert len(read_file("-")[0].tables) == 3
 
 
 CELL = st.one_of(

@@ -240,7 +240,16 @@ def test_a_text_is_held_against_a_table_beside_it(capsys: pytest.CaptureFixture[
     assert found(capsys, "about.txt", "--table", "ages.csv") == []
 
 
-@pytest.mark.parametrize(("name", "instead"), [("a.odt", ".docx"), ("a.ODS", ".xlsx")])
+def test_rich_text_under_another_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """As word processors write it where they are asked for a .doc."""
+    Path("a.doc").write_bytes(rb"{\rtf1 Of 80 people, 20 (35%) walked.}")
+    status, _, err = numerate(capsys, "check", "a.doc")
+    assert (status, err) == (2, "numerate: a.doc: got an RTF document, expected a name in .rtf\n")
+    Path("a.doc").rename("a.rtf")
+    assert "20 of 80 is 25 %, not 35 %" in numerate(capsys, "check", "a.rtf")[1]
+
+
+@pytest.mark.parametrize(("name", "instead"), [("a.doc", ".docx"), ("a.ODS", ".xlsx")])
 def test_what_is_not_read_may_be_saved_as_something_else(
     capsys: pytest.CaptureFixture[str], name: str, instead: str
 ) -> None:

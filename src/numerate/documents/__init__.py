@@ -192,10 +192,12 @@ def _units_of_input(unit: Unit) -> Iterator[Unit | DocumentError]:
 
 def _formats_like(data: bytes) -> list[str]:
     markup = {*_formats_of("stdin.xml"), *_formats_of("stdin.html")}
-    if ascii_of(data[:BEGINNING]).lstrip(_BEFORE_MARKUP).startswith(b"<"):
-        return [name for name in names(READERS) if name in markup]
-    others = [name for name in _working(tuple(sys.path)) if name not in markup]
-    return [name for name in others if reader_of(name).recognises(data[:BEGINNING])]
+    is_markup = ascii_of(data[:BEGINNING]).lstrip(_BEFORE_MARKUP).startswith(b"<")
+    return [
+        name
+        for name in _working(tuple(sys.path))
+        if (is_markup if name in markup else reader_of(name).recognises(data[:BEGINNING]))
+    ]
 
 
 def _read_all(unit: Unit | DocumentError) -> Iterator[Document]:

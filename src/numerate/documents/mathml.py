@@ -1,9 +1,12 @@
 """MathML as one line of text: scripts marked, fractions with a slash, symbols apart."""
 
+import re
+
 from numerate.documents.flow import Flow
 from numerate.documents.xml import Element, entity_text, local_name
 
 _SPACED = set("=<>≤≥±×∼≈≃≡≠+−→∈")
+_SIGN = re.compile(r"\A([+−±-]) ")  # before one number, and not between two
 _IGNORED = {"annotation", "annotation-xml", "mspace", "none", "mprescripts", "mphantom"}
 
 
@@ -22,7 +25,7 @@ def write_mathml(flow: Flow, element: Element) -> None:
     elif name in _SCRIPTS and len(element) == 1 + len(_SCRIPTS[name]):
         write_mathml(flow, element[0])
         for script, raised in zip(list(element)[1:], _SCRIPTS[name], strict=True):
-            _write_script(flow, mathml_text(script), raised)
+            _write_script(flow, _SIGN.sub(r"\1", mathml_text(script)), raised)
     elif name == "mfrac" and len(element) == 2:
         _write_group(flow, element[0])
         flow.text("/")

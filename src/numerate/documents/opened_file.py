@@ -12,14 +12,15 @@ from numerate.errors import DocumentError, SourceError, one_line
 from numerate.storage.regular_files import open_named
 
 _GZIP = b"\x1f\x8b"
+_RTF = b"{\\rtf"
 _NO_TEXT = {
     b"PK\x03\x04": "a ZIP archive, or a document that is one",
     b"%PDF": "a PDF",
     b"\xd0\xcf\x11\xe0": "an old document of Office, or one with a password",
-    b"{\\rtf": "an RTF document",
+    _RTF: "an RTF document",
 }
 _SAVED_AS = {
-    ".odt": ".docx", ".doc": ".docx", ".rtf": ".docx", ".ods": ".xlsx", ".xls": ".xlsx",
+    ".doc": ".docx", ".pages": ".docx", ".ods": ".xlsx", ".xls": ".xlsx",
     ".xlsb": ".xlsx", ".odp": ".pdf", ".ppt": ".pdf", ".pptx": ".pdf", ".epub": ".html",
 }  # fmt: skip
 
@@ -44,7 +45,8 @@ def opened_file(
             beginning = stream.peek(8)  # a pipe cannot be read twice
             for sign, kind in _NO_TEXT.items():
                 if beginning.startswith(sign) and not binary:
-                    raise DocumentError(str(path), f"got {kind}, expected {_expected(Path(path))}")
+                    expected = "a name in .rtf" if sign == _RTF else _expected(Path(path))
+                    raise DocumentError(str(path), f"got {kind}, expected {expected}")
             if beginning.startswith(_GZIP):
                 with gzip.GzipFile(fileobj=stream) as inside:
                     yield cast(BinaryIO, inside)

@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-soffice --headless --convert-to docx revised.fodt
+for kind in docx odt rtf; do soffice --headless --convert-to "$kind" revised.fodt; done
 soffice --headless --convert-to xlsx dogs.fods

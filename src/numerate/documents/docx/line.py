@@ -8,9 +8,12 @@ import re
 from collections.abc import Iterator
 
 from numerate.documents.docx.omml import omml_text
-from numerate.documents.docx.styles import PLAIN, Styles, is_hidden, script_of
-from numerate.documents.docx.symbol_font import symbol
-from numerate.documents.flow import CITE, REF, Flow, is_address
+from numerate.documents.docx.styles import Styles, is_hidden, script_of
+from numerate.documents.flow import CITE, REF, is_address
+from numerate.documents.office.field import Field
+from numerate.documents.office.line import ScriptedLine
+from numerate.documents.office.styles import PLAIN
+from numerate.documents.office.symbol_font import symbol
 from numerate.documents.office.xml import child, value
 from numerate.documents.xml import Element, entity_text, local_name
 
@@ -19,49 +22,17 @@ _WITHIN = {  # what only holds runs
 }  # fmt: skip
 _OF_FIELDS = {"fldChar", "instrText"}
 _SPACES = {"tab", "ptab", "br", "cr"}
-_CITED = re.compile(r"CITATION\b|ADDIN (?:ZOTERO_ITEM|EN\.CITE|CSL_CITATION|Mendeley Citation)")
-# Their results are numbers of pages and notes, or lists that are made from the rest.
-_LEFT_OUT = re.compile(
-    r"(?:TOC|INDEX|TOA|PAGE|PAGEREF|NUMPAGES|NOTEREF|BIBLIOGRAPHY"
-    r"|ADDIN (?:ZOTERO_BIBL|EN\.REFLIST|CSL_BIBLIOGRAPHY|Mendeley Bibliography))\b"
-)
-_OF_ONE_LINE = re.compile(r"(?:PAGE|PAGEREF|NUMPAGES|NOTEREF)\b")
 _PRIVATE = re.compile("[\uf000-\uf0ff]")  # what fonts of symbols have there
 
 
-class Field:
-    """Code, and from its separator on what is shown for it."""
-
-    def __init__(self) -> None:
-        self.code = ""
-        self.is_shown = False
-
-    @property
-    def is_citation(self) -> bool:
-        return _CITED.match(self.code.strip()) is not None
-
-    @property
-    def is_left_out(self) -> bool:
-        return _LEFT_OUT.match(self.code.strip()) is not None
-
-    @property
-    def is_of_one_line(self) -> bool:
-        """Whether it cannot go on in the next paragraph, even if its end is missing."""
-        is_number = _OF_ONE_LINE.match(self.code.strip()) is not None
-        return not self.is_shown or self.is_citation or is_number
-
-
-class Line:
+class Line(ScriptedLine):
     """One paragraph, or several within a cell, as one text."""
 
     def __init__(self, styles: Styles, fields: list[Field]) -> None:
+        super().__init__()
         self._styles = styles
         self.style = PLAIN  # of the paragraph that is written
         self._fields = fields  # that are open, the innermost last
-        self._flow = Flow()
-        self._texts: list[str] = []
-        self._pending: list[str] = []  # in one run after another, all of one script
-        self._script: str | None = None
         self.notes: list[tuple[str, str]] = []  # kind and id
         self.boxes: list[Element] = []  # of text that stands beside it
 
@@ -73,7 +44,7 @@ class Line:
                 self._run(one)
             elif name in ("oMath", "oMathPara"):
                 if self._is_visible:
-                    self._formula(one)
+                    self.formula(omml_text(one))
             elif name == "hyperlink":
                 self._link(one)
             elif name == "fldSimple":
@@ -87,23 +58,9 @@ class Line:
             elif name in _WITHIN:
                 self.write(one)
 
-    def space(self) -> None:
-        self._flush()
-        self._flow.space()
-        self._texts.append(" ")
-
     def end_paragraph(self, *, fields_go_on: bool) -> None:
         while self._fields and (not fields_go_on or self._fields[-1].is_of_one_line):
             self._fields.pop()
-
-    def finish(self) -> str:
-        self._flush()
-        return self._flow.finish()
-
-    @property
-    def written(self) -> str:
-        """As it stands there, with the numbers of the tables that it names."""
-        return "".join(self._texts)
 
     @property
     def _is_visible(self) -> bool:
@@ -127,7 +84,7 @@ class Line:
             self._field_sign(value(one, "fldCharType"))
         elif name == "instrText":
             if self._fields and not self._fields[-1].is_shown:
-                self._fields[-1].code += one.text or ""
+                self._fields[-1].add_code(one.text or "")
         elif name == "AlternateContent":
             for chosen in choices(one):
                 for part in chosen:
@@ -135,55 +92,25 @@ class Line:
         elif not self._is_visible:
             pass
         elif name == "t":
-            self._text(_characters(one, font), script)
+            self.text(_characters(one, font), script)
         elif name in _SPACES:
-            self._text(" ", script)
+            self.text(" ", script)
         elif name == "noBreakHyphen":
-            self._text("-", script)
+            self.text("-", script)
         elif name == "sym":
-            self._text(symbol(value(one, "char"), value(one, "font")), script)
+            self.text(symbol(value(one, "char"), value(one, "font")), script)
         elif name in ("footnoteReference", "endnoteReference"):
-            self._flush()
-            self._flow.border()
+            self.border()
             self.notes.append((name.removesuffix("Reference"), value(one, "id")))
         elif name in ("drawing", "pict", "object"):
             self.boxes += _outermost(one, "txbxContent")
         elif name == "ruby":
             self.write(one)
 
-    def _text(self, text: str, script: str | None) -> None:
-        script = script if script in ("superscript", "subscript") else None
-        if script != self._script:
-            self._flush()
-            self._script = script
-        self._pending.append(text)
-        self._texts.append(text)
-
-    def _flush(self) -> None:
-        text = "".join(self._pending)
-        self._pending = []
-        if self._script is None or not text.strip():
-            self._flow.text(text)
-        elif self._script == "superscript":
-            self._flow.superscript(text)
-        else:
-            self._flow.subscript(text)
-
-    def _mark(self, mark: str, shown: str = "") -> None:
-        self._flush()
-        self._flow.mark(mark, shown=shown)
-
-    def _formula(self, formula: Element) -> None:
-        self._flush()
-        self._flow.border()
-        self._flow.text(text := omml_text(formula))
-        self._flow.border()
-        self._texts.append(text)
-
     def _link(self, link: Element) -> None:
         shown = "".join(text.text or "" for text in link.iter("{*}t"))
         if is_address(shown.strip()) and self._is_visible:
-            self._mark(REF, shown)
+            self.mark(REF, shown)
         else:
             self.write(link)
 
@@ -201,11 +128,13 @@ class Line:
         rest = [one for one in self._fields if one is not field]
         field.is_shown = True
         if field.is_citation and all(one.is_shown and not one.is_citation for one in rest):
-            self._mark(CITE)
+            self.mark(CITE)
+        elif field.is_left_out:
+            self.border()
 
     def _simple_field(self, element: Element) -> None:
         field = Field()
-        field.code = value(element, "instr")
+        field.add_code(value(element, "instr"))
         self._fields.append(field)
         self._show(field)
         self.write(element)

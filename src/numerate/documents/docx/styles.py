@@ -1,45 +1,10 @@
 """Styles of a Word document: what they say that matters for its text."""
 
-import re
-from typing import NamedTuple
-
+from numerate.documents.office.styles import MAX_CHAIN, PLAIN, Style, level_named
 from numerate.documents.office.xml import child, switch, value
 from numerate.documents.xml import Element, local_name
 
-_HEADING = re.compile(r"heading ([1-9])")
-_ASIDE = re.compile(r"toc \d|toc heading|contents (?:\d|heading)|table of figures|index \d")
-_OF_PICTURE = re.compile("image|figure|illustration|picture|drawing")
 _RAISED = 2  # half points: from here on, text above or below the line is a script
-MAX_CHAIN = 20  # styles that are based on each other
-
-
-class Style(NamedTuple):
-    names: frozenset[str] = frozenset()  # its own, and of those it is based on, in small letters
-    level: int | None = None  # of a heading, from 1
-    hidden: bool = False
-    script: str | None = None  # `superscript` or `subscript`
-
-    @property
-    def is_aside(self) -> bool:
-        """Of a table of contents and the like, whose numbers are those of pages."""
-        return any(map(_ASIDE.fullmatch, self.names))
-
-    @property
-    def is_caption(self) -> bool:
-        """Of a table, as far as the style tells."""
-        of_picture = any(map(_OF_PICTURE.search, self.names))
-        return any("caption" in name for name in self.names) and not of_picture
-
-    @property
-    def is_abstract(self) -> bool:
-        return "abstract" in self.names
-
-    @property
-    def is_bibliography(self) -> bool:
-        return "bibliography" in self.names
-
-
-PLAIN = Style()
 
 
 class Styles:
@@ -84,8 +49,8 @@ class Styles:
 
 def _level(names: list[str], properties: Element | None) -> int | None:
     for name in names:
-        if heading := _HEADING.match(name):
-            return int(heading[1])
+        if level := level_named(name):
+            return level
     return outline_level(properties)
 
 

@@ -222,6 +222,7 @@ class _LatexDocument(TexCells):
                 self.stream.put_back([*label, Token(TEXT, " ", label[-1].end, label[-1].end, 1)])
 
     def _footnote(self) -> None:
+        self.flow.border()
         self.stream.optional()
         flow, labels = self._apart_from_it(self.stream.argument())
         if note := self._paragraph(flow, labels):

@@ -56,6 +56,9 @@ class _Stress:
     left: int  # signs that are printed
 
 
+_BORDER = ""  # what stands for a note: two numbers beside it stay apart
+
+
 class MarkdownText:
     """One block. What it refers to, and the notes in it, are told beside its text."""
 
@@ -110,6 +113,9 @@ class MarkdownText:
             add(PlacedText(" ", whole.places[:1]))
         elif kind == "note":
             self.notes.append(whole.part(2, len(match[0]) - 1))
+            add((_BORDER, whole))
+        elif kind == "notemark":
+            add((_BORDER, whole))
         elif kind in ("cite", "key"):
             ours = [key for key in _KEY.findall(match[0]) if _OURS.match(key)]
             self.referred += ours
@@ -184,7 +190,9 @@ class MarkdownText:
                 self.flow.text(*piece)
             else:
                 kind, (text, places) = piece
-                if kind == "^":
+                if kind == _BORDER:
+                    self.flow.border()
+                elif kind == "^":
                     self.flow.superscript(text, places)
                 elif kind == "_":
                     self.flow.subscript(text, places)
