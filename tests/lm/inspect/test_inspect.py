@@ -193,8 +193,7 @@ def test_a_run_that_lost_its_backbone_is_left_out_until_it_is_back(
     lines, page = inspected()
     (line,) = lines
     assert line.endswith(
-        f"smol: its pretrained model is not at {backbone} any more; move it back, or change the "
-        "path in config.json"
+        f"smol: its pretrained model is not at {backbone} any more; give --backbone hf:PATH"
     )
     assert "What 1 model learnt" in page
     assert f"<li>{line.removeprefix('left out: ')}</li>" in page
