@@ -105,7 +105,7 @@ def test_what_a_model_does_not_flag_needs_no_suppression() -> None:
     found = proofread(read_text(f"{WRONG} <!-- numerate: ignore[NUM800] -->"), models=[detector])
     _, told = suppress(found, looked_for(all_rules(), [detector]))
     assert [line.split(": ", 1)[1] for line in told] == [
-        "numerate: ignore[NUM800] is not needed: it is not found there"
+        "numerate: ignore[NUM800] is not needed: NUM800 is not found there"
     ]
 
 
@@ -285,10 +285,10 @@ def test_of_markup_too_what_is_not_needed_is_told(name: str) -> None:
     left, lines = suppress(proofread(document), looked_for(all_rules(), []))
     assert (len(left), left.hidden) == (1, 0)
     assert lines == [
-        f"{name}:1: numerate: ignore[NUM301] is not needed: it is not found there",
+        f"{name}:1: numerate: ignore[NUM301] is not needed: NUM301 is not found there",
         f"{name}:2: numerate: ignore[NUM3x]: there is no such code",
-        f"{name}:4: numerate: ignore is not needed: nothing is found there"
-        " without all kinds of models",
+        f"{name}:4: numerate: ignore is not needed: nothing is found there;"
+        " not every kind of model was asked",
     ]
 
 

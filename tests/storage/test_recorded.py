@@ -129,7 +129,7 @@ def test_the_address_of_a_pretrained_model_is_not_opened(
     assert asked == []
     assert status != 0
     assert f"{run}: names {ADDRESS}" in err
-    assert f"--backbone hf:{ADDRESS} opens it" in err.replace("\n", " ")
+    assert f"pass --backbone hf:{ADDRESS}" in err.replace("\n", " ")
 
 
 @pytest.mark.parametrize("name", list(commands(Path(), Path(), Path())))
@@ -220,7 +220,7 @@ def test_a_cache_is_neither_asked_nor_written_to(
     run = spoilt("over", "cache", cache=ADDRESS)
     assert numerate.load(run).predict("The ejection fraction is").top(1)
     assert asked == []
-    assert f"--cache {ADDRESS} uses it" in capsys.readouterr().err
+    assert f"pass --cache {ADDRESS}" in capsys.readouterr().err
 
 
 def test_a_report_does_not_lead_to_runs_elsewhere(
@@ -234,7 +234,7 @@ def test_a_report_does_not_lead_to_runs_elsewhere(
     out = ["--out", str(tmp_path), "--limit", "2"]
     status, _, err = command(capsys, "inspect", str(home / "run"), *out)
     assert status == 0
-    assert f"numerate inspect {ADDRESS} opens it" in err.replace("\n", " ")
+    assert f"run numerate inspect {ADDRESS}" in err.replace("\n", " ")
     assert asked == []
 
 

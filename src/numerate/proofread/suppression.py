@@ -106,7 +106,7 @@ def _has_words(shown: str, within: tuple[int, int]) -> bool:
 def suppress(
     proofread: ProofreadDocument, looked_for: frozenset[str]
 ) -> tuple[ProofreadDocument, list[str]]:
-    """Leave out what the writer has looked at; with a line for each suppression that is not needed.
+    """Leave out findings that comments hide; returns also a line for each unneeded suppression.
 
     Only findings of these codes are left out, not what else is said of the numeral. Suppressions of
     codes that were not looked for may be needed, and are not reported.
@@ -125,7 +125,9 @@ def suppress(
         read, where = proofread.read, said.where
         if read.is_beside(where):
             return False
-        around = set[About]() if where.table is None else {read.tables[where.table].id}
+        around: set[About] = set()
+        if where.table is not None:
+            around.add(read.tables[where.table].id)
         if span := read.span(where):
             around |= {borders.line(span[0]), borders.paragraph(span[0])}
             around.add(stretch_at(remarked, span[0]))
@@ -155,11 +157,12 @@ def _unneeded(
         and looked_for >= RULES.keys()
         and not any((one.about, code) in used for code in one.codes)
     ):
-        by = "" if looked_for >= MODEL_RULES.keys() else " without all kinds of models"
+        by = "" if looked_for >= MODEL_RULES.keys() else "; not every kind of model was asked"
         yield f"{where}: numerate: ignore is not needed: nothing is found there{by}"
     for written in one.written:
         like = codes_like(written)
         if not like:
             yield f"{where}: numerate: ignore[{written}]: there is no such code"
         elif like <= looked_for and not any((one.about, code) in used for code in like):
-            yield f"{where}: numerate: ignore[{written}] is not needed: it is not found there"
+            why = f"{written} is not found there"
+            yield f"{where}: numerate: ignore[{written}] is not needed: {why}"

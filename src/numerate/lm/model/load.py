@@ -180,7 +180,7 @@ class _Loading:
         if run is None or self.given is not None:
             return
         if not run.is_its_own(dataset):
-            raise RunError(f"{run.not_its_own(dataset)}; if it is meant, give --dataset")
+            raise RunError(f"{run.not_its_own(dataset)}; if you mean it, pass --dataset")
 
     def _calibrate(self, dataset: Dataset) -> Calibration:
         """On the dev split, or on some of it where the model reads slowly. What has been read

@@ -257,7 +257,7 @@ def _backbone_path(folder: Path, about: BackboneRecord, named: str | None) -> Pa
     if given is not None and given.exists() and digest(given) == about.digest:
         return given
     try:
-        place = recorded(about.path, folder, f"--backbone {PREFIX}{about.path} opens it")
+        place = recorded(about.path, folder, f"pass --backbone {PREFIX}{about.path}")
         path = here(place, seals=("config.json",))
         if os.path.exists(path):  # unlike Path's, never raises
             return path
@@ -267,7 +267,7 @@ def _backbone_path(folder: Path, about: BackboneRecord, named: str | None) -> Pa
     if given is not None:
         return given  # which is refused as another model
     raise RunError(
-        f"{folder}: its pretrained model is not at {path} any more; give --backbone {PREFIX}PATH"
+        f"{folder}: its pretrained model is not at {path} any more; pass --backbone {PREFIX}PATH"
     )
 
 
