@@ -105,7 +105,7 @@ def test_what_a_model_does_not_flag_needs_no_suppression() -> None:
     found = proofread(read_text(f"{WRONG} <!-- numerate: ignore[NUM800] -->"), models=[detector])
     _, told = suppress(found, looked_for(all_rules(), [detector]))
     assert [line.split(": ", 1)[1] for line in told] == [
-        "numerate: ignore[NUM800] is not needed: it is not found there"
+        "numerate: ignore[NUM800] is not needed: NUM800 is not found there"
     ]
 
 
@@ -163,6 +163,13 @@ def test_comments_of_every_format_hide_findings(name: str, text: str) -> None:
         ("a.tex", "{} <!-- numerate: ignore -->"),
         ("a.html", "<html><p>{} <code>numerate: ignore</code></p></html>"),
         ("a.html", "<html><p title='numerate: ignore'>{}</p></html>"),
+        ("a.html", "<html><p title='<!-- numerate: ignore -->'>{}</p></html>"),
+        ("a.html", "<html><p>{} &lt;!-- numerate: ignore --&gt;</p></html>"),
+        ("a.html", "<html><p>{} <code><!-- numerate: ignore --></code></p></html>"),
+        ("a.html", "<html><pre><!-- numerate: ignore --></pre><p>{}</p></html>"),
+        ("a.html", "<html><script><!-- numerate: ignore --></script><p>{}</p></html>"),
+        ("a.html", "<html><p>{}</p><p>One.</p><!-- numerate: ignored --></html>"),
+        ("a.xml", "<article><body><p>{}</p><fig><!-- numerate: ignore --></fig></body></article>"),
     ],
 )
 def test_elsewhere_the_words_do_nothing(name: str, text: str) -> None:
@@ -216,6 +223,73 @@ def test_a_comment_in_the_code_of_a_notebook_is_about_the_output_of_its_cell(
     assert [line.startswith(said) for line, said in zip(lines, told, strict=True)] == [True] * len(
         told
     )
+
+
+_LATEXML = '<document xmlns="http://dlmf.nist.gov/LaTeXML">{}</document>'
+_LATEXML_PAGE = '<html><div class="ltx_document">{}</div></html>'
+
+
+def in_markup(name: str, blocks: str) -> str:
+    """Blocks of a page, `<p>` and `<table>`, in the markup of other formats."""
+    if name.startswith("page"):
+        return f"<html><body>{blocks}</body></html>"
+    if name.startswith("jats"):
+        wrapped = blocks.replace("<table>", "<table-wrap><table>")
+        wrapped = wrapped.replace("</table>", "</table></table-wrap>")
+        return f"<article><body>{wrapped}</body></article>"
+    if name.endswith(".html"):
+        blocks = blocks.replace("<p>", '<div class="ltx_para"><p class="ltx_p">')
+        blocks = blocks.replace("</p>", "</p></div>")
+        blocks = blocks.replace("<table>", '<figure class="ltx_table"><table class="ltx_tabular">')
+        return _LATEXML_PAGE.format(blocks.replace("</table>", "</table></figure>"))
+    blocks = blocks.replace("<table>", "<table><tabular>")
+    blocks = blocks.replace("<p>", "<para><p>").replace("</p>", "</p></para>")
+    return _LATEXML.format(blocks.replace("</table>", "</tabular></table>"))
+
+
+TABLE = "<tr><th>t</th><th>df</th><th>p</th></tr><tr><td>2.05</td><td>28</td><td>0.49</td></tr>"
+
+
+@pytest.mark.parametrize("name", ["page.html", "jats.xml", "latexml.html", "latexml.xml"])
+@pytest.mark.parametrize(
+    ("blocks", "left"),
+    [
+        ("<p>{0} <!-- numerate: ignore --></p><p>{0}</p>", [1]),
+        ("<p><!-- numerate: ignore[NUM301] -->{0}</p><p>{0}</p>", [1]),
+        ("<p>See <em>this <!-- numerate: ignore --></em>: {0}</p><p>{0}</p>", [1]),
+        ("<p>{0}</p><!-- numerate: ignore --><!-- of 2020 --><p>{0}</p><p>{0}</p>", [0, 2]),
+        ("<p>{0}</p><!-- A --> <!-- numerate: ignore[NUM3] --> <p>{0}</p><p>{0}</p>", [0, 2]),
+        ("<p>{0}</p><!-- numerate: ignore[NUM101] --><p>{0}</p>", [0, 1]),
+        ("<p>{0}</p><!-- numerate: ignore -->", [0]),
+        ("<p>{0}</p><!-- numerate: ignore --><table>{1}</table><p>{0}</p>", [0, 1]),
+        ("<p>{0}</p><table><!-- numerate: ignore -->{1}</table><p>{0}</p>", [0, 1]),
+        ("<p>{0}</p><!-- {0} --><table>{1}</table><!-- numerate: ignore --><p>Of it.</p>",
+         [0, None]),
+    ],
+)  # fmt: skip
+def test_a_comment_of_markup_is_about_its_paragraph_or_table_or_the_next(
+    name: str, blocks: str, left: list[int | None]
+) -> None:
+    document = read(in_markup(name, blocks.format(WRONG, TABLE)), name)
+    found, _ = suppress(proofread(document), looked_for(all_rules(), []))
+    assert [finding.where.paragraph for finding in found.in_text_order] == left
+
+
+@pytest.mark.parametrize("name", ["page.html", "jats.xml", "latexml.html", "latexml.xml"])
+def test_of_markup_too_what_is_not_needed_is_told(name: str) -> None:
+    blocks = (
+        f"<p>{RIGHT} <!-- numerate: ignore[NUM301] --></p>\n"
+        f"<!-- numerate: ignore[NUM3x] -->\n<p>{WRONG}</p>\n<!-- numerate: ignore -->"
+    )
+    document = read(in_markup(name, blocks), name)
+    left, lines = suppress(proofread(document), looked_for(all_rules(), []))
+    assert (len(left), left.hidden) == (1, 0)
+    assert lines == [
+        f"{name}:1: numerate: ignore[NUM301] is not needed: NUM301 is not found there",
+        f"{name}:2: numerate: ignore[NUM3x]: there is no such code",
+        f"{name}:4: numerate: ignore is not needed: nothing is found there;"
+        " not every kind of model was asked",
+    ]
 
 
 def test_many_of_them_take_no_long_time() -> None:

@@ -38,6 +38,7 @@ def evaluate_runs(
     device: str | None,
     limit: int | None = None,
     vocabulary: int | None = None,
+    backbone: str | None = None,
     cache: Path | None = None,
     trust_remote_code: bool = False,
     sight: str | None = None,
@@ -71,7 +72,9 @@ def evaluate_runs(
                 confidence=confidence,
                 device=device,
                 limit=limit,
-                settings=Settings(cache, known, trust_remote_code, progress, sight, readers),
+                settings=Settings(
+                    cache, known, trust_remote_code, progress, sight, readers, backbone
+                ),
             )
             evaluations.append(evaluation)
     results = compare(evaluations[0], evaluations[1], confidence or 0.95) if compared else None

@@ -19,6 +19,7 @@ def inspect_with_progress(
     dataset: Path | None,
     device: str | None,
     limit: int | None = None,
+    backbone: str | None = None,
     cache: Path | None = None,
     trust_remote_code: bool = False,
 ) -> None:
@@ -41,7 +42,12 @@ def inspect_with_progress(
             dataset=dataset,
             device=device,
             limit=limit,
-            settings=Settings(cache, trust_remote_code=trust_remote_code, progress=progress),
+            settings=Settings(
+                cache,
+                trust_remote_code=trust_remote_code,
+                progress=progress,
+                backbone=backbone,
+            ),
             say=say,
             watch=lambda title: doing(f"drawing: {title.lower()}"),
         )

@@ -11,6 +11,7 @@ from numerate.lm.evaluate.result_tables import result_tables
 from numerate.lm.evaluate.seeds import together
 from numerate.lm.heads.combination import CombinationHead
 from numerate.lm.heads.registry import head_class
+from numerate.lm.inspect.inspect import check_folder
 from numerate.lm.reproduce.children import Children, exclusive
 from numerate.lm.reproduce.choices import Plan, Task
 from numerate.lm.reproduce.own_folder import OwnFolder, tasks_of_tables
@@ -35,6 +36,7 @@ def reproduce(plan: Plan) -> None:
             own = OwnFolder(plan.out)
             tasks = tasks_of_tables(plan, own.record.rows)
             own.check(FILES)
+            check_folder(plan.out)
             own.claim(untrained_runs(plan, tasks), plan.rows)
             standings = Standings([task.name for task in tasks])
             found = _found(plan, tasks, standings, lock)

@@ -156,6 +156,14 @@ MovedDataset = Annotated[
         show_default="where it was",
     ),
 ]
+MovedBackbone = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the run's pretrained model is now, if it has moved.",
+        metavar="hf:PATH",
+        show_default="where it was",
+    ),
+]
 SplitNames = Annotated[
     bool,
     typer.Option("--split-names", help="Cut fev1, IL-6, 1.2.3, dates and times into parts."),

@@ -12,6 +12,7 @@ from numerate.cli.shared_options import (
     Decimal,
     Device,
     Field,
+    MovedBackbone,
     SplitNames,
     TrustRemoteCode,
 )
@@ -48,6 +49,7 @@ def inspect(
             show_default="all, or 200 where a pretrained model reads them",
         ),
     ] = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -65,6 +67,7 @@ def inspect(
         dataset=dataset,
         device=device,
         limit=limit,
+        backbone=backbone,
         cache=cache,
         trust_remote_code=trust_remote_code,
     )

@@ -24,6 +24,7 @@ from numerate.cli.shared_options import (
     Limit,
     MinProbability,
     Models,
+    MovedBackbone,
     MovedDataset,
     OutputFormat,
     Processes,
@@ -64,6 +65,7 @@ def predict(
     ] = None,
     table: Tables = None,
     dataset: MovedDataset = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -76,7 +78,7 @@ def predict(
     run, texts, _ = run_and_rest(arguments, here, usage)
     if len(texts) > 1:
         raise NumerateError(f"got {len(texts)} texts, expected one, in quotation marks: {usage}")
-    source = ModelSource(run, dataset, cache, trust_remote_code, device)
+    source = ModelSource(run, dataset, cache, trust_remote_code, device, backbone)
     predict_numeral(
         source,
         texts[0],
@@ -95,6 +97,7 @@ def calibrate(
         str, typer.Argument(help="Folder of a run, RUN:MEMBER, or hf:PATH.", metavar="RUN")
     ],
     dataset: MovedDataset = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -106,7 +109,7 @@ def calibrate(
     from numerate.lm.backbones.pretrained.block_reader import Readers
 
     readers = Readers.chosen(engine, address, processes, device)
-    ModelSource(run, dataset, cache, trust_remote_code, device).calibrate(readers)
+    ModelSource(run, dataset, cache, trust_remote_code, device, backbone).calibrate(readers)
 
 
 @command
@@ -123,6 +126,7 @@ def rank(
     ] = "numerals",
     table: Tables = None,
     dataset: MovedDataset = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -132,7 +136,7 @@ def rank(
     from numerate.lm.model.asking import rank_claims
 
     run, claims, _ = run_and_rest(arguments, here, "numerate rank RUN CLAIM…")
-    source = ModelSource(run, dataset, cache, trust_remote_code, device)
+    source = ModelSource(run, dataset, cache, trust_remote_code, device, backbone)
     rank_claims(source, claims, table or [], by=by, format=format)
 
 
@@ -152,6 +156,7 @@ def fill(
         bool, typer.Option("--force", help="Replace the table that was filled before.")
     ] = False,
     dataset: MovedDataset = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -166,7 +171,7 @@ def fill(
     run, tables, _ = run_and_rest(arguments, here, usage)
     if len(tables) > 1:
         raise NumerateError(f"got {len(tables)} tables, expected one: {usage}")
-    source = ModelSource(run, dataset, cache, trust_remote_code, device)
+    source = ModelSource(run, dataset, cache, trust_remote_code, device, backbone)
     fill_table(source, file_here(tables[0]), text, force=force, format=format)
 
 
@@ -209,6 +214,7 @@ def check(
     table: Tables = None,
     force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -238,7 +244,7 @@ def check(
         baseline=baseline,
         joining=joining,
     )
-    opening = Opening(dataset, cache, trust_remote_code, device)
+    opening = Opening(dataset, cache, trust_remote_code, device, backbone)
     raise typer.Exit(check_files(files, wanted, opening))
 
 
@@ -275,6 +281,7 @@ def audit(
         float, typer.Option(help="GPUs of a worker, where there are any; 0.25: four share one.")
     ] = 1.0,
     dataset: MovedDataset = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -297,7 +304,7 @@ def audit(
         min_probability=min_probability,
         joining=joining,
     )
-    opening = Opening(dataset, cache, trust_remote_code, device)
+    opening = Opening(dataset, cache, trust_remote_code, device, backbone)
     what = LookedFor(wanted, project, opening, device)
     workers = engine_of(engine, processes=processes, address=address, gpus=what.gpus(gpus))
     status = audit_corpus(
@@ -379,6 +386,7 @@ def check_benchmark(
         int, typer.Option(help="That recompute, and read for detectors, beside this one.")
     ] = 0,
     limit: Limit = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -387,7 +395,7 @@ def check_benchmark(
     """Put known errors into held-out text and print how many of them checking finds."""
     from numerate.cli.benchmark_command import benchmark_checking
 
-    source = ModelSource("", dataset, cache, trust_remote_code, device)
+    source = ModelSource("", dataset, cache, trust_remote_code, device, backbone)
     benchmark_checking(
         source,
         model or [],
@@ -430,6 +438,7 @@ def serve(
     joining: HowJoined = None,
     force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
+    backbone: MovedBackbone = None,
     cache: Cache = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -439,7 +448,7 @@ def serve(
 
     serve_run(
         [
-            ModelSource(reference, dataset, cache, trust_remote_code, device)
+            ModelSource(reference, dataset, cache, trust_remote_code, device, backbone)
             for reference in models or here().models
         ],
         host=host,

@@ -127,11 +127,11 @@ class Table:
 
 
 class Remark(NamedTuple):
-    """A comment that is no part of the text, such as one in the code of a notebook."""
+    """A comment that is no part of the text, such as one in a web page or in code of a notebook."""
 
     text: str
-    where: str  # `cell 3`
-    about: tuple[int, int]  # a stretch of what was given
+    where: str  # behind the name of its file: `, cell 3`, `:12`
+    about: tuple[int, int] | Paragraph | Table | None  # a stretch of what was given, or a block
 
 
 class Document:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from numerate.documents.cell_grid import SpanningCell, cell_grid
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
+from numerate.documents.markup_comments import Block, Comments
 from numerate.documents.mathml import write_mathml
 from numerate.documents.reader import Reader, Unit
 from numerate.documents.xml import (
@@ -55,13 +57,14 @@ class JatsReader(Reader):
         return root.name == "article" and _is_jats(root.namespace)
 
     def read(self, unit: Unit) -> Iterator[Document]:
-        article = _article(parse_xml(unit.data, unit.name), unit.name)
+        article = _article(parse_xml(unit.data, unit.name, comments=True), unit.name)
+        comments = Comments(article)
         parts = [
             *article.iterfind("{*}front/{*}article-meta/{*}abstract"),
             *article.iterfind("{*}body"),
         ]
-        paragraphs = [
-            Paragraph(
+        paragraphs = {
+            element: Paragraph(
                 partial(_text, element),
                 _table_ids(element),
                 in_abstract=local_name(part) == "abstract",
@@ -69,13 +72,18 @@ class JatsReader(Reader):
             )
             for part in parts
             for element in _paragraph_elements(part)
-        ]
-        tables = [
-            table
-            for number, wrap in enumerate(article.iter("{*}table-wrap"), 1)
-            for table in _tables(wrap, number)
-        ]
-        yield Document(unit.name, paragraphs, tables, id=_article_id(article))
+        }
+        wraps = enumerate(article.iter("{*}table-wrap"), 1)
+        tables = {wrap: _tables(wrap, number) for number, wrap in wraps}
+        blocks: dict[Element, Block] = {wrap: found[0] for wrap, found in tables.items()}
+        blocks |= paragraphs
+        yield Document(
+            unit.name,
+            paragraphs.values(),
+            chain.from_iterable(tables.values()),
+            id=_article_id(article),
+            remarks=comments.remarks(article, blocks, _is_no_text),
+        )
 
 
 def _article(root: Element, name: str) -> Element:
@@ -115,6 +123,10 @@ def _paragraph_elements(parent: Element) -> list[Element]:
         elif name not in _ASIDE and name not in _FORMULAS:
             found.extend(_paragraph_elements(child))
     return found
+
+
+def _is_no_text(element: Element) -> bool:
+    return local_name(element) in _ASIDE
 
 
 def _table_ids(paragraph: Element) -> tuple[str, ...]:

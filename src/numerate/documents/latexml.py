@@ -11,6 +11,7 @@ from itertools import islice
 from numerate.documents.cell_grid import SpanningCell, cell_grid
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.documents.flow import CITE, MATH, REF, Flow, is_address
+from numerate.documents.markup_comments import Block, Comments
 from numerate.documents.mathml import mathml_text
 from numerate.documents.reader import Reader, Unit, ascii_of
 from numerate.documents.xml import (
@@ -71,9 +72,11 @@ class LatexmlReader(Reader):
 
     def read(self, unit: Unit) -> Iterator[Document]:
         root = _parse(unit.data, unit.name)
+        comments = Comments(root)
         tables = [element for element in root.iter("*") if _kind(element) == "table"]
         targets = {key: _id(table) for table in tables for key in _keys(table)}
         paragraphs = []
+        blocks: dict[Element, Block] = {}
         abstracts = [element for element in root.iter("*") if _kind(element) == "abstract"]
         for part in [*abstracts, root]:
             for run in _runs(part):
@@ -82,16 +85,19 @@ class LatexmlReader(Reader):
                 text, referred = writer.flow.finish(), tuple(writer.tables)
                 in_abstract, line = part is not root, line_of(run[0])
                 paragraphs.append(Paragraph(text, referred, in_abstract=in_abstract, line=line))
+                blocks |= dict.fromkeys(run, paragraphs[-1])
         read = [_table(table, number) for number, table in enumerate(tables, 1)]
-        yield Document(unit.name, paragraphs, read, id=_arxiv_id(root))
+        blocks |= zip(tables, read, strict=True)
+        remarks = comments.remarks(root, blocks, _is_no_text)
+        yield Document(unit.name, paragraphs, read, id=_arxiv_id(root), remarks=remarks)
 
 
 def _parse(data: bytes, name: str) -> Element:
     head = data[:1024].replace(b"\0", b"")  # UTF-16 too
     if b"<?xml" in head or not _HTML.search(head):
-        root = parse_xml(data, name)
+        root = parse_xml(data, name, comments=True)
     else:
-        root = parse_html(data, name)
+        root = parse_html(data, name, comments=True)
         # The parser of HTML forgives everything; LaTeXML never leaves a page open.
         if b"</html" not in data.replace(b"\0", b"").lower():
             raise DocumentError(name, "truncated HTML: no </html>")
@@ -142,6 +148,11 @@ def _arxiv_id(root: Element) -> str | None:
         if match := _ARXIV_ID.search(place or ""):
             return match.group(1)
     return None
+
+
+def _is_no_text(element: Element) -> bool:
+    kind = _kind(element)
+    return kind in _ASIDE and kind != "abstract"
 
 
 def _runs(parent: Element) -> Iterator[list[Element]]:

@@ -87,7 +87,7 @@ def _remarks(cells: list[Any], outputs: dict[str, tuple[int, int]]) -> Iterator[
         if about is not None:
             for found in _STRING_OR_COMMENT.finditer(_text(cell.get("source"))):
                 if found[0].startswith("#"):
-                    yield Remark(found[0], f"cell {number}", about)
+                    yield Remark(found[0], f", cell {number}", about)
 
 
 def _output(output: Any) -> str:

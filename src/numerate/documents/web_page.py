@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from numerate.documents.cell_grid import MAX_AREA
-from numerate.documents.document import Document, Paragraph, Table
+from numerate.documents.document import Document, Paragraph, Remark, Table
 from numerate.documents.flow import Flow
 from numerate.documents.latexml import LatexmlReader
+from numerate.documents.markup_comments import Block, Comment, Comments
 from numerate.documents.mathml import mathml_text
 from numerate.documents.pipe_tables import tables_named
 from numerate.documents.reader import Reader, Unit
@@ -52,15 +53,16 @@ class WebPageReader(Reader):
         return is_page and not LatexmlReader().recognises(beginning)
 
     def read(self, unit: Unit) -> Iterator[Document]:
-        root = parse_html(unit.data, unit.name)
+        root = parse_html(unit.data, unit.name, comments=True)
+        comments = Comments(root)
         if sum(1 for _ in root.iter("{*}td", "{*}th")) > MAX_AREA:
             raise DocumentError(unit.name, f"too large: expected at most {MAX_AREA:,} cells")
-        page = _Page()
+        page = _Page(comments)
         page.write(_content(root))
-        page.end_paragraph()
+        page.end()
         for paragraph, written in zip(page.paragraphs, page.written, strict=True):
             paragraph.tables = tables_named(written, page.tables)
-        yield Document(unit.name, page.paragraphs, page.tables)
+        yield Document(unit.name, page.paragraphs, page.tables, remarks=page.remarks)
 
 
 def _content(root: Element) -> Element:
@@ -73,16 +75,20 @@ def _content(root: Element) -> Element:
 
 
 class _Page:
-    def __init__(self) -> None:
+    def __init__(self, comments: Comments) -> None:
         self.paragraphs: list[Paragraph] = []
         self.written: list[str] = []  # as each stands there: with the numbers of tables it names
         self.tables: list[Table] = []
+        self.remarks: list[Remark] = []
+        self._comments = comments
+        self._waiting: list[Comment] = []  # for the block that is being read, or the next one
         self._flow = Flow()
         self._texts: list[str] = []
         self._line: int | None = None
 
     def write(self, element: Element) -> None:
         self._text(element.text, element)
+        self._waiting += self._comments.in_text(element)
         for child in element:
             name = local_name(child)
             if name == "&":
@@ -94,12 +100,14 @@ class _Page:
             elif name == "br":
                 self._flow.space()
             elif name == "sup":
-                self._flow.superscript(_inside(child))
+                self._flow.superscript(self._inside(child))
             elif name == "sub":
-                self._flow.subscript(_inside(child))
+                self._flow.subscript(self._inside(child))
             elif name == "table" and _holds_data(child):
                 self.end_paragraph()
                 self.tables.append(html_table(child, len(self.tables) + 1))
+                self._waiting += self._comments.within(child)
+                self._remark_on(self.tables[-1])
             elif name in _INLINE:
                 self.write(child)
             else:
@@ -107,6 +115,7 @@ class _Page:
                 self.write(child)
                 self.end_paragraph()
             self._text(child.tail, child)
+            self._waiting += self._comments.in_tail(child)
 
     def _text(self, text: str | None, element: Element) -> None:
         if self._line is None and text and not text.isspace():
@@ -118,14 +127,24 @@ class _Page:
         if text := self._flow.finish():
             self.paragraphs.append(Paragraph(text, line=self._line))
             self.written.append("".join(self._texts))
+            self._remark_on(self.paragraphs[-1])
         self._flow, self._texts, self._line = Flow(), [], None
 
+    def end(self) -> None:
+        """End the last paragraph; comments behind it are about nothing."""
+        self.end_paragraph()
+        self._remark_on(None)
 
-def _inside(element: Element) -> str:
-    page = _Page()
-    page.write(element)
-    page.end_paragraph()
-    return " ".join(paragraph.as_given for paragraph in page.paragraphs)
+    def _remark_on(self, block: Block | None) -> None:
+        self.remarks += [comment.about(block) for comment in self._waiting]
+        self._waiting = []
+
+    def _inside(self, element: Element) -> str:
+        script = _Page(self._comments)
+        script.write(element)
+        script.end_paragraph()
+        self._waiting += self._comments.within(element)
+        return " ".join(paragraph.as_given for paragraph in script.paragraphs)
 
 
 def _holds_data(table: Element) -> bool:

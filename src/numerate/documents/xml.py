@@ -53,7 +53,8 @@ def _refuse_entities(data: bytes, name: str) -> None:
         raise DocumentError(name, "declares XML entities, which are never expanded")
 
 
-def parse_xml(data: bytes, name: str) -> Element:
+def parse_xml(data: bytes, name: str, *, comments: bool = False) -> Element:
+    """Parse XML, without its comments unless you ask for them."""
     _refuse_entities(data, name)
     # Leave `collect_ids` alone: turned off, libxml2 loads the external DTD, whatever else is set.
     parser = etree.XMLParser(
@@ -61,18 +62,19 @@ def parse_xml(data: bytes, name: str) -> Element:
         no_network=True,
         load_dtd=False,
         huge_tree=False,
-        remove_comments=True,
+        remove_comments=not comments,
         remove_pis=True,
     )
     return _parse(data, name, parser, "XML")
 
 
-def parse_html(data: bytes, name: str) -> Element:
+def parse_html(data: bytes, name: str, *, comments: bool = False) -> Element:
+    """Parse HTML, without its comments unless you ask for them."""
     _refuse_entities(data, name)
     parser = etree.HTMLParser(
         no_network=True,
         huge_tree=False,
-        remove_comments=True,
+        remove_comments=not comments,
         remove_pis=True,
         encoding=_encoding_of_html(data, name),
     )

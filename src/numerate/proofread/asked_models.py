@@ -131,8 +131,9 @@ class Opening:
         cache: Path | None = None,
         trust_remote_code: bool = False,
         device: str | None = None,
+        backbone: str | None = None,
     ) -> None:
-        self._options = dataset, cache, trust_remote_code, device
+        self._options = dataset, cache, trust_remote_code, device, backbone
 
     def __call__(self, reference: str, *, with_tables: bool) -> list[Model]:
         from numerate.lm.model.source import ModelSource

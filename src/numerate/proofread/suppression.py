@@ -1,7 +1,8 @@
 """Comments that hide findings: `numerate: ignore`, `numerate: ignore[NUM101]`.
 
 At the end of a line a comment is about that line; on a line of its own about the paragraph it
-stands in, or about the next one if it stands alone. Outside comments the words do nothing.
+stands in, or about the next one if it stands alone. In HTML and XML it is about the paragraph or
+table it stands in, or about the next one. Outside comments the words do nothing.
 """
 
 import re
@@ -9,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from numerate.documents.document import Document
+from numerate.documents.document import Document, Paragraph, Remark, Table
+from numerate.documents.markdown.code import stretch_at
 from numerate.documents.source_map import name_in
 from numerate.proofread.comments import comments
 from numerate.proofread.model_rules import MODEL_RULES
@@ -23,11 +25,15 @@ _WORD = re.compile(r"[^\s%#*{}()<>!.;:,/\\-]")  # or anything but marks
 _BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
 
 
+About = tuple[int, int] | str | None
+"""A line, a paragraph or another stretch of the text; the id of a table; or nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Suppression:
     start: int  # where it is said, offsets into the text
     end: int
-    about: tuple[int, int]  # a line or a paragraph
+    about: About
     written: tuple[str, ...]  # codes or their beginnings; none: all
     remark: str = ""  # where it is said, if outside the text
 
@@ -59,7 +65,7 @@ class _Borders:
 def suppressions(document: Document) -> Iterator[Suppression]:
     for remark in document.remarks:
         for said in _SAID.finditer(remark.text):
-            yield Suppression(*said.span(), remark.about, _codes(said), remark.where)
+            yield Suppression(*said.span(), _about(remark), _codes(said), remark.where)
     text, stretches = document.source.text, comments(document)
     directives = [said for start, end in stretches for said in _SAID.finditer(text, start, end)]
     if not directives:
@@ -72,6 +78,12 @@ def suppressions(document: Document) -> Iterator[Suppression]:
             alone = not _has_words(shown, paragraph)
             about = borders.paragraph(said.start(), later=1) if alone else paragraph
         yield Suppression(*said.span(), about, _codes(said))
+
+
+def _about(remark: Remark) -> About:
+    if isinstance(remark.about, Paragraph):
+        return remark.about.start, remark.about.end
+    return remark.about.id if isinstance(remark.about, Table) else remark.about
 
 
 def _codes(said: re.Match[str]) -> tuple[str, ...]:
@@ -94,7 +106,7 @@ def _has_words(shown: str, within: tuple[int, int]) -> bool:
 def suppress(
     proofread: ProofreadDocument, looked_for: frozenset[str]
 ) -> tuple[ProofreadDocument, list[str]]:
-    """Leave out what the writer has looked at; with a line for each suppression that is not needed.
+    """Leave out findings that comments hide; returns also a line for each unneeded suppression.
 
     Only findings of these codes are left out, not what else is said of the numeral. Suppressions of
     codes that were not looked for may be needed, and are not reported.
@@ -103,18 +115,23 @@ def suppress(
     if not found:
         return proofread, []
     borders = _Borders(proofread.document.source.text)
-    about: dict[tuple[int, int], set[str]] = {}
+    about: dict[About, set[str]] = {}
     for one in found:
         about.setdefault(one.about, set()).update(one.codes)
-    remarked = {one.about for one in found if one.remark}
-    used: set[tuple[tuple[int, int], str]] = set()
+    remarked = sorted({one.about for one in found if one.remark and isinstance(one.about, tuple)})
+    used: set[tuple[About, str]] = set()
 
     def is_unwanted(said: Said) -> bool:
-        span = proofread.read.span(said.where)
-        if span is None:
+        read, where = proofread.read, said.where
+        if read.is_beside(where):
             return False
-        around = {borders.line(span[0]), borders.paragraph(span[0])}
-        around |= {scope for scope in remarked if scope[0] <= span[0] < scope[1]}
+        around: set[About] = set()
+        if where.table is not None:
+            around.add(read.tables[where.table].id)
+        if span := read.span(where):
+            around |= {borders.line(span[0]), borders.paragraph(span[0])}
+            around.add(stretch_at(remarked, span[0]))
+        around.discard(None)
         hits = {(scope, said.code) for scope in around if said.code in about.get(scope, ())}
         if isinstance(said, Finding) or said.flagged:
             used.update(hits)
@@ -127,11 +144,11 @@ def suppress(
 def _unneeded(
     proofread: ProofreadDocument,
     one: Suppression,
-    used: Collection[tuple[tuple[int, int], str]],
+    used: Collection[tuple[About, str]],
     looked_for: frozenset[str],
 ) -> Iterator[str]:
     if one.remark:
-        where = f"{proofread.document.name}, {one.remark}"
+        where = proofread.document.name + one.remark
     else:
         place = proofread.document.source.place(one.start, one.end)
         where = f"{name_in(proofread.document.name, place)}:{place.line}:{place.column}"
@@ -140,11 +157,12 @@ def _unneeded(
         and looked_for >= RULES.keys()
         and not any((one.about, code) in used for code in one.codes)
     ):
-        by = "" if looked_for >= MODEL_RULES.keys() else " without all kinds of models"
+        by = "" if looked_for >= MODEL_RULES.keys() else "; not every kind of model was asked"
         yield f"{where}: numerate: ignore is not needed: nothing is found there{by}"
     for written in one.written:
         like = codes_like(written)
         if not like:
             yield f"{where}: numerate: ignore[{written}]: there is no such code"
         elif like <= looked_for and not any((one.about, code) in used for code in like):
-            yield f"{where}: numerate: ignore[{written}] is not needed: it is not found there"
+            why = f"{written} is not found there"
+            yield f"{where}: numerate: ignore[{written}] is not needed: {why}"

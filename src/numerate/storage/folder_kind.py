@@ -48,6 +48,11 @@ class FolderKind:
         found = [name for name, is_own in self._entries(folder, "", drafts) if not is_own]
         return min(found, default=None)
 
+    def is_unwritten(self, folder: Path) -> bool:
+        """Whether a folder holds at most files of ours under the names that they are written by."""
+        entries = self._entries(folder, "", drafts=False)
+        return all(is_own and written_as(Path(name).name) for name, is_own in entries)
+
     def check_replaceable(self, folder: Path, target: str | Path) -> None:
         """Refuse a folder, known to the user as `target`, unless it is empty or the command's."""
         if not folder.is_dir():

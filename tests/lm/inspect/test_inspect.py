@@ -16,12 +16,13 @@ from tests.reports.pages import policy_of
 from typer.testing import CliRunner, Result
 
 from numerate.cli import app
-from numerate.errors import NumerateError
+from numerate.errors import FailureError, NumerateError
 from numerate.lm.data.prepare import prepare
 from numerate.lm.evaluate.evaluate import evaluate
 from numerate.lm.heads.registry import head_class, paper_heads
 from numerate.lm.inspect import inspect
 from numerate.lm.inspect.contexts import picked_contexts
+from numerate.lm.inspect.exhibit import Exhibit
 from numerate.lm.inspect.inspect import inspect_runs
 from numerate.lm.inspect.inspected_run import Run
 from numerate.lm.inspect.training_curves import training_curves
@@ -198,8 +199,7 @@ def test_a_run_that_lost_its_backbone_is_left_out_until_it_is_back(
     lines, page = inspected()
     (line,) = lines
     assert line.endswith(
-        f"smol: its pretrained model is not at {backbone} any more; move it back, or change the "
-        "path in config.json"
+        f"smol: its pretrained model is not at {backbone} any more; pass --backbone hf:PATH"
     )
     assert "What 1 model learnt" in page
     assert f"<li>{line.removeprefix('left out: ')}</li>" in page
@@ -207,6 +207,70 @@ def test_a_run_that_lost_its_backbone_is_left_out_until_it_is_back(
     lines, page = inspected()
     assert not lines
     assert "What 2 models learnt" in page
+
+
+@pytest.mark.usefixtures("quickly_drawn")
+@pytest.mark.parametrize("has_report", [False, True])
+def test_a_file_with_the_name_of_a_figure_is_not_overwritten(
+    folders: dict[str, Path], tmp_path: Path, has_report: bool
+) -> None:
+    if has_report:
+        inspect_runs([folders["mog"]], tmp_path, contexts=[CONTEXT], limit=LIMIT)
+    (tmp_path / "figures").mkdir(exist_ok=True)
+    theirs = tmp_path / "figures" / "next-numeral-2.csv"
+    theirs.write_text("irreplaceable")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    choices: dict[str, Any] = {"contexts": [CONTEXT, "aged"], "among_others": not has_report}
+    message = r"holds figures/next-numeral-2\.csv, which numerate did not write; move it away"
+    with pytest.raises(NumerateError, match=message):
+        inspect_runs(["nowhere"], tmp_path, **choices)  # before a run is opened
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    theirs.rename(theirs.with_name("mine.csv"))
+    inspect_runs([folders["mog"]], tmp_path, limit=LIMIT, **choices)
+    assert theirs.with_name("mine.csv").read_text() == "irreplaceable"
+    assert theirs.read_text() != "irreplaceable"
+
+
+@pytest.mark.usefixtures("quickly_drawn")
+def test_a_file_that_takes_the_name_of_a_figure_meanwhile_is_a_figure_that_failed(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    theirs = tmp_path / "figures" / "next-numeral-2.csv"
+    save = Exhibit.save
+
+    def save_beside(exhibit: Exhibit, folder: Path) -> str:
+        svg = save(exhibit, folder)
+        theirs.write_text("irreplaceable")
+        return svg
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Exhibit, "save", save_beside)
+        with pytest.raises(FailureError, match=r"without 1 figure: .*next-numeral-2"):
+            inspect_runs([folders["mog"]], tmp_path, contexts=[CONTEXT, "aged"], limit=LIMIT)
+    assert theirs.read_text() == "irreplaceable"
+    assert json.loads((tmp_path / "report.json").read_text())["figures"] == ["next-numeral-1"]
+    assert "holds figures/next-numeral-2.csv" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("quickly_drawn")
+def test_figures_of_a_report_that_was_killed_are_known_as_its_own(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(*_: object, **__: object) -> str:
+        raise Killed
+
+    choices: dict[str, Any] = {"contexts": [CONTEXT, "aged"], "limit": LIMIT}
+    with monkeypatch.context() as patched:
+        patched.setattr(inspect, "_report", kill)
+        with pytest.raises(Killed):
+            inspect_runs([folders["mog"]], tmp_path, **choices)
+    assert names(tmp_path) == {"next-numeral-1", "next-numeral-2"}
+    inspect_runs([folders["mog"]], tmp_path, **choices | {"contexts": [CONTEXT]})
+    assert names(tmp_path) == {"next-numeral-1"}
+    assert "What 1 model learnt" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -228,7 +292,7 @@ def test_bad_options_are_refused_and_leave_nothing(
 def test_folders_of_other_things_are_left_alone(folders: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").touch()
-    with pytest.raises(NumerateError, match="photos: not empty and without a report"):
+    with pytest.raises(NumerateError, match="photos: not empty, and has no report"):
         inspect_runs([folders["mog"]], tmp_path / "photos")
     (tmp_path / "file").touch()
     with pytest.raises(NumerateError, match="is a file"):

@@ -90,7 +90,7 @@ def test_a_dataset_that_moved_can_be_given(
     record = json.loads(config.read_text())
     record["dataset"] |= {"path": str(tmp_path / "gone"), "relative": "../gone"}
     config.write_text(json.dumps(record))
-    with pytest.raises(DatasetError, match="was moved, give --dataset"):
+    with pytest.raises(DatasetError, match="has moved, pass --dataset"):
         open_runs([tmp_path / "run"])
     (run,) = open_runs([tmp_path / "run"], dataset=cardiac)
     assert run.shared.dataset.folder == Dataset.open(cardiac).folder

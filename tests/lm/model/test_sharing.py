@@ -110,7 +110,7 @@ def test_a_dataset_of_the_same_name_is_another(
     (tmp_path / "out" / "calibration.json").unlink()
     numerate.prepare("cardiac", tmp_path / "cardiac", documents=30)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DatasetError, match=r"^cardiac: not the dataset that .* give --dataset$"):
+    with pytest.raises(DatasetError, match=r"^cardiac: not the dataset that .* pass --dataset$"):
         _ = numerate.load("out").checker.calibration
     monkeypatch.chdir(home)
     assert len(numerate.load(tmp_path / "out").checker.calibration.strangeness)

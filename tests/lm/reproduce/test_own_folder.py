@@ -159,6 +159,22 @@ def test_a_figure_that_fails_costs_no_other(
         assert f"{line}\n" in told
 
 
+def test_a_file_with_the_name_of_a_figure_is_refused_before_anything_is_trained(
+    plan: Plan, trained_here: list[str]
+) -> None:
+    theirs = plan.out / "figures" / "calibration.png"
+    (plan.out / "figures").mkdir(exist_ok=True)
+    theirs.write_bytes(b"irreplaceable")
+    record = json.loads((plan.out / "report.json").read_text())
+    record["figures"].remove("calibration")
+    (plan.out / "report.json").write_text(json.dumps(record))
+    before = files(plan.out)
+    with pytest.raises(NumerateError, match=r"holds figures/calibration\.png, which numerate did"):
+        reproduce(replace(plan, models=("d-rnn",)))
+    assert trained_here == []
+    assert files(plan.out) == before
+
+
 def test_rows_that_failed_are_named_beside_what_failed_in_the_report(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

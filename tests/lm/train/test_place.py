@@ -220,6 +220,54 @@ def test_a_killed_end_does_not_pass_for_finished(
     open_stored(tmp_path / "run")
 
 
+@pytest.mark.parametrize("written", [0, 1, 2])
+@pytest.mark.parametrize("how", [None, "resume", "force"])
+def test_a_kill_among_the_first_files_leaves_a_folder_that_training_takes(
+    cardiac: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, how: str | None
+) -> None:
+    """As if killed there: of so many files that are whole, and one that is not, nothing is lost."""
+
+    class Killed(BaseException):
+        pass
+
+    replace, left = os.replace, written
+
+    def kill(*paths: Any) -> None:
+        nonlocal left
+        if not left:
+            raise Killed
+        left -= 1
+        replace(*paths)
+
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patched:
+        patched.setattr("numerate.storage.atomic.os.replace", kill)
+        patched.setattr(Path, "unlink", lambda *_, **__: None)
+        with pytest.raises(Killed):
+            quick(cardiac, folder)
+    assert len(contents(folder)) == written + 1
+    if how is None and written:
+        with pytest.raises(NumerateError, match="already exists; add --resume to go on"):
+            quick(cardiac, folder)
+    else:
+        assert quick(cardiac, folder, **({how: True} if how else {})).state == "finished"
+        assert open_stored(folder)
+        unwritten = [name for name in contents(folder) if name.startswith(".")]
+        assert len(unwritten) == (how == "resume" and written > 0)
+
+
+def test_a_file_that_is_named_almost_as_one_of_ours_is_left_alone(
+    cardiac: Path, tmp_path: Path
+) -> None:
+    theirs = tmp_path / ".config.json.0123abcd-0123abcd"
+    theirs.write_text("irreplaceable")
+    with pytest.raises(NumerateError, match="already exists"):
+        quick(cardiac, tmp_path)
+    with pytest.raises(NumerateError, match=r"config\.json is missing"):
+        quick(cardiac, tmp_path, resume=True)
+    assert theirs.exists()
+
+
 def test_a_run_finds_its_dataset_from_anywhere(
     cardiac: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

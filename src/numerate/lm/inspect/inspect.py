@@ -45,6 +45,7 @@ from numerate.reports.page import Figure, Section, figure, page
 from numerate.reports.tables import ResultTable
 from numerate.storage import here, recorded
 from numerate.storage.atomic import write_file
+from numerate.storage.folder_kind import strange
 from numerate.storage.records import Shape, read_record, write_record
 
 REPORT, MEMORY, FIGURES = FILES = "report.html", "report.json", "figures"
@@ -88,18 +89,19 @@ def inspect_runs(
     `out` is a new or empty folder, or one that has a report already; with `among_others`, any
     folder, whose other files stay as they are. `results` stand for those of the runs in `out`; the
     report keeps them until others are given. `limit` and `settings` are those of `open_runs`; a
-    limit goes for later calls too. A run of the report's that cannot be opened any more is left
-    out, and tried again next time. `say` hears, a line each, what was left out and why; `watch`
-    hears what is being made. A figure that fails is named in the report, which has all others; its
-    error is raised when the report is written.
+    limit goes for later calls too. Files of others that have the names of figures
+    are refused. A run of the report's that cannot be opened any more is left out, and tried again
+    next time. `say` hears, a line each, what was left out and why; `watch` hears what is being
+    made. A figure that fails is named in the report, which has all others; its error is raised when
+    the report is written.
     """
     if is_remote(out):
         raise NumerateError(f"{out}: expected a folder of this machine, as storage.extended gives")
     out = local_path(out)
     occupied = out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists()
     if occupied and not among_others:
-        raise NumerateError(f"{out}: not empty and without a report; choose another --out")
-    memory = _remembered(out)
+        raise NumerateError(f"{out}: not empty, and has no report; choose another --out")
+    memory = check_folder(out)
     paths = [here(folder) for folder in folders]
     known = {path.resolve() for path in paths}
     left_out: list[str] = []
@@ -111,7 +113,7 @@ def inspect_runs(
     remembered = []
     for folder in memory.get("runs", []):
         try:
-            place = recorded(folder, out, f"numerate inspect {folder} opens it")
+            place = recorded(folder, out, f"run numerate inspect {folder}")
             remembered.append(here(place) if is_remote(place) else out / place)
         except NumerateError as error:
             leave_out(str(error))
@@ -134,7 +136,17 @@ def inspect_runs(
     figures: dict[str, list[Figure]] = {}  # by section
     tables: dict[str, list[ResultTable]] = {}
     made = []
+    noted = list(memory.get("figures", []))
     failures: list[Exception] = []
+
+    def save(exhibit: Exhibit) -> str:
+        """Save a figure, noted before, so that it is known as the report's even after a kill."""
+        if exhibit.name not in noted:
+            _refuse_others(out, [exhibit.name])
+            noted.append(exhibit.name)
+            empty = {**_FORMAT, "runs": [], "contexts": []}
+            write_record(out / MEMORY, empty | memory | {"figures": noted})
+        return exhibit.save(out / FIGURES)
 
     def fail(title: str, error: Exception) -> None:
         failures.append(error)
@@ -144,7 +156,7 @@ def inspect_runs(
     for title, exhibits in _exhibits(runs, typed):
         if watch:
             watch(title)
-        for exhibit, svg in _drawn(exhibits, out / FIGURES, leave_out, partial(fail, title)):
+        for exhibit, svg in _drawn(exhibits, save, leave_out, partial(fail, title)):
             made.append(exhibit.name)
             caption = f"{exhibit.caption} Data: {FIGURES}/{exhibit.name}.csv."
             drawn = figure(exhibit.title, exhibit.name, svg, caption, INK)
@@ -159,7 +171,7 @@ def inspect_runs(
     record = {**_FORMAT, "runs": inside, "contexts": texts, "limit": limit, "figures": made}
     record |= {"results": [_results_record(one) for one in told]} if told else {}
     write_record(out / MEMORY, record)
-    for name in set(memory.get("figures", [])).difference(made):  # of runs and contexts before
+    for name in set(noted).difference(made):  # that failed, or of runs and contexts before
         for kind in KINDS:
             path = out / FIGURES / f"{name}.{kind}"
             if not path.is_symlink():
@@ -175,7 +187,7 @@ def inspect_runs(
 
 def _drawn(
     exhibits: Iterable[Exhibit],
-    folder: Path,
+    save: Callable[[Exhibit], str],
     leave_out: Say,
     fail: Callable[[Exception], None],
 ) -> Iterator[tuple[Exhibit, str]]:
@@ -184,7 +196,7 @@ def _drawn(
     while True:
         try:
             exhibit = next(left)
-            svg = exhibit.save(folder)
+            svg = save(exhibit)
         except StopIteration:
             return
         except NothingToShowError as nothing:
@@ -202,8 +214,25 @@ def _noted(run: Path, out: Path) -> str:
     return str(run.resolve()) if place_of(out) else os.path.relpath(run.resolve(), out.resolve())
 
 
+def check_folder(out: Path) -> dict[str, Any]:
+    """Refuse a folder with files that figures would overwrite; returns its report's memory."""
+    memory = _remembered(out)
+    found = {path.stem for path in (out / FIGURES).glob("*")}
+    names = sorted(name for name in found if re.fullmatch(_FIGURE, name))
+    _refuse_others(out, [name for name in names if name not in memory.get("figures", [])])
+    return memory
+
+
+def _refuse_others(out: Path, names: Iterable[str]) -> None:
+    """Refuse files of somebody else that are called like these figures."""
+    for name in names:
+        for kind in KINDS:
+            if os.path.lexists(out / FIGURES / f"{name}.{kind}"):
+                raise strange(out, f"{FIGURES}/{name}.{kind}")
+
+
 def _remembered(out: Path) -> dict[str, Any]:
-    """Of what the folder's report is, if there is one."""
+    """Read of what the folder's report is, if there is one."""
     if out.exists() and not out.is_dir():
         raise NumerateError(f"{out}: is a file, expected a folder for the report")
     if not (out / MEMORY).exists():

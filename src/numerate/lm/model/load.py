@@ -55,13 +55,15 @@ def load(
     device: str | None = None,
     cache: str | Path | None = None,
     trust_remote_code: bool = False,
+    backbone: str | None = None,
     sight: str | None = None,
     say: Say = notices.say,
 ) -> NumeralLM:
     """Open a trained run, a pretrained language model (`hf:PATH`), or an installed model by name.
 
     What a run must know of its dataset is found out once and kept in it; `dataset` is where the
-    dataset is now, if it has moved. A pretrained model has none of its own: without `dataset`
+    dataset is now, if it has moved, and `backbone` (`hf:PATH`) where its pretrained model is, which
+    must have the same content. A pretrained model has none of its own: without `dataset`
     it predicts and ranks, but cannot check. What a pretrained model says of a dataset is kept in
     `cache`; code that comes with one is run only if it is trusted. `device` is where it computes,
     by default the best there is; `sight` how far a pretrained model as it comes sees, "tables" for
@@ -81,7 +83,8 @@ def load(
         raise NumerateError(
             f"dataset: got {dataset} for {path}, which comes calibrated; expected none"
         )
-    settings = Settings(cache_here(cache) if cache else None, None, trust_remote_code, sight=sight)
+    folder = cache_here(cache) if cache else None
+    settings = Settings(folder, None, trust_remote_code, sight=sight, backbone=backbone)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()
 
@@ -93,6 +96,7 @@ def calibrate_anew(
     device: str | None = None,
     cache: str | Path | None = None,
     trust_remote_code: bool = False,
+    backbone: str | None = None,
     readers: Readers | None = None,
     say: Say = notices.say,
 ) -> Calibration:
@@ -101,7 +105,7 @@ def calibrate_anew(
     if is_shipped(path):
         raise NumerateError(f"run: got {path}, which comes calibrated; expected one of your own")
     folder = cache_here(cache) if cache else None
-    settings = Settings(folder, None, trust_remote_code, readers=readers)
+    settings = Settings(folder, None, trust_remote_code, readers=readers, backbone=backbone)
     loading = _Loading(open_model(path, device=device, settings=settings), dataset, say)
     loading.model()
     return loading.calibration(anew=True)
@@ -167,7 +171,7 @@ class _Loading:
         if run is None or self.given is not None:
             return
         if not run.is_its_own(dataset):
-            raise RunError(f"{run.not_its_own(dataset)}; if it is meant, give --dataset")
+            raise RunError(f"{run.not_its_own(dataset)}; if you mean it, pass --dataset")
 
     def _calibrate(self, dataset: Dataset) -> Calibration:
         """On the dev split, or on some of it where the model reads slowly. What has been read

@@ -21,6 +21,7 @@ from numerate.lm.backbones.pretrained.backbone import (
     parse_reference,
 )
 from numerate.lm.backbones.pretrained.block_reader import Readers
+from numerate.lm.backbones.pretrained.files import digest
 from numerate.lm.backbones.pretrained.language_model import PretrainedLM
 from numerate.lm.backbones.pretrained.store import Progress, remembered_cache
 from numerate.lm.data.dataset import Dataset
@@ -51,7 +52,11 @@ class Settings:
     progress: Progress | None = None
     sight: str | None = None  # how far one as it comes sees; runs were trained to see as they do
     readers: Readers | None = None  # who reads a dataset; None: this process
-    backbone: str | None = None  # an address that you named, which a run may then name, too
+    backbone: str | None = None  # hf:PATH, where the pretrained model of a run is now
+
+    def __post_init__(self) -> None:
+        if self.backbone is not None and not self.backbone.startswith(PREFIX):
+            raise NumerateError(f"backbone: got {self.backbone!r}, expected {PREFIX}PATH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +198,7 @@ def _over_pretrained(
     beside: Sequence[Opened],
 ) -> NumeralLM:
     folder, tuned = stored.folder, about.finetune != "none"
-    instead = "copy it to this machine, and write its path there in config.json"
-    is_named = about.path == settings.backbone
-    place = about.path if is_named else recorded(about.path, folder, instead)
-    path = here(place, seals=("config.json",))
-    if not os.path.exists(path):  # unlike Path's, never raises
-        raise RunError(
-            f"{folder}: its pretrained model is not at {path} any more; move it back, or change "
-            "the path in config.json"
-        )
+    path = _backbone_path(folder, about, settings.backbone)
     same = (path.absolute(), about.digest, about.start)
     frozen = [opened.lm for opened in beside if opened.lm and not _is_tuned(opened)]
     found = [lm for lm in frozen if (lm.backbone.path, lm.backbone.digest, lm.start) == same]
@@ -244,9 +241,34 @@ def _over_pretrained(
         weights = read_regular(folder / WEIGHTS)
         lm.digest = hashlib.sha256(about.digest.encode() + weights).hexdigest()
         place = place_of(folder) or str(folder.absolute())
-        again = Settings(trust_remote_code=settings.trust_remote_code, backbone=about.path)
+        again = Settings(
+            trust_remote_code=settings.trust_remote_code, backbone=f"{PREFIX}{path.absolute()}"
+        )
         lm.open_again = partial(_open_tuned, place, again)
     return model
+
+
+def _backbone_path(folder: Path, about: BackboneRecord, named: str | None) -> Path:
+    """Find a run's pretrained model: where you say, if it is that model, else where the run says.
+
+    Of several runs that are opened together, only some may stand on the model you name.
+    """
+    given = None if named is None else parse_reference(named)
+    if given is not None and given.exists() and digest(given) == about.digest:
+        return given
+    try:
+        place = recorded(about.path, folder, f"pass --backbone {PREFIX}{about.path}")
+        path = here(place, seals=("config.json",))
+        if os.path.exists(path):  # unlike Path's, never raises
+            return path
+    except RunError:
+        if given is None:
+            raise
+    if given is not None:
+        return given  # which is refused as another model
+    raise RunError(
+        f"{folder}: its pretrained model is not at {path} any more; pass --backbone {PREFIX}PATH"
+    )
 
 
 def _open_tuned(place: str, settings: Settings, device: torch.device) -> PretrainedLM:

@@ -197,17 +197,17 @@ class RunFolder:
         found, errors = [], []
         for place in places:
             try:
-                found.append(Dataset.open(recorded(place, self.path, f"--dataset {place}")))
+                found.append(Dataset.open(recorded(place, self.path, f"pass --dataset {place}")))
             except (DatasetError, RunError, OSError, ValueError) as error:
                 errors.append(one_line(error))
         same = [one for one in found if _is_meant(one, known)]
         if not found:
-            hint = f"if {self.path}'s dataset was moved, give --dataset"
+            hint = f"if {self.path}'s dataset has moved, pass --dataset"
             raise DatasetError(f"{errors[-1]}; {hint}") from None
         if same:
             return same[0]
         if known.relative is None and Path(known.path).name == known.path:
-            raise DatasetError(f"{self.not_its_own(found[0])}; give --dataset")
+            raise DatasetError(f"{self.not_its_own(found[0])}; pass --dataset")
         say(self.not_its_own(found[0]))
         return found[0]
 

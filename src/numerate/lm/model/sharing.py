@@ -147,8 +147,8 @@ def _backbone(record: TrainedConfig) -> str:
     )
     return (
         f"The head stands on `{printable(Path(record.backbone.path).name)}`, which is not in this "
-        f"folder: `config.json` says where it is, and its digest must be "
-        f"`{record.backbone.digest}`. {tuned}."
+        "folder: say where it is by `--backbone hf:PATH` (`backbone=` in Python). Its digest must "
+        f"be `{record.backbone.digest}`. {tuned}."
     )
 
 

@@ -23,6 +23,7 @@ class ModelSource:
     cache: Path | None = None  # of pretrained models; None: a folder of the user's
     trust_remote_code: bool = False
     device: str | None = None  # None: the best there is
+    backbone: str | None = None  # hf:PATH, where the run's pretrained model is, if it has moved
 
     def load(self, *, with_tables: bool = False) -> "NumeralLM":
         """A pretrained model as it comes sees tables where any are given."""
@@ -36,6 +37,7 @@ class ModelSource:
             cache=self.cache,
             trust_remote_code=self.trust_remote_code,
             device=self.device,
+            backbone=self.backbone,
             sight="tables" if with_tables and is_bare else None,
         )
 
@@ -50,6 +52,7 @@ class ModelSource:
             cache=self.cache,
             trust_remote_code=self.trust_remote_code,
             device=self.device,
+            backbone=self.backbone,
             readers=readers,
         )
         intervals = found.intervals

@@ -42,7 +42,11 @@ _DRAWN_IN_PLACE = {Tensor.normal_, Tensor.uniform_, Tensor.div_}
 
 
 def save(model: "NumeralLM", folder: Path, about: dict[str, Any], *, weights: bool) -> None:
-    """Each file appears whole or not at all; `about` is what the configuration shall also say."""
+    """Write a model's files, each whole or not at all; `about` is what its configuration also says.
+
+    Without weights the configuration comes first: of a training that is killed, the folder says
+    what it is. With weights it comes last, since it says that the rest is there.
+    """
     record = {
         "format": FORMAT,
         "version": VERSION,
@@ -51,11 +55,13 @@ def save(model: "NumeralLM", folder: Path, about: dict[str, Any], *, weights: bo
         "head": model.head.config(),
         **about,
     }
+    if not weights:
+        write_record(folder / CONFIG, record)
     RunFolder(folder).write_vocabulary(model.vocabulary)
     if weights:
         of = {"vocabulary": _fingerprint(model.vocabulary)}
         save_tensors(folder / WEIGHTS, _WEIGHTS_FORMAT, model.weights(), of)
-    write_record(folder / CONFIG, record)  # last, since it says that the rest is there
+        write_record(folder / CONFIG, record)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numerate.config import PRETRAINED
 from numerate.errors import NumerateError, RunError, check_choice
 from numerate.lm.evaluate.observed import PARTS
 from numerate.lm.reproduce.suites import PAPER, Row, chosen_rows, rows_of
@@ -99,14 +98,11 @@ class Plan:
         )
 
     def settings_of_models(self, **more: Any) -> "Settings":
-        """How the runs are opened; they may name the pretrained model that the plan names."""
+        """Say how to open the runs, whose pretrained model is the plan's."""
         from numerate.lm.model.opening import Settings
 
-        named = (
-            None if self.backbone is None else self.backbone.removeprefix(PRETRAINED).rstrip("/")
-        )
         trusted = self.trust_remote_code
-        return Settings(self.cache, trust_remote_code=trusted, backbone=named, **more)
+        return Settings(self.cache, trust_remote_code=trusted, backbone=self.backbone, **more)
 
     @cached_property
     def opened(self) -> "Dataset":

@@ -17,12 +17,12 @@ def check_place(folder: Path, *, resume: bool, force: bool) -> None:
         place = writing_folder(folder)
         if place.exists() and not place.is_dir():
             raise RunError(f"{folder}: is a file, expected a folder")
-        if is_occupied(place):
+        if _is_taken(place):
             try:
                 RunFolder(place).config()
             except RunError as error:
                 raise RunError(f"{error}; --resume goes on with runs only") from None
-    elif is_occupied(folder):
+    elif _is_taken(folder):
         if not force:
             raise NumerateError(f"{folder}: already exists; add --resume to go on, or --force")
         RUN.check_replaceable(folder, folder)
@@ -35,9 +35,17 @@ def open_place(lock: Lock, *, resume: bool, force: bool) -> None:
     check_place(folder, resume=resume, force=force)
     if not resume:
         lock.discard(RUN)  # an attempt that was given up
-        if is_occupied(folder):
+        if _is_taken(folder):
             lock.begin(RUN)
-    writing_folder(folder).mkdir(parents=True, exist_ok=True)
+    place = writing_folder(folder)
+    if is_occupied(place) and not _is_taken(place):
+        RUN.remove(place)
+    place.mkdir(parents=True, exist_ok=True)
+
+
+def _is_taken(folder: Path) -> bool:
+    """Whether there is more than files of ours that a kill cut off while they were written."""
+    return is_occupied(folder) and not (folder.is_dir() and RUN.is_unwritten(folder))
 
 
 def close_place(lock: Lock) -> None:

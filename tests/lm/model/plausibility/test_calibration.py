@@ -111,7 +111,7 @@ def test_a_dataset_that_moved(run: Path, dataset: Path) -> None:
     config = json.loads((run / "config.json").read_text())
     config["dataset"] |= {"path": "gone", "relative": "../gone"}
     (run / "config.json").write_text(json.dumps(config))
-    with pytest.raises(DatasetError, match=r"gone: not a dataset.*moved, give --dataset"):
+    with pytest.raises(DatasetError, match=r"gone: not a dataset.*moved, pass --dataset"):
         numerate.load(run)
     assert numerate.load(run, dataset).checker.assess("The fraction is 55 %.")
 

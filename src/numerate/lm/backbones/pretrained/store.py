@@ -81,7 +81,7 @@ def remembered_cache(told: str | None, run: Path) -> Path | None:
 
 def _answers(place: str, run: Path) -> bool:
     try:
-        return exists(recorded(place, run, f"--cache {place} uses it"))
+        return exists(recorded(place, run, f"pass --cache {place}"))
     except NumerateError as error:
         say(f"{error}; what the model says is kept on this machine")
         return False
