@@ -128,20 +128,19 @@ def test_alone_it_opens_a_run_again_on_sighup_and_keeps_the_old_one_of_a_broken_
     assert "the models were opened again, and answer from now on" in errors
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_server_of_a_terminal_ends_when_it_is_closed(workers: str) -> None:
-    """As a terminal does it: its processes lose it, and get SIGHUP."""
+@contextmanager
+def at_a_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A Python that has a terminal of its own, and the end that closes it."""
     here, terminal = pty.openpty()
     code = (
         "import os, sys, fcntl, termios\n"
         "os.setsid()\n"
         "fcntl.ioctl(int(sys.argv[1]), termios.TIOCSCTTY, 0)\n"
         "os.close(int(sys.argv[1]))\n"
-        "os.execv(sys.executable, [sys.executable, '-m', 'numerate', 'serve', *sys.argv[2:]])"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
     )
-    arguments = [str(terminal), "--port", "0", "--workers", workers]
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", code, str(terminal), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -150,15 +149,49 @@ def test_a_server_of_a_terminal_ends_when_it_is_closed(workers: str) -> None:
     )
     os.close(terminal)
     try:
-        assert process.stdout is not None
-        assert "http://" in process.stdout.readline()
-        os.close(here)
-        _, errors = process.communicate(timeout=120)
+        yield process, here
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_of_a_terminal_ends_when_it_is_closed(workers: str) -> None:
+    serving = ("-m", "numerate", "serve", "--port", "0", "--workers", workers)
+    with at_a_terminal(*serving) as (process, terminal):
+        assert process.stdout is not None
+        assert "http://" in process.stdout.readline()
+        os.close(terminal)
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(("handler", "ends"), [("SIG_DFL", "True"), ("SIG_IGN", "False")])
+def test_nohup_makes_a_terminal_none(handler: str, ends: str) -> None:
+    code = (
+        "import signal\n"
+        f"signal.signal(signal.SIGHUP, signal.{handler})\n"
+        "from numerate.serve.terminal import has_terminal\n"
+        "print(has_terminal())"
+    )
+    with at_a_terminal("-c", code) as (process, terminal):
+        assert process.communicate(timeout=60)[0] == f"{ends}\n"
+        os.close(terminal)
+
+
+def test_told_to_end_as_soon_as_it_says_that_it_serves_it_ends() -> None:
+    code = (
+        "import signal\n"
+        "from numerate.serve.alone import serve_alone\n"
+        "from numerate.serve.guard import Access\n"
+        "from numerate.serve.listening import bind\n"
+        "from numerate.serve.served_models import Plan\n"
+        "with bind('127.0.0.1', 0) as listener:\n"
+        "    serve_alone(Plan([], Access()), listener, lambda: signal.raise_signal(signal.SIGTERM))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, check=False)
+    assert done.returncode == 0
 
 
 def test_a_token_opens_other_addresses(run: Path) -> None:

@@ -23,6 +23,7 @@ from numerate.lm.data.tensor_file import rewrite_tensors
 
 PATH, ASKED = "v1/rank", {"claims": ["LV ejection fraction is 61 %.", "It is 612 %."]}
 COUNTED = ("numerate_requests_total", "POST", f"/{PATH}", "200")
+PATIENCE = 300.0  # seconds for workers to be replaced, on a machine that does other things
 Server = tuple[subprocess.Popen[str], str, Path]
 
 
@@ -42,6 +43,7 @@ def server(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     served = tmp_path_factory.mktemp("served") / "run"
     shutil.copytree(run, served)
     with started(str(served), "--port", "0", "--workers", "2") as (process, address):
+        wait_until(lambda: len(opened(address)) == 2, PATIENCE)
         yield process, address, served
 
 
@@ -84,7 +86,7 @@ def clients(address: str) -> Iterator[Counter[object]]:
                     got[post(address + PATH, json=ASKED, timeout=60).status_code] += 1
                 except httpx.HTTPError as error:
                     got[type(error).__name__] += 1
-                over.wait(0.05)
+                over.wait(0.2)
 
     threads = [threading.Thread(target=client, args=(keeps,)) for keeps in (True, False)]
     for thread in threads:
@@ -127,8 +129,8 @@ def reload(process: subprocess.Popen[str], address: str) -> None:
     """Wait until all workers are others."""
     before = opened(address)
     process.send_signal(signal.SIGHUP)
-    wait_until(lambda: len(opened(address) - before) == len(opened(address)) == 2)
-    wait_until(lambda: len(workers_of(process)) == 2)
+    wait_until(lambda: len(opened(address) - before) == len(opened(address)) == 2, PATIENCE)
+    wait_until(lambda: len(workers_of(process)) == 2, PATIENCE)
 
 
 def spoil(folder: Path) -> None:
@@ -185,7 +187,7 @@ def test_a_worker_that_dies_is_replaced_as_soon_as_its_run_can_be_opened(
         next(line for line in process.stderr if "broken" in line)
         assert {ask(address).status_code for _ in range(5)} == {200}  # the other answers
     replace_with(served, run)
-    wait_until(lambda: len(opened(address)) == 2)
+    wait_until(lambda: len(opened(address)) == 2, PATIENCE)
     assert workers[1] in workers_of(process)
     wait_until(lambda: counted(address, *COUNTED) == before + 10)
 

@@ -22,7 +22,11 @@ def serve_alone(plan: Plan, listener: socket.socket, ready: Callable[[], None]) 
     keep_memory_steady()
     metrics = ServerMetrics()
     config = http_config(open_served(plan).application(plan, metrics))
+    server = uvicorn.Server(config)
     had_terminal = has_terminal()
+
+    def end() -> None:
+        server.should_exit = True
 
     def reload() -> None:
         try:
@@ -34,7 +38,7 @@ def serve_alone(plan: Plan, listener: socket.socket, ready: Callable[[], None]) 
 
     def hang_up() -> None:
         if had_terminal and not has_terminal():
-            signal.raise_signal(signal.SIGTERM)
+            end()
         else:
             reloading.submit(reload)
 
@@ -42,6 +46,6 @@ def serve_alone(plan: Plan, listener: socket.socket, ready: Callable[[], None]) 
     with ThreadPoolExecutor(1) as reloading:
         signal.signal(signal.SIGHUP, lambda *_: hang_up())
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)  # uvicorn raises the one that ended it again
+            signal.signal(number, lambda *_: end())  # until uvicorn runs, which raises it once more
         ready()
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])

@@ -61,8 +61,10 @@ class PunctualProtocol(H11Protocol):
         super().on_response_complete()  # a request that waits already has a deadline of its own
 
     def shutdown(self) -> None:
-        """Answer the request under way, or one that comes at once: none fails while uvicorn replaces
-        workers."""
+        """Answer the request under way, or one that comes at once, and close.
+
+        So none fails while uvicorn replaces workers.
+        """
         self._is_last = True
         if self.cycle is None or self.cycle.response_complete:
             self._begin_wait(LAST_MOMENT, super().shutdown)
