@@ -233,8 +233,7 @@ def test_told_to_end_while_it_loads_it_leaves_nothing(tmp_path: Path) -> None:
         wait_until(lambda: any(tmp_path.iterdir()))  # where workers count, before they are started
         process.terminate()
         out, errors = process.communicate(timeout=120)
-    assert (process.returncode, out) == (0, b"")
-    assert b"Traceback" not in errors
+    assert (process.returncode, out, errors) == (0, b"", b"")
     assert not list(tmp_path.iterdir())
 
 

@@ -28,7 +28,6 @@ def serve_in_workers(
     plan: Plan, listener: socket.socket, ready: Callable[[], None], report: Report
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; call `ready` once the first worker answers."""
-    log_to_stderr(UVICORN)
     with TemporaryDirectory(prefix="numerate-") as folder:
         worker = Worker(plan, Path(folder), time.time(), listener, loudness(), report)
         Supervisor(http_config(worker, plan.workers), worker, [listener], ready).run()
@@ -54,6 +53,7 @@ class Supervisor(Multiprocess):
         first = self._start()
         if first.wait_until_ready(math.inf, self.should_exit):
             self._worker.is_first = False
+            log_to_stderr(UVICORN)
             self._ready()
             while len(self.processes) < self.processes_num:
                 self._start()
