@@ -19,9 +19,9 @@ from numerate.lm.data.prepare import prepare
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import train
 from numerate.serve.api import create_app
+from numerate.serve.http_config import http_config
 from numerate.serve.limits import Limits
 from numerate.serve.listening import bind, listen
-from numerate.serve.process import http_config
 
 LIMITS = Limits(seconds=2.0, head_seconds=0.2)  # impatient: what never comes is waited for
 PATIENCE = 100.0  # seconds for the last byte of an answer, on a machine that does other things
@@ -82,7 +82,7 @@ class Requests:
         listener = bind("127.0.0.1", 0)
         listen(listener)
         self._address: tuple[str, int] = listener.getsockname()[:2]
-        server = uvicorn.Server(http_config(create_app(model, name="run", limits=LIMITS), LIMITS))
+        server = uvicorn.Server(http_config(create_app(model, name="run", limits=LIMITS)))
         threading.Thread(target=server.run, args=([listener],), daemon=True).start()
 
     def damage(self, chance: random.Random, folder: Path) -> str:

@@ -18,9 +18,8 @@ from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import train
 from numerate.serve.api import create_app
-from numerate.serve.limits import Limits
+from numerate.serve.http_config import http_config
 from numerate.serve.listening import bind, listen
-from numerate.serve.process import http_config
 
 Serving = Callable[..., AbstractContextManager[httpx.Client]]
 
@@ -48,7 +47,7 @@ def model(run: Path) -> NumeralLM:
 def serve(model: Any, **options: Any) -> Iterator[httpx.Client]:
     """A real server in a thread, and a client of it."""
     app = create_app(model, **{"name": "run", **options})
-    server = uvicorn.Server(http_config(app, options.get("limits", Limits())))
+    server = uvicorn.Server(http_config(app))
     with bind("127.0.0.1", 0) as listener:
         listen(listener)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -1,6 +1,7 @@
 """`numerate serve` as a user runs it: starting, stopping, and bad input."""
 
 import os
+import pty
 import re
 import shutil
 import signal
@@ -20,6 +21,7 @@ from tests.serve.test_guard import wait_until
 
 from numerate.cli.serve_command import serve
 from numerate.errors import NumerateError
+from numerate.lm.data.tensor_file import rewrite_tensors
 from numerate.lm.model.source import ModelSource
 from numerate.serve.hosts import is_loopback
 
@@ -88,30 +90,108 @@ def test_ctrl_c_ends_it_and_the_log_has_no_text(run: Path) -> None:
     assert lines == ["POST /v1/check 200 ", "POST /v1/check 422 ", "GET (other) 404 "]
 
 
-def test_alone_it_loads_a_run_anew_and_keeps_the_old_one_of_a_run_that_disappears(
+def test_alone_it_opens_a_run_again_on_sighup_and_keeps_the_old_one_of_a_broken_run(
     run: Path, tmp_path: Path
 ) -> None:
     served = tmp_path / "served"
     shutil.copytree(run, served)
+    asked = {"claims": ["It is 5.", "It is 7."]}
     with started(str(served), "--port", "0") as (process, address):
 
-        def health() -> tuple[int, str]:
+        def since() -> str:
             answer = httpx.get(address + "health", timeout=60)
-            return answer.status_code, answer.json()["status"]
+            assert answer.status_code == 200
+            return str(answer.json()["since"])
 
+        def ranked() -> str:
+            answer = httpx.post(address + "v1/rank", json=asked, timeout=60)
+            assert answer.status_code == 200
+            return answer.text
+
+        old, before = since(), ranked()
         served.rename(tmp_path / "gone")
-        wait_until(lambda: health() == (503, "stale"))
-        asked = {"claims": ["It is 5.", "It is 7."]}
-        assert httpx.post(address + "v1/rank", json=asked, timeout=60).status_code == 200
+        process.send_signal(signal.SIGHUP)
+        assert process.stderr is not None
+        assert f"the old ones go on: {served}: not a run: config.json is missing" in next(
+            line for line in process.stderr if "models" in line
+        )
+        assert (since(), ranked()) == (old, before)
         (tmp_path / "gone").rename(served)
-        wait_until(lambda: health() == (200, "ok"))
+        weights = served / "model.safetensors"
+        rewrite_tensors(weights, weights, lambda tensor: tensor * 0.7)
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: since() != old)
+        assert ranked() != before
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
-    lines = [line for line in errors.splitlines() if "models" in line]
-    assert "those from before answer" in lines[0]
-    assert f"{served}: not a run: config.json is missing" in lines[0]
-    assert lines[1].endswith("the models were loaded anew, and answer from now on")
+    assert "the models were opened again, and answer from now on" in errors
+
+
+@contextmanager
+def at_a_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A Python that has a terminal of its own, and the end that closes it."""
+    here, terminal = pty.openpty()
+    code = (
+        "import os, sys, fcntl, termios\n"
+        "os.setsid()\n"
+        "fcntl.ioctl(int(sys.argv[1]), termios.TIOCSCTTY, 0)\n"
+        "os.close(int(sys.argv[1]))\n"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(terminal), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        pass_fds=[terminal],
+    )
+    os.close(terminal)
+    try:
+        yield process, here
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_of_a_terminal_ends_when_it_is_closed(workers: str) -> None:
+    serving = ("-m", "numerate", "serve", "--port", "0", "--workers", workers)
+    with at_a_terminal(*serving) as (process, terminal):
+        assert process.stdout is not None
+        assert "http://" in process.stdout.readline()
+        os.close(terminal)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(("handler", "ends"), [("SIG_DFL", "True"), ("SIG_IGN", "False")])
+def test_nohup_makes_a_terminal_none(handler: str, ends: str) -> None:
+    code = (
+        "import signal\n"
+        f"signal.signal(signal.SIGHUP, signal.{handler})\n"
+        "from numerate.serve.terminal import has_terminal\n"
+        "print(has_terminal())"
+    )
+    with at_a_terminal("-c", code) as (process, terminal):
+        assert process.communicate(timeout=60)[0] == f"{ends}\n"
+        os.close(terminal)
+
+
+def test_told_to_end_as_soon_as_it_says_that_it_serves_it_ends() -> None:
+    code = (
+        "import signal\n"
+        "from numerate.serve.alone import serve_alone\n"
+        "from numerate.serve.guard import Access\n"
+        "from numerate.serve.listening import bind\n"
+        "from numerate.serve.served_models import Plan\n"
+        "with bind('127.0.0.1', 0) as listener:\n"
+        "    serve_alone(Plan([], Access()), listener, lambda: signal.raise_signal(signal.SIGTERM))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, check=False)
+    assert done.returncode == 0
 
 
 def test_a_token_opens_other_addresses(run: Path) -> None:

@@ -2,17 +2,25 @@
 
 import socket
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
+from starlette.types import ASGIApp
+from tests.serve.test_guard import wait_until
 
 from numerate.documents.document import Document, Table
 from numerate.lm.model.assessments import Assessments, Glance
+from numerate.serve import connections
+from numerate.serve.api import create_app
+from numerate.serve.http_config import http_config
 from numerate.serve.limits import Limits
+from numerate.serve.listening import address_of, bind, listen
 from numerate.text.tokenizer import tokenize
 
 IMPATIENT = Limits(seconds=0.1, head_seconds=0.2)
@@ -144,3 +152,63 @@ def test_a_request_that_is_computed_keeps_its_connection(serving: Any) -> None:
         assert all(is_closed(connection) for connection in newcomers)
         model.go_on.set()
         assert [answer.result() for answer in answers] == [200, 200]
+
+
+@contextmanager
+def server_of(app: ASGIApp) -> Iterator[tuple[uvicorn.Server, httpx.Client]]:
+    """A server that a test can end, and a client of it."""
+    server = uvicorn.Server(http_config(app))
+    with bind("127.0.0.1", 0) as listener, ThreadPoolExecutor(1) as pool:
+        listen(listener)
+        running = pool.submit(server.run, sockets=[listener])
+        with httpx.Client(base_url=address_of(listener), timeout=30) as client:
+            yield server, client
+            server.should_exit = True
+            running.result(20)
+
+
+def test_a_request_that_is_on_its_way_when_the_server_ends_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that no request fails while one worker takes the place of another."""
+    monkeypatch.setattr(connections, "LAST_MOMENT", 5.0)
+    with server_of(create_app(None)) as (server, client), ExitStack() as opened:
+        kept, new = (opened.enter_context(connect(client)) for _ in range(2))
+        kept.sendall(ASKED)
+        assert kept.recv(10_000).startswith(b"HTTP/1.1 200")
+        wait_until(lambda: len(server.server_state.connections) == 2)
+        server.should_exit = True
+        wait_until(lambda: not server.servers[0].is_serving())
+        for connection in (kept, new):
+            connection.sendall(ASKED)
+            answer = connection.recv(10_000)
+            assert answer.startswith(b"HTTP/1.1 200")
+            assert b"connection: close" in answer
+            assert is_closed(connection)
+
+
+def test_who_asks_nothing_is_not_waited_for_when_the_server_ends() -> None:
+    limits = Limits(head_seconds=NEVER)
+    with server_of(create_app(None, limits=limits)) as (server, client), connect(client) as silent:
+        wait_until(lambda: len(server.server_state.connections) == 1)
+        server.should_exit = True
+        assert is_closed(silent)
+
+
+def test_requests_under_way_end_with_the_old_models_and_new_connections_have_the_new() -> None:
+    old, new = Fake(), Fake()
+    asked = {"text": "7"}
+    with (
+        server_of(create_app(old, name="old")) as (server, client),  # type: ignore[arg-type]
+        ThreadPoolExecutor(1) as pool,
+    ):
+        under_way = pool.submit(client.post, "/v1/check", json=asked)
+        assert old.begun.acquire(timeout=20)
+        server.config.loaded_app = create_app(new, name="new")  # type: ignore[arg-type]
+        new.go_on.set()
+        with httpx.Client(base_url=client.base_url, timeout=30) as other:
+            assert other.post("/v1/check", json=asked).status_code == 200
+            assert other.get("/v1/model").json()["name"] == "new"
+        assert not under_way.done()
+        old.go_on.set()
+        assert under_way.result().status_code == 200

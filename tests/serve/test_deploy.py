@@ -11,7 +11,7 @@ import pytest
 from tests.lm.model.plausibility.test_command import numerate
 
 from numerate.serve.health_routes import LIVE
-from numerate.serve.supervisor import PATIENCE
+from numerate.serve.http_config import ENDING_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
@@ -45,7 +45,7 @@ def test_the_image_is_made_of_files_that_exist_and_asks_for_life() -> None:
 
 
 def test_the_service_waits_for_workers_to_end() -> None:
-    assert float(re.search(r"TimeoutStopSec=(\d+)", UNIT)[1]) > PATIENCE  # type: ignore[index]
+    assert float(re.search(r"TimeoutStopSec=(\d+)", UNIT)[1]) > ENDING_SECONDS  # type: ignore[index]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

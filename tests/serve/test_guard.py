@@ -43,9 +43,9 @@ def check(client: httpx.Client, text: str = "7") -> httpx.Response:
     return client.post("/v1/check", json={"text": text})
 
 
-def wait_until(happened: Callable[[], object]) -> None:
+def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
     """What never happens is a failure, and not a test that never ends."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -1,6 +1,9 @@
 """`/health` and `/metrics`: what those who look after the server are told, and never more."""
 
 import re
+import subprocess
+import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,6 @@ from tests.serve.test_guard import Fake, check
 import numerate
 from numerate.proofread.selection import all_rules
 from numerate.serve.guard import Access
-from numerate.serve.health_routes import Standing
 from numerate.serve.limits import Limits
 from numerate.serve.metrics import ServerMetrics
 
@@ -63,8 +65,7 @@ def test_requests_checks_and_findings_are_counted(serving: Any) -> None:
     assert found["numerate_requests_in_flight",] == 1  # the one that asks
     assert found["numerate_resident_memory_bytes", "0"] > 1 << 20
     assert 0 < found["numerate_uptime_seconds",] < 600
-    assert found["numerate_model_stale",] == 0
-    assert found["numerate_model_reloads_total", "switched", "0"] == 0
+    assert found["numerate_model_loaded_timestamp_seconds", "0"] > 0
 
 
 def test_no_text_of_a_request_is_in_them(serving: Any) -> None:
@@ -103,28 +104,27 @@ def test_what_is_refused_is_counted_by_reason(serving: Any) -> None:
     assert found["numerate_refused_total", "too long"] == 1
 
 
-def test_health_tells_what_is_served_to_those_who_may_know(serving: Any) -> None:
+def test_health_says_which_model_answers_and_since_when_to_those_who_may_know(
+    serving: Any,
+) -> None:
+    before = datetime.now().astimezone().replace(microsecond=0)
     with serving(Fake()) as client:
         answer = client.get("/health")
+        since = datetime.fromisoformat(answer.json()["since"])
+        assert before <= since <= datetime.now().astimezone()
         assert (answer.status_code, answer.json()) == (
             200,
-            {"status": "ok", "version": numerate.__version__, "models": ["run"]},
+            {
+                "status": "ok",
+                "version": numerate.__version__,
+                "models": ["run"],
+                "since": since.isoformat(),
+            },
         )
     with serving(Fake(), access=Access(loopback=False, token="right")) as client:
         assert client.get("/health").json() == {"status": "ok"}
         answer = client.get("/health", headers={"authorization": "Bearer right"})
         assert answer.json()["models"] == ["run"]
-
-
-def test_a_model_that_could_not_be_loaded_anew_is_told(serving: Any) -> None:
-    """It still answers, so that nobody should end it for that."""
-    with serving(Fake(), standing=Standing(is_stale=True)) as client:
-        answer = client.get("/health")
-        assert answer.status_code == 503
-        assert answer.json()["status"] == "stale"
-        assert "the one from before answers" in answer.json()["message"]
-        assert client.get("/health/live").status_code == 200
-        assert check(client).status_code == 200
 
 
 @pytest.fixture
@@ -141,8 +141,6 @@ def test_counts_are_sums_over_workers_whoever_is_asked(value_class: Path) -> Non
     for metrics, seconds in ((first, 0.02), (second, 0.3), (second, 3.0)):
         metrics.begun()
         metrics.ended("POST", "/v1/check", 200, seconds)
-    second.reloaded(switched=True)
-    second.stale(True)
     told = [samples(one.written().decode()) for one in (first, second)]
     for found in told:
         assert found["numerate_requests_total", "POST", "/v1/check", "200"] == 3
@@ -151,8 +149,6 @@ def test_counts_are_sums_over_workers_whoever_is_asked(value_class: Path) -> Non
         assert found["numerate_request_seconds_count", "/v1/check"] == 3
         assert found["numerate_request_seconds_sum", "/v1/check"] == pytest.approx(3.32)
         assert found["numerate_requests_in_flight",] == 1
-        assert found["numerate_model_stale",] == 1
-        assert found["numerate_model_reloads_total", "switched", "1"] == 1
         assert {key[1] for key in found if key[0] == "numerate_resident_memory_bytes"} == {"0", "1"}
     volatile = ("numerate_uptime_seconds", "numerate_resident_memory_bytes")
     assert len({str([p for p in one.items() if p[0][0] not in volatile]) for one in told}) == 1
@@ -171,3 +167,59 @@ def test_a_worker_that_is_started_anew_goes_on_counting(value_class: Path) -> No
     assert found["numerate_requests_total", "GET", "/health", "200"] == 2
     assert found["numerate_requests_in_flight",] == 0
     assert sorted(value_class.iterdir()) == files
+
+
+CLAIM = """
+import sys
+from pathlib import Path
+from numerate.serve.metrics import ServerMetrics, claim_number
+number = claim_number(Path(sys.argv[1]), 2)
+ServerMetrics(number, Path(sys.argv[1])).begun()
+print(number, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_workers_have_numbers_and_what_held_of_one_that_was_killed_is_removed(
+    value_class: Path,
+) -> None:
+    def worker() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", CLAIM, str(value_class)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def said(one: subprocess.Popen[str]) -> str:
+        assert one.stdout is not None
+        return one.stdout.readline()
+
+    def end(one: subprocess.Popen[str]) -> None:
+        one.kill()
+        one.communicate()
+
+    numbers = []
+    first = worker()
+    numbers.append(said(first))
+    second = worker()
+    numbers.append(said(second))
+    end(second)
+    end(first)
+    third = worker()
+    numbers.append(said(third))
+    found = samples(ServerMetrics(2, value_class).written().decode())
+    end(third)
+    assert numbers == ["0\n", "1\n", "0\n"]
+    assert found["numerate_requests_in_flight",] == 1
+    memory = {key[1] for key in found if key[0] == "numerate_resident_memory_bytes"}
+    assert memory == {"0", "2"}
+
+
+def test_a_worker_that_ends_leaves_its_counts_and_nothing_else(value_class: Path) -> None:
+    ended, other = (ServerMetrics(worker, value_class) for worker in (0, 1))
+    ended.checked([])
+    ended.close()
+    found = samples(other.written().decode())
+    assert found["numerate_checks_total",] == 1
+    assert {key[1] for key in found if key[0] == "numerate_resident_memory_bytes"} == {"1"}

@@ -23,6 +23,7 @@ from numerate.lm.data.tensor_file import rewrite_tensors
 
 PATH, ASKED = "v1/rank", {"claims": ["LV ejection fraction is 61 %.", "It is 612 %."]}
 COUNTED = ("numerate_requests_total", "POST", f"/{PATH}", "200")
+PATIENCE = 300.0  # seconds for workers to be replaced, on a machine that does other things
 Server = tuple[subprocess.Popen[str], str, Path]
 
 
@@ -42,6 +43,7 @@ def server(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     served = tmp_path_factory.mktemp("served") / "run"
     shutil.copytree(run, served)
     with started(str(served), "--port", "0", "--workers", "2") as (process, address):
+        wait_until(lambda: len(opened(address)) == 2, PATIENCE)
         yield process, address, served
 
 
@@ -84,7 +86,7 @@ def clients(address: str) -> Iterator[Counter[object]]:
                     got[post(address + PATH, json=ASKED, timeout=60).status_code] += 1
                 except httpx.HTTPError as error:
                     got[type(error).__name__] += 1
-                over.wait(0.05)
+                over.wait(0.2)
 
     threads = [threading.Thread(target=client, args=(keeps,)) for keeps in (True, False)]
     for thread in threads:
@@ -116,61 +118,82 @@ def test_answers_do_not_depend_on_the_worker_and_counts_are_of_all(server: Serve
     assert (health.status_code, health.json()["models"]) == (200, ["run"])
 
 
-def test_no_request_fails_while_a_run_is_replaced(server: Server, other: Path) -> None:
-    _, address, served = server
+def opened(address: str) -> set[float]:
+    """When each worker opened its models."""
+    found = samples(httpx.get(f"{address}metrics", timeout=60).text)
+    name = "numerate_model_loaded_timestamp_seconds"
+    return {value for key, value in found.items() if key[0] == name}
+
+
+def reload(process: subprocess.Popen[str], address: str) -> None:
+    """Wait until all workers are others."""
+    before = opened(address)
+    process.send_signal(signal.SIGHUP)
+    wait_until(lambda: len(opened(address) - before) == len(opened(address)) == 2, PATIENCE)
+    wait_until(lambda: len(workers_of(process)) == 2, PATIENCE)
+
+
+def spoil(folder: Path) -> None:
+    (folder / ".spoilt").write_bytes(b"no weights")
+    os.replace(folder / ".spoilt", folder / "model.safetensors")
+
+
+def test_no_request_fails_while_workers_are_replaced(server: Server, other: Path) -> None:
+    process, address, served = server
     (old,) = distinct_answers(address, 4)
+    count = counted(address, *COUNTED)
     with clients(address) as got:
         replace_with(served, other)
-        wait_until(lambda: distinct_answers(address, 2).isdisjoint({old}))
-        wait_until(lambda: len(distinct_answers(address)) == 1)
+        assert distinct_answers(address, 2) == {old}  # until it is told to
+        reload(process, address)
         (new,) = distinct_answers(address)
     assert new != old
-    assert counted(address, "numerate_model_reloads_total", "failed", "0") == 0
-    assert counted(address, "numerate_model_reloads_total", "switched", "1") >= 1
     assert set(got) == {200}
+    asked = 2 + 12 + got[200]
+    wait_until(lambda: counted(address, *COUNTED) == count + asked)  # also by those that ended
 
 
-def test_a_spoilt_run_is_told_and_the_old_one_kept(server: Server, run: Path) -> None:
-    _, address, served = server
+def test_a_run_that_cannot_be_opened_ends_no_worker(server: Server, run: Path) -> None:
+    process, address, served = server
     (old,) = distinct_answers(address, 4)
+    before, workers = opened(address), workers_of(process)
+    spoil(served)
     with clients(address) as got:
-        (served / ".spoilt").write_bytes(b"no weights")
-        os.replace(served / ".spoilt", served / "model.safetensors")
-        wait_until(lambda: httpx.get(f"{address}health").status_code == 503)
-        assert {httpx.get(f"{address}health").json()["status"] for _ in range(8)} == {"stale"}
-        assert httpx.get(f"{address}health/live").status_code == 200
-        assert counted(address, "numerate_model_stale") == 1
+        process.send_signal(signal.SIGHUP)
+        assert process.stderr is not None
+        seen = [next(line for line in process.stderr if "broken" in line)]
+        seen += [next(line for line in process.stderr if "keeping worker" in line)]
+        assert seen[0].startswith(f"numerate: {served}/model.safetensors: broken: ")
+        assert (opened(address), workers_of(process)) == (before, workers)
         assert distinct_answers(address) == {old}
+        assert httpx.get(f"{address}health").json()["status"] == "ok"
         replace_with(served, run)
-        wait_until(lambda: httpx.get(f"{address}health").status_code == 200)
-        wait_until(lambda: counted(address, "numerate_model_stale") == 0)
-        (mended,) = distinct_answers(address)
+        reload(process, address)
+    (mended,) = distinct_answers(address)
     assert mended != old
     assert set(got) == {200}
 
 
-def test_a_signal_makes_it_load_again(server: Server) -> None:
-    process, address, _ = server
-    before = counted(address, "numerate_model_reloads_total", "switched", "1")
-    process.send_signal(signal.SIGHUP)
-    wait_until(
-        lambda: counted(address, "numerate_model_reloads_total", "switched", "1") == before + 1
-    )
-    assert ask(address).status_code == 200
-
-
-def test_a_worker_that_dies_is_started_anew(server: Server) -> None:
-    process, address, _ = server
+def test_a_worker_that_dies_is_replaced_as_soon_as_its_run_can_be_opened(
+    server: Server, run: Path
+) -> None:
+    process, address, served = server
     workers = workers_of(process)
     before = counted(address, *COUNTED)
+    spoil(served)
     os.kill(workers[0], signal.SIGKILL)
-    assert {ask(address).status_code for _ in range(5)} == {200}  # the other answers
-    wait_until(lambda: len(set(workers_of(process)) - {workers[0]}) == 2)
-    wait_until(lambda: counted(address, *COUNTED) == before + 5)
+    assert process.stderr is not None
+    for _ in range(2):  # uvicorn tries it again
+        next(line for line in process.stderr if "broken" in line)
+        assert {ask(address).status_code for _ in range(5)} == {200}  # the other answers
+    replace_with(served, run)
+    wait_until(lambda: len(opened(address)) == 2, PATIENCE)
+    assert workers[1] in workers_of(process)
+    wait_until(lambda: counted(address, *COUNTED) == before + 10)
 
 
 def test_it_ends_when_told_to_and_answers_what_was_asked(server: Server) -> None:
-    """The last test of this server: its log has one line of each thing that happened to it."""
+    """The last test of this server."""
     process, address, _ = server
     workers = workers_of(process)
     answers: list[httpx.Response] = []
@@ -188,14 +211,6 @@ def test_it_ends_when_told_to_and_answers_what_was_asked(server: Server) -> None
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Traceback" not in errors
-    lines = [line.partition(" ")[2] for line in errors.splitlines()]
-    assert "the models were loaded anew, and answer from now on" in lines
-    (kept,) = (line for line in lines if "those from before answer" in line)
-    assert "model.safetensors: broken: " in kept
-    assert [line for line in lines if line.startswith("worker ")] == [
-        "worker 0 died (-9)",
-        "worker 0 is started anew",
-    ]
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
     with pytest.raises(httpx.ConnectError):
         httpx.get(address)

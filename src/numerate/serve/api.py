@@ -20,7 +20,7 @@ from numerate.serve.asked_tables import AskedTables
 from numerate.serve.file_messages import ReportRequest
 from numerate.serve.file_routes import file_routes, report_file
 from numerate.serve.guard import Access, Guard
-from numerate.serve.health_routes import Standing, health_routes
+from numerate.serve.health_routes import health_routes
 from numerate.serve.languagetool.routes import languagetool
 from numerate.serve.limits import Limits
 from numerate.serve.metrics import ServerMetrics
@@ -48,25 +48,22 @@ def create_app(
     access: Access | None = None,
     force_domain: bool = False,
     joining: Joining = UNFITTED,
-    workers: Workers | None = None,
     metrics: ServerMetrics | None = None,
-    standing: Standing | None = None,
 ) -> ASGIApp:
     """The application; `examples` are texts to try, and `tables` are in view where a request gives
     none. Without a language model it recomputes, and asks the `detectors`, if there are any.
 
-    `force_domain`: all texts are taken for the kind that the model was trained on. The last three
-    are given where one application takes the place of another, and goes on with what it had.
+    `force_domain`: all texts are taken for the kind that the model was trained on.
     """
     limits, access = limits or Limits(), access or Access()
-    workers = workers or Workers(limits)
-    metrics, standing = metrics or ServerMetrics(), standing or Standing()
+    workers, metrics = Workers(limits), metrics or ServerMetrics()
     given = AskedTables(model, limits, tables)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         workers.close()
+        metrics.close()
 
     app = FastAPI(
         title="numerate",
@@ -193,7 +190,7 @@ def create_app(
         app.include_router(router)
     answer_problems(app)
     names = dict.fromkeys(str(one) for one in (name, *(one.name for one in detectors)) if one)
-    app.router.routes.extend(page_routes() + health_routes(list(names), standing, access, metrics))
+    app.router.routes.extend(page_routes() + health_routes(list(names), access, metrics))
     routes = [*app.routes, *(route for router in routers for route in router.routes)]
     paths = {route.path for route in routes if isinstance(route, Route)}
     return Guard(app, limits, access, paths, metrics)

@@ -7,22 +7,27 @@ one that has kept us waiting longest makes room: who asks is answered, who is si
 """
 
 import asyncio
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from numerate.serve.limits import Limits
-from numerate.serve.metrics import ServerMetrics
+from numerate.serve.guard import Guard
+
+LAST_MOMENT = 0.5  # seconds: a request that is on its way when the server ends still arrives
 
 
 class PunctualProtocol(H11Protocol):
-    def __init__(
-        self, limits: Limits, metrics: ServerMetrics, *arguments: Any, **options: Any
-    ) -> None:
+    """uvicorn's protocol with the limits of the application, which a `Guard` protects."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._limits, self._metrics = limits, metrics
+        guard = cast(Guard, self.app)
+        self._limits, self._metrics = guard.limits, guard.metrics
+        self.timeout_keep_alive = guard.limits.idle_seconds
         self._deadline: asyncio.TimerHandle | None = None
         self._since = 0.0  # when the current wait began
+        self._is_last = False  # no request after this one
 
     @property
     def address(self) -> str | None:
@@ -45,6 +50,8 @@ class PunctualProtocol(H11Protocol):
         before = self.cycle
         super().handle_events()
         if self.cycle is not before:
+            if self._is_last:
+                self._close_after_answer()
             # A time each for the body, for the answer, and for the client to read it.
             limits, answer = self._limits, self._limits.answer_seconds(self.scope["path"])
             self._wait(limits.seconds + answer + limits.head_seconds)
@@ -53,6 +60,21 @@ class PunctualProtocol(H11Protocol):
         self._wait(self._limits.head_seconds)
         super().on_response_complete()  # a request that waits already has a deadline of its own
 
+    def shutdown(self) -> None:
+        """Answer the request under way, or one that comes at once, and close.
+
+        So none fails while uvicorn replaces workers.
+        """
+        self._is_last = True
+        if self.cycle is None or self.cycle.response_complete:
+            self._begin_wait(LAST_MOMENT, super().shutdown)
+        else:
+            self._close_after_answer()
+
+    def _close_after_answer(self) -> None:
+        self.cycle.keep_alive = False
+        self.cycle.default_headers = [*self.cycle.default_headers, (b"connection", b"close")]
+
     def connection_lost(self, exc: Exception | None) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
@@ -60,10 +82,13 @@ class PunctualProtocol(H11Protocol):
 
     def _wait(self, seconds: float) -> None:
         """Until the deadline, however many bytes come meanwhile."""
+        self._begin_wait(seconds, lambda: self._leave("deadline"))
+
+    def _begin_wait(self, seconds: float, then: Callable[[], None]) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
         self._since = self.loop.time()
-        self._deadline = self.loop.call_later(seconds, self._leave, "deadline")
+        self._deadline = self.loop.call_later(seconds, then)
 
     def _leave(self, reason: str) -> None:
         self._metrics.closed(reason)

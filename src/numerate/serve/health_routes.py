@@ -1,7 +1,7 @@
 """`/health` and `/metrics`: for those who look after the server, not for those who use it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import datetime
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -12,32 +12,23 @@ from numerate.serve.guard import Access
 from numerate.serve.metrics import MEDIA_TYPE, ServerMetrics
 
 HEALTH, LIVE, METRICS = "/health", "/health/live", "/metrics"
-STALE = "the model has changed and cannot be loaded: the one from before answers"
 
 
-@dataclass
-class Standing:
-    """Whether what is served is what lies on the disk."""
+def health_routes(models: Sequence[str], access: Access, metrics: ServerMetrics) -> list[Route]:
+    """Return the routes; they answer once the models are open."""
+    since = datetime.now().astimezone().isoformat(timespec="seconds")
 
-    is_stale: bool = False
-
-
-def health_routes(
-    models: Sequence[str], standing: Standing, access: Access, metrics: ServerMetrics
-) -> list[Route]:
     async def health(request: Request) -> Response:
-        """Anybody may ask how it is; what it is, only who may ask for the rest."""
-        answer: dict[str, object] = {"status": "stale" if standing.is_stale else "ok"}
+        """Anybody may ask how the server is; what it is, only who may ask for the rest."""
+        answer: dict[str, object] = {"status": "ok"}
         if access.is_borne(dict(request.scope["headers"])):
-            answer |= {"version": numerate.__version__, "models": list(models)}
-        if standing.is_stale:
-            answer["message"] = STALE
-        return JSONResponse(answer, status_code=503 if standing.is_stale else 200)
+            answer |= {"version": numerate.__version__, "models": list(models), "since": since}
+        return JSONResponse(answer)
 
     async def live(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    async def told(_: Request) -> Response:
+    async def counted(_: Request) -> Response:
         return Response(metrics.written(), media_type=MEDIA_TYPE)
 
-    return [Route(HEALTH, health), Route(LIVE, live), Route(METRICS, told)]
+    return [Route(HEALTH, health), Route(LIVE, live), Route(METRICS, counted)]

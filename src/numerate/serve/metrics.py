@@ -9,12 +9,16 @@ is left behind.
 import os
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+from numerate.storage.atomic import InUseError, locked
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -27,6 +31,31 @@ REFUSALS = {
     429: "busy",
     503: "not in time",
 }
+
+
+_claim = ExitStack()  # on the number of this process, until it ends
+
+
+def claim_number(folder: Path, workers: int) -> int:
+    """Return a number that no other worker has, and keep it until this process ends.
+
+    A worker that was killed gave its number back without removing what held while it lived.
+    """
+    mine = None
+    for number in count():
+        if mine is not None and number > workers:  # one more while a worker is replaced
+            return mine
+        with ExitStack() as claim, suppress(InUseError):
+            claim.enter_context(locked(folder / str(number)))
+            _remove_gauges(number, folder)
+            if mine is None:
+                mine = number
+                _claim.enter_context(claim.pop_all())
+    raise AssertionError
+
+
+def _remove_gauges(worker: int, folder: Path) -> None:
+    mark_process_dead(worker, str(folder))  # type: ignore[no-untyped-call]
 
 
 class HasKind(Protocol):
@@ -60,7 +89,7 @@ class ServerMetrics:
         def counter(name: str, what: str, *labels: str) -> Counter:
             return Counter(f"numerate_{name}", what, labels, registry=registry)
 
-        def gauge(name: str, what: str, *labels: str, over_workers: str = "sum") -> Gauge:
+        def gauge(name: str, what: str, *labels: str, over_workers: str = "livesum") -> Gauge:
             return Gauge(
                 f"numerate_{name}",
                 what,
@@ -85,23 +114,12 @@ class ServerMetrics:
         self._memory = gauge("resident_memory_bytes", "Memory of a worker.", "worker").labels(
             worker
         )
-        self._uptime = gauge("uptime_seconds", "Since the server was started.", over_workers="max")
+        self._uptime = gauge("uptime_seconds", "Age of the server.", over_workers="livemax")
         self._loaded = gauge(
             "model_loaded_timestamp_seconds", "When a worker loaded its model.", "worker"
         ).labels(worker)
-        self._reloads = counter(
-            "model_reloads", "Models loaded anew beside the old.", "worker", "outcome"
-        )
         self._worker = worker
-        self._stale = gauge(
-            "model_stale",
-            "1: the model on disk could not be loaded, the one from before answers.",
-            over_workers="max",
-        )
         self._in_flight.set(0)  # those of a worker that died are not under way any more
-        self._stale.set(0)
-        for outcome in ("switched", "failed"):
-            self._reloads.labels(worker, outcome)
         self.loaded()
 
     def begun(self) -> None:
@@ -128,16 +146,14 @@ class ServerMetrics:
         self._closed.labels(reason).inc()
 
     def loaded(self) -> None:
+        """Note that the models were opened just now."""
         self._loaded.set(time.time())
         self._measure_memory()
 
-    def reloaded(self, *, switched: bool) -> None:
-        self._reloads.labels(self._worker, "switched" if switched else "failed").inc()
-        if switched:
-            self.loaded()
-
-    def stale(self, is_stale: bool) -> None:
-        self._stale.set(is_stale)
+    def close(self) -> None:
+        """Remove what holds only while this worker lives: its memory, its requests, its model."""
+        if self._folder is not None:
+            _remove_gauges(self._worker, self._folder)
 
     def written(self) -> bytes:
         """All of it in Prometheus' text format."""

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from numerate.lm.model.numeral_lm import NumeralLM
     from numerate.proofread.joining import Joining
     from numerate.proofread.witnesses import DetectorLike
-    from numerate.serve.health_routes import Standing
     from numerate.serve.metrics import ServerMetrics
-    from numerate.serve.workers import Workers
 
 EXAMPLE = (
     "In 2016, 412 patients (mean age 63.5 years, 48 % women) were followed for 12 months. "
@@ -53,15 +51,10 @@ class ServedModels:
     joining: "Joining"
     limits: Limits
     examples: list[str]
+    tables: "list[Table]"
 
-    def application(
-        self,
-        plan: Plan,
-        tables: "list[Table]",
-        workers: "Workers",
-        metrics: "ServerMetrics",
-        standing: "Standing",
-    ) -> "ASGIApp":
+    def application(self, plan: Plan, metrics: "ServerMetrics") -> "ASGIApp":
+        """Return the application that answers with these models."""
         from numerate.serve.api import create_app
 
         return create_app(
@@ -69,28 +62,29 @@ class ServedModels:
             name=self.name,
             detectors=self.detectors,
             examples=self.examples,
-            tables=tables,
+            tables=self.tables,
             limits=self.limits,
             access=plan.access,
             force_domain=plan.force_domain,
             joining=self.joining,
-            workers=workers,
             metrics=metrics,
-            standing=standing,
         )
 
 
-def open_served(plan: Plan, tables: "list[Table]") -> ServedModels:
-    """All that the plan names; what is computed once is computed now."""
+def open_served(plan: Plan) -> ServedModels:
+    """Open all that the plan names; compute now what is computed once."""
+    from numerate.lm.model.given_tables import read_given
     from numerate.proofread.opened_models import joining_for
 
+    tables = read_given(plan.tables)
     joining = joining_for([source.run for source in plan.sources], plan.joining)
     model, detectors = _open(plan.sources, tables)
     limits, name, examples = Limits(), None, list[str]()
     if model is not None:
         limits, name, examples = _prepared(*model, plan)
     opened = model[0] if model else None
-    return ServedModels(opened, name, detectors, joining, limits, examples or [EXAMPLE])
+    examples = examples or [EXAMPLE]
+    return ServedModels(opened, name, detectors, joining, limits, examples, tables)
 
 
 def _open(
