@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numerate.corpus.integrity import add_rows, content_hash, seal
-from numerate.corpus.schema import SPLITS
+from numerate.lm.data.integrity import add_rows, content_hash, seal
+from numerate.lm.data.schema import SPLITS
 
 
 def replace_rows(folder: Path, split: str, table: pa.Table | None) -> None:
