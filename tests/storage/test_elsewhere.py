@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import s3fs
 from tests.disks import Disk
@@ -29,7 +28,6 @@ from numerate.lm.train import elsewhere
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import RunResult, train
 from numerate.places import is_being_made, place_of
-from numerate.storage.shared_cache import cache_here
 
 TEXT = "The ejection fraction is"
 
@@ -283,37 +281,17 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(tmp_path_factory.mktemp("pretrained") / "single", "single")
 
 
-def test_what_a_pretrained_model_says_is_shared_by_machines(
-    tiny: Path,
-    dataset: Path,
-    bucket: str,
-    machine: Path,
-    s3: s3fs.S3FileSystem,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_pretrained_model_lies_in_a_bucket_and_its_cache_does_not(
+    tiny: Path, dataset: Path, bucket: str, machine: Path, s3: s3fs.S3FileSystem
 ) -> None:
     s3.put(str(tiny), f"{bucket}/models/tiny", recursive=True)
     lm = PretrainedLM(open_backbone(f"s3://{bucket}/models/tiny"), start=0)
     assert lm.backbone.name == "tiny"
     assert lm.backbone.place == f"s3://{bucket}/models/tiny"
-    opened, cache = Dataset.open(dataset), f"s3://{bucket}/states"
-
-    def dev() -> object:
-        split = Store(cache_here(cache), lm, opened).split("dev")
-        split.fill(np.arange(4))
-        return split.targets[split.targets_of(np.arange(4))].tolist()
-
-    first = dev()
-    (about,) = s3.glob(f"{bucket}/states/*/start-0/about.json")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
-    monkeypatch.setattr(lm, "score", None)  # nothing is left to be asked
-    assert dev() == first
-    s3.rm_file(about)  # as while it is replaced: it is not used then
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a third"))
-    with pytest.raises(TypeError):
-        dev()
-    with pytest.raises(NumerateError, match="no such bucket"):
-        Store(cache_here("s3://no-such-bucket/states"), lm, opened)
+    cache = f"s3://{bucket}/states"
+    for use in (Store, lambda *given: numerate.load("hf:tiny", cache=cache)):
+        with pytest.raises(NumerateError, match=f"^{cache}: got an address, expected a path of"):
+            use(cache, lm, Dataset.open(dataset))
 
 
 def test_commands_take_addresses(
