@@ -28,6 +28,7 @@ from numerate.lm.train import elsewhere
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import RunResult, train
 from numerate.places import is_being_made, place_of
+from numerate.storage.folder_kind import SUMS
 
 TEXT = "The ejection fraction is"
 
@@ -44,6 +45,7 @@ def remote_files(s3: s3fs.S3FileSystem, root: str) -> dict[str, str]:
     return {
         path.removeprefix(f"{root}/"): hashlib.sha256(s3.cat_file(path)).hexdigest()
         for path in s3.find(root)
+        if not path.endswith(f"/{SUMS}")
     }
 
 
@@ -161,7 +163,9 @@ def test_an_interrupted_training_goes_on_on_another_machine(
     assert s3.exists(f"{bucket}/runs/.mog.new/checkpoint.safetensors")
     with pytest.raises(NumerateError, match=f"^{place}: nothing there"):
         numerate.load(place)
-    with pytest.raises(NumerateError, match=f"^{place}: a training was interrupted there; add"):
+    with pytest.raises(
+        NumerateError, match=f"^{place}: a training has begun there and not ended; add"
+    ):
         train_mog(data, place)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
     result = train_mog(data, place, epochs=2, resume=True)
@@ -185,6 +189,30 @@ def test_checkpoints_are_uploaded_while_it_trains(
 
     train_mog(data, f"s3://{bucket}/runs/mog", epochs=3, reporter=Looking(ValueError))
     assert seen == [False, True, True]  # our reporter hears of an epoch before the store does
+
+
+def test_of_two_trainings_at_once_the_second_keeps_its_checkpoints_to_itself(
+    bucket: str,
+    s3: s3fs.S3FileSystem,
+    tmp_path: Path,
+    machine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place = f"s3://{bucket}/runs/mog"
+    with elsewhere._lead(place, resume=False, force=False) as first:
+        for name in (CHECKPOINT, "config.json"):
+            (first.folder / name).write_text("of the first")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+        with elsewhere._lead(place, resume=False, force=False) as second:
+            for name in (CHECKPOINT, "config.json"):
+                (second.folder / name).write_text("of the second")
+            first.keep()
+            second.keep()
+            told = "another training has begun to write there; this checkpoint is on this machine"
+            assert told in capsys.readouterr().err.replace("\n", " ")
+            for name in (CHECKPOINT, "config.json"):
+                assert s3.cat_file(f"{bucket}/runs/.mog.new/{name}") == b"of the first"
 
 
 @pytest.mark.parametrize("renames_over", [True, False])

@@ -448,6 +448,21 @@ def test_findings_can_be_elsewhere(tmp_path: Path) -> None:
     assert there == files(tmp_path / "out")
 
 
+def test_blocks_of_two_audits_are_not_mixed(tmp_path: Path) -> None:
+    """In a bucket nothing keeps a second audit from writing at the same time."""
+    write_notes(tmp_path / "notes", 6)
+    other = LookedFor(replace(RULES_ALONE.wanted, ignore=("NUM1",)))
+    audited(tmp_path / "notes", tmp_path / "other", what=other, block=2)
+    audited(tmp_path / "notes", tmp_path / "out", block=2)
+    for name in ("documents-00001.parquet", "findings-00001.parquet"):
+        block = tmp_path / "out" / name
+        before = block.read_bytes()
+        block.write_bytes((tmp_path / "other" / name).read_bytes())
+        with pytest.raises(NumerateError, match=rf"out/{name}: is of another audit, which .*force"):
+            audited(tmp_path / "notes", tmp_path / "out", block=2)
+        block.write_bytes(before)
+
+
 def test_configured_choices_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_notes(tmp_path / "notes", 7)
     (tmp_path / "notes" / "numerate.toml").write_text(

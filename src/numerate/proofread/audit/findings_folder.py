@@ -34,6 +34,7 @@ AUDIT = FolderKind(
     lambda _: None,  # the folder is gone on with, so its settings are read when it is opened
     "|".join([*map(re.escape, (SETTINGS, SUMMARY, PAGE)), _BLOCK.pattern]),
 )
+_AUDIT = b"audit"  # a key of the metadata of blocks
 _SHOWN = 4  # differences that are named
 _SHAPE: dict[str, Shape] = {
     "format": str,
@@ -100,6 +101,7 @@ class FindingsFolder:
         return self._read_table(_name("findings", number), columns)
 
     def _write_table(self, name: str, table: pa.Table) -> None:
+        table = table.replace_schema_metadata({_AUDIT: self._digest()})
         stream = io.BytesIO()
         pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
         self.place.write(name, stream.getvalue())
@@ -110,9 +112,22 @@ class FindingsFolder:
             raise NumerateError(f"{self.name}/{name}: is no longer there")
         try:
             stream = io.BytesIO(data)
-            return pq.read_table(stream, columns=columns, page_checksum_verification=True)
+            table = pq.read_table(stream, columns=columns, page_checksum_verification=True)
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise NumerateError(f"{self.name}/{name}: cannot be read: {one_line(error)}") from None
+
+        if (table.schema.metadata or {}).get(_AUDIT) != self._digest():
+            raise NumerateError(
+                f"{self.name}/{name}: is of another audit, which wrote there at the same time; add "
+                "--force to audit anew"
+            )
+        return table
+
+    def _digest(self) -> bytes:
+        """By which the blocks of this audit are known, since two may write to one bucket."""
+        settings = self._new or self._record.get("settings")
+        described = json.dumps([settings, self._source], sort_keys=True)
+        return hashlib.sha256(described.encode()).hexdigest().encode()
 
     # What was looked for
 
@@ -202,7 +217,7 @@ class FindingsFolder:
             record["source"] = self._source
         if self._new or calibrations != record.get(CALIBRATIONS, {}):
             self.place.write(SETTINGS, as_json(record | {CALIBRATIONS: calibrations}))
-        self._new = None
+        self._new, self._record = None, record
         self._is_sealed = False
 
 
