@@ -368,8 +368,6 @@ def test_commands_take_addresses(
         2,
         f"numerate: s3://{bucket}/table.filled.csv: exists; --force replaces it\n",
     )
-    status, out, _ = command(capsys, "benford", data, "--out", f"s3://{bucket}/benford")
-    assert (status, s3.exists(f"{bucket}/benford/significant-digits.svg")) == (0, True)
     assert no_leftovers(machine)
     assert list(tmp_path.iterdir()) == [machine]  # nothing beside the cache
 
@@ -391,7 +389,9 @@ WRONG = [
         "--fix: got {b}/partial/dev-00000.txt, expected files",
     ),
     ("check {t} --model {b}/gone", "{b}/gone: nothing there"),
-    ("reproduce {d} --out s3://no-such-bucket/r", "s3://no-such-bucket/r: no such bucket"),
+    ("reproduce {d} --out {b}/r", "{b}/r: got an address, expected a path of this machine"),
+    ("inspect {t} --out {b}/r", "{b}/r: got an address, expected a path of this machine"),
+    ("benford {d} --out {b}/r", "{b}/r: got an address, expected a path of this machine"),
     ("serve {b}/gone --port 0", "{b}/gone: nothing there"),
 ]
 

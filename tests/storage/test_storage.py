@@ -13,10 +13,9 @@ import s3fs
 from tests.processes import copy_of_this_process
 
 from numerate.errors import FailureError, NumerateError
-from numerate.places import copy_folder, place_of, work_of
+from numerate.places import copy_folder, place_of
 from numerate.storage import (
     exists,
-    extended,
     file_here,
     filesystem,
     here,
@@ -385,22 +384,6 @@ def test_a_bucket_that_disappears_midway(
     assert content(Path(str(caught.value).rpartition(" kept in ")[2]))["a.txt"] == "a.txt one"
 
 
-def test_what_was_added_to_a_folder_is_kept_where_that_has_gone(
-    bucket: str, s3: s3fs.S3FileSystem, machine: Path
-) -> None:
-    put(f"s3://{bucket}/d")
-
-    def add() -> None:
-        with extended(f"s3://{bucket}/d") as folder:
-            (folder / "report.html").write_text("of hours")
-            s3.rm(bucket, recursive=True)
-
-    with pytest.raises(NumerateError, match=r"; what was made is kept in ") as caught:
-        add()
-    assert local_leftovers(machine) == []
-    assert content(Path(str(caught.value).rpartition(" kept in ")[2]))["report.html"] == "of hours"
-
-
 def test_what_changes_while_it_is_read_is_no_mixture(
     bucket: str,
     s3: s3fs.S3FileSystem,
@@ -487,26 +470,6 @@ def test_what_is_written_to_a_copy_is_written_to_its_place(
     assert (here(f"s3://{bucket}/d") / "a.txt").read_text() == "a.txt one"
     write(file_here(f"s3://{bucket}/not/yet.txt"), b"here")
     assert s3.cat_file(f"{bucket}/not/yet.txt") == b"here"
-
-
-def test_a_folder_is_extended(bucket: str, s3: s3fs.S3FileSystem, machine: Path) -> None:
-    place = f"s3://{bucket}/d"
-    put(place)
-    before = s3.info(f"{bucket}/d/a.txt")["LastModified"]
-
-    def interrupted() -> None:
-        with extended(place) as folder:
-            assert (folder / "a.txt").read_text() == "a.txt one"
-            (folder / "c.txt").write_text("new")
-            (folder / "inner" / "b.txt").unlink()
-            raise KeyboardInterrupt  # what was made before stays
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert content(here(place)).keys() == {"a.txt", "c.txt", SEAL}
-    assert s3.info(f"{bucket}/d/a.txt")["LastModified"] == before
-    assert not work_of(place).exists()
-    assert local_leftovers(machine) == []
 
 
 def test_names_that_lead_out_are_refused(bucket: str, s3: s3fs.S3FileSystem, machine: Path) -> None:

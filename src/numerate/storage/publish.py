@@ -33,7 +33,7 @@ from numerate.reports.notices import warn
 from numerate.storage.atomic import InUseError, locked, new_folder, write_file
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.folder_kind import SUMS, FolderKind, strange, written_as
-from numerate.storage.mirror import fetch_files, written_to
+from numerate.storage.mirror import written_to
 from numerate.storage.regular_files import file_digest
 from numerate.storage.stored_files import (
     all_at_once,
@@ -79,36 +79,6 @@ def published(place: str | Path, kind: FolderKind, *, force: bool = False) -> It
         with kept_unless_sent(folder, place):
             check_free(system, root, place, kind, force=force)  # others may have been faster
             upload.replace(folder, kind)
-
-
-@contextmanager
-def extended(place: str | Path) -> Iterator[Path]:
-    """A folder to which something is added, or in which something is changed.
-
-    One that lies elsewhere is fetched, and what has changed is uploaded when the block ends, also
-    by an error: what was made before it is not lost.
-    """
-    if not is_remote(place):
-        check_address(place)
-        yield local_path(place)
-        return
-    place = str(place).rstrip("/")
-    system, root = filesystem(place)
-    with work_folder(place) as folder:
-        with told(place):
-            found = listing(system, root)
-        fetch_files(system, root, place, found, folder)
-        before = fingerprints(folder)
-        try:
-            yield folder
-        finally:
-            after = fingerprints(folder)
-            changed = [name for name in after if after[name] != before.get(name)]
-            gone = before.keys() - after.keys()
-            with kept_unless_sent(folder, place) if changed or gone else nullcontext():
-                upload = Upload(system, root, place)
-                upload.put(folder, changed)
-                upload.remove(gone)
 
 
 @contextmanager
