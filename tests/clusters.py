@@ -49,7 +49,8 @@ def cluster_of(nodes: int) -> Iterator[SmallCluster]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         patch.delenv("RAY_ADDRESS", raising=False)
-        patch.setenv("PYTHONPATH", os.getcwd())  # where workers find what tests define
+        paths = filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")])  # of what tests define
+        patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         logging.getLogger("ray").setLevel(logging.ERROR)
         found = SmallCluster(nodes)
         try:

@@ -13,6 +13,7 @@ _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(?:://|::)")
 _SPOILT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # how Path leaves an address: s3:/bucket/run
 LOCAL = ("file", "local")
 WORK, NEW = "work", "new"  # in the place of a version: what is being made here; what is not yet
+WRITER = "writer"  # in the place of a version: whose lock its writer on this machine has
 _COPIES, _COPY = "elsewhere", r"/([^\s'\"]*?)/@[0-9a-z]+"
 
 

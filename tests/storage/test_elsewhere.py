@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import s3fs
 from tests.disks import Disk
@@ -29,7 +28,7 @@ from numerate.lm.train import elsewhere
 from numerate.lm.train.options import TrainingOptions
 from numerate.lm.train.run import RunResult, train
 from numerate.places import is_being_made, place_of
-from numerate.storage.shared_cache import cache_here
+from numerate.storage.folder_kind import SUMS
 
 pytest_plugins = ("tests.trained",)
 
@@ -48,6 +47,7 @@ def remote_files(s3: s3fs.S3FileSystem, root: str) -> dict[str, str]:
     return {
         path.removeprefix(f"{root}/"): hashlib.sha256(s3.cat_file(path)).hexdigest()
         for path in s3.find(root)
+        if not path.endswith(f"/{SUMS}")
     }
 
 
@@ -165,7 +165,9 @@ def test_an_interrupted_training_goes_on_on_another_machine(
     assert s3.exists(f"{bucket}/runs/.mog.new/checkpoint.safetensors")
     with pytest.raises(NumerateError, match=f"^{place}: nothing there"):
         numerate.load(place)
-    with pytest.raises(NumerateError, match=f"^{place}: a training was interrupted there; add"):
+    with pytest.raises(
+        NumerateError, match=f"^{place}: a training has begun there and not ended; add"
+    ):
         train_mog(data, place)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
     result = train_mog(data, place, epochs=2, resume=True)
@@ -189,6 +191,30 @@ def test_checkpoints_are_uploaded_while_it_trains(
 
     train_mog(data, f"s3://{bucket}/runs/mog", epochs=3, reporter=Looking(ValueError))
     assert seen == [False, True, True]  # our reporter hears of an epoch before the store does
+
+
+def test_of_two_trainings_at_once_the_second_keeps_its_checkpoints_to_itself(
+    bucket: str,
+    s3: s3fs.S3FileSystem,
+    tmp_path: Path,
+    machine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place = f"s3://{bucket}/runs/mog"
+    with elsewhere._lead(place, resume=False, force=False) as first:
+        for name in (CHECKPOINT, "config.json"):
+            (first.folder / name).write_text("of the first")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+        with elsewhere._lead(place, resume=False, force=False) as second:
+            for name in (CHECKPOINT, "config.json"):
+                (second.folder / name).write_text("of the second")
+            first.keep()
+            second.keep()
+            told = "another training has begun to write there; this checkpoint is on this machine"
+            assert told in capsys.readouterr().err.replace("\n", " ")
+            for name in (CHECKPOINT, "config.json"):
+                assert s3.cat_file(f"{bucket}/runs/.mog.new/{name}") == b"of the first"
 
 
 @pytest.mark.parametrize("renames_over", [True, False])
@@ -285,37 +311,17 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(tmp_path_factory.mktemp("pretrained") / "single", "single")
 
 
-def test_what_a_pretrained_model_says_is_shared_by_machines(
-    tiny: Path,
-    dataset: Path,
-    bucket: str,
-    machine: Path,
-    s3: s3fs.S3FileSystem,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_pretrained_model_lies_in_a_bucket_and_its_cache_does_not(
+    tiny: Path, dataset: Path, bucket: str, machine: Path, s3: s3fs.S3FileSystem
 ) -> None:
     s3.put(str(tiny), f"{bucket}/models/tiny", recursive=True)
     lm = PretrainedLM(open_backbone(f"s3://{bucket}/models/tiny"), start=0)
     assert lm.backbone.name == "tiny"
     assert lm.backbone.place == f"s3://{bucket}/models/tiny"
-    opened, cache = Dataset.open(dataset), f"s3://{bucket}/states"
-
-    def dev() -> object:
-        split = Store(cache_here(cache), lm, opened).split("dev")
-        split.fill(np.arange(4))
-        return split.targets[split.targets_of(np.arange(4))].tolist()
-
-    first = dev()
-    (about,) = s3.glob(f"{bucket}/states/*/start-0/about.json")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
-    monkeypatch.setattr(lm, "score", None)  # nothing is left to be asked
-    assert dev() == first
-    s3.rm_file(about)  # as while it is replaced: it is not used then
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a third"))
-    with pytest.raises(TypeError):
-        dev()
-    with pytest.raises(NumerateError, match="no such bucket"):
-        Store(cache_here("s3://no-such-bucket/states"), lm, opened)
+    cache = f"s3://{bucket}/states"
+    for use in (Store, lambda *given: numerate.load("hf:tiny", cache=cache)):
+        with pytest.raises(NumerateError, match=f"^{cache}: got an address, expected a path of"):
+            use(cache, lm, Dataset.open(dataset))
 
 
 def test_commands_take_addresses(
@@ -364,8 +370,6 @@ def test_commands_take_addresses(
         2,
         f"numerate: s3://{bucket}/table.filled.csv: exists; --force replaces it\n",
     )
-    status, out, _ = command(capsys, "benford", data, "--out", f"s3://{bucket}/benford")
-    assert (status, s3.exists(f"{bucket}/benford/significant-digits.svg")) == (0, True)
     assert no_leftovers(machine)
     assert list(tmp_path.iterdir()) == [machine]  # nothing beside the cache
 
@@ -387,7 +391,9 @@ WRONG = [
         "--fix: got {b}/partial/dev-00000.txt, expected files",
     ),
     ("check {t} --model {b}/gone", "{b}/gone: nothing there"),
-    ("reproduce {d} --out s3://no-such-bucket/r", "s3://no-such-bucket/r: no such bucket"),
+    ("reproduce {d} --out {b}/r", "{b}/r: got an address, expected a path of this machine"),
+    ("inspect {t} --out {b}/r", "{b}/r: got an address, expected a path of this machine"),
+    ("benford {d} --out {b}/r", "{b}/r: got an address, expected a path of this machine"),
     ("serve {b}/gone --port 0", "{b}/gone: nothing there"),
 ]
 

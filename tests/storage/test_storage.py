@@ -2,22 +2,20 @@
 
 import json
 import os
-import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from socket import gethostname
 
 import pytest
 import requests
 import s3fs
-from tests.disks import Disk
 from tests.processes import copy_of_this_process
 
 from numerate.errors import FailureError, NumerateError
-from numerate.places import copy_folder, place_of, work_of
+from numerate.places import copy_folder, place_of
 from numerate.storage import (
     exists,
-    extended,
     file_here,
     filesystem,
     here,
@@ -25,11 +23,8 @@ from numerate.storage import (
     published,
     write,
 )
-from numerate.storage import hold as holds
 from numerate.storage.atomic import InUseError
-from numerate.storage.folder_kind import FolderKind
-from numerate.storage.shared_folder import SharedFolder
-from numerate.storage.stored_files import HOLD
+from numerate.storage.folder_kind import SUMS, FolderKind
 
 SEAL = "manifest.json"
 KIND = FolderKind("a test's folder", SEAL, lambda _: None, r"(?!thesis|notes).*")
@@ -101,7 +96,7 @@ def test_it_is_fetched_once_and_anew_where_it_has_changed(
     fetched.clear()
     assert here(place) == first
     assert fetched == []
-    s3.pipe_file(f"{bucket}/d/a.txt", b"other")
+    write(f"{place}/a.txt", b"other")
     second = here(place)
     assert fetched == ["a.txt"]  # the rest is what it was
     assert (second / "a.txt").read_text() == "other"
@@ -150,28 +145,6 @@ def test_what_is_not_ours_is_not_replaced(bucket: str, s3: s3fs.S3FileSystem) ->
     assert s3.cat_file(f"{bucket}/d/thesis.txt") == b"years of work"
 
 
-@pytest.mark.parametrize(
-    "error", [NotImplementedError(), TypeError("mode"), OSError("Not implemented")]
-)
-def test_a_store_that_cannot_refuse_what_exists(
-    error: Exception, bucket: str, client: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pipe_file = client.pipe_file
-
-    def simple(path: str, data: bytes, **choices: object) -> None:
-        if choices:
-            raise error
-        pipe_file(path, data)
-
-    monkeypatch.setattr(client, "pipe_file", simple)
-    put(f"s3://{bucket}/d")
-    with published(f"s3://{bucket}/d", KIND, force=True) as folder:
-        with pytest.raises(InUseError):
-            put(f"s3://{bucket}/d", force=True)
-        fill(folder, "two")
-    assert content(here(f"s3://{bucket}/d"))["a.txt"] == "a.txt two"
-
-
 def test_a_failure_before_the_end_changes_nothing(place: str, machine: Path) -> None:
     put(place)
 
@@ -194,10 +167,10 @@ def test_a_partial_upload_is_refused_and_replaced(
     put(place)
 
     def killed_midway() -> None:
-        def create(*_: object) -> None:
+        def put_whole(*_: object) -> None:
             os._exit(9)
 
-        publish.create = create  # the sealing file comes last
+        publish.put_whole = put_whole  # hashes and the sealing file come last
         s3fs.S3FileSystem.clear_instance_cache()  # its connections are the other process's
         put(place, "two", force=True, more=("c.txt",))
 
@@ -209,7 +182,7 @@ def test_a_partial_upload_is_refused_and_replaced(
         here(place)
     with pytest.raises(NumerateError, match=f"^{place}: holds what was not written whole; choose"):
         put(place, "three")
-    put(place, "three", force=True)  # its writer is gone, so its hold is, too
+    put(place, "three", force=True)
     assert content(here(place)).keys() == {"a.txt", "inner/b.txt", SEAL}
 
 
@@ -263,7 +236,7 @@ def _in_a_new_loop(call: object) -> None:
     call()
 
 
-def test_the_second_of_two_writers_is_told(bucket: str) -> None:
+def test_the_second_writer_on_a_machine_is_told(bucket: str) -> None:
     place = f"s3://{bucket}/d"
     with published(place, KIND) as folder:
         with pytest.raises(InUseError, match=f"^{place}: in use by process {os.getpid()} on .*"):
@@ -273,72 +246,99 @@ def test_the_second_of_two_writers_is_told(bucket: str) -> None:
     assert content(here(place))["a.txt"] == "a.txt two"
 
 
-def test_of_many_writers_at_once_one_writes(bucket: str) -> None:
+@contextmanager
+def another_machine(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[None]:
+    with monkeypatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(cache))
+        yield
+
+
+def test_whoever_is_slower_without_force_replaces_nothing(
+    bucket: str, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = f"s3://{bucket}/d"
-    barrier, told = threading.Barrier(4), []
 
-    def one(text: str) -> None:
-        barrier.wait()
-        try:
-            put(place, text)
-        except NumerateError as error:
-            told.append(str(error))
+    def slower() -> None:
+        with published(place, KIND) as folder:
+            fill(folder, "slower")
+            with another_machine(monkeypatch, tmp_path / "another"):
+                put(place, "faster")
 
-    threads = [threading.Thread(target=one, args=(str(text),)) for text in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(told) == 3
-    assert all("in use by" in line or "already exists" in line for line in told)
-    found = content(here(place))
-    (text,) = {found["a.txt"].split()[1], found["inner/b.txt"].split()[1]}
-    assert json.loads(found[SEAL]) == {"text": text}
+    told = f"^{place}: already exists; choose another place or add --force; what was made is kept"
+    with pytest.raises(FailureError, match=told) as caught:
+        slower()
+    assert content(here(place))["a.txt"] == "a.txt faster"
+    kept = Path(str(caught.value).rpartition(" kept in ")[2])
+    assert content(kept)["a.txt"] == "a.txt slower"
 
 
-def test_a_hold_of_another_machine_ends_when_it_is_not_renewed(
-    bucket: str, s3: s3fs.S3FileSystem
+@pytest.mark.parametrize("midway", ["a.txt", "inner/b.txt", SUMS, SEAL])
+def test_two_who_write_at_the_same_time_make_no_mixture_that_is_read(
+    midway: str,
+    bucket: str,
+    client: s3fs.S3FileSystem,
+    machine: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    place, now = f"s3://{bucket}/d", time.time()
-    note = {"id": "x", "process": 1, "machine": "another", "since": now - 900, "renewed": now}
-    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note).encode())
-    with pytest.raises(InUseError, match="in use by process 1 on another since"):
-        put(place)
-    note["renewed"] -= holds.GIVEN_UP + 1
-    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note).encode())
+    """The second begins, and ends, just before the first uploads one of its files."""
+    place = f"s3://{bucket}/d"
     put(place)
-    assert not s3.exists(f"{bucket}/d/{HOLD}")
-    s3.pipe_file(f"{bucket}/d/{HOLD}", b'{"id": "spoilt"}')
-    put(place, force=True)
+    monkeypatch.setattr("numerate.storage.stored_files.AT_ONCE", 1)
+    put_file, put_whole = client.put_file, publish.put_whole
+    waiting = [midway]
+
+    def meanwhile(path: str) -> None:
+        if waiting and path.endswith(waiting[0]):
+            waiting.clear()
+            with another_machine(monkeypatch, tmp_path / "another"):
+                put(place, "two", force=True)
+
+    def put_file_later(local: str, path: str) -> None:
+        meanwhile(path)
+        put_file(local, path)
+
+    def put_whole_later(system: s3fs.S3FileSystem, path: str, data: bytes) -> None:
+        meanwhile(path)
+        put_whole(system, path, data)
+
+    monkeypatch.setattr(client, "put_file", put_file_later)
+    monkeypatch.setattr(publish, "put_whole", put_whole_later)
+    with suppress(NumerateError):  # the second may have found the first's files
+        put(place, "one", force=True)
+    assert not waiting
+    if midway == "a.txt":  # the first goes on to upload all of its own
+        assert content(here(place))["inner/b.txt"] == "inner/b.txt one"
+    else:
+        with pytest.raises(FailureError, match="two processes wrote at the same time"):
+            here(place)
+    put(place, "three", force=True)
+    assert content(here(place))["a.txt"] == "a.txt three"
 
 
-def test_a_hold_of_a_process_whose_number_is_anothers_now_ends_too(
-    bucket: str, s3: s3fs.S3FileSystem
+def test_a_file_that_is_not_what_was_published_is_refused(
+    bucket: str, s3: s3fs.S3FileSystem, machine: Path
 ) -> None:
-    """As after the restart of a container, whose first process has number 1 again."""
-    now = time.time()
-    note = {"id": "x", "process": os.getpid(), "machine": gethostname(), "since": now - 900}
-    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note | {"renewed": now}).encode())
-    with pytest.raises(InUseError, match="in use by process"):
-        put(f"s3://{bucket}/d")
-    renewed = now - holds.GIVEN_UP - 1
-    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note | {"renewed": renewed}).encode())
-    put(f"s3://{bucket}/d")
+    place = f"s3://{bucket}/d"
+    put(place)
+    s3.pipe_file(f"{bucket}/d/inner/b.txt", b"inner/b.txt two")  # of the same size
+    with pytest.raises(FailureError, match=f"^{place}/inner/b.txt: got another hash than that of"):
+        here(place)
+    assert local_leftovers(machine) == []
+    s3.rm_file(f"{bucket}/d/{SUMS}")  # as where somebody else brought the folder
+    assert (here(place) / "inner" / "b.txt").read_text() == "inner/b.txt two"
 
 
-def test_of_another_container_it_is_not_said_that_a_process_is_gone(
-    bucket: str, s3: s3fs.S3FileSystem
+def test_a_copy_that_others_made_of_what_was_published_is_replaced(
+    bucket: str, s3: s3fs.S3FileSystem, tmp_path: Path
 ) -> None:
-    """Some have the name of their machine, and each its own numbers of processes."""
-    now, ended = time.time(), copy_of_this_process(int)
-    ended.join()
-    note = {"id": "x", "process": ended.pid, "machine": gethostname(), "since": now, "renewed": now}
-    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note | {"numbers": "pid:[1]"}).encode())
-    with pytest.raises(InUseError, match=f"in use by process {ended.pid} on "):
-        put(f"s3://{bucket}/d")
-    note["numbers"] = holds._numbers()
-    s3.pipe_file(f"{bucket}/d/{HOLD}", json.dumps(note).encode())
     put(f"s3://{bucket}/d")
+    s3.get(f"{bucket}/d", str(tmp_path / "d"), recursive=True)
+    assert (tmp_path / "d" / SUMS).exists()
+    kind = replace(KIND, folders=frozenset({"inner"}))
+    with published(tmp_path / "d", kind, force=True) as folder:
+        fill(folder, "two")
+    assert content(tmp_path / "d")["a.txt"] == "a.txt two"
 
 
 def test_what_a_power_cut_spoils_of_the_mirror_is_fetched_again(
@@ -355,96 +355,9 @@ def test_what_a_power_cut_spoils_of_the_mirror_is_fetched_again(
         raise OSError("Operation not supported")
 
     monkeypatch.setattr(os, "link", no_links)
-    s3.pipe_file(f"{bucket}/d/inner/b.txt", b"anew")
+    write(f"{place}/a.txt", b"anew")
     found = content(here(place))
-    assert (found["a.txt"], found["inner/b.txt"]) == ("a.txt one", "anew")
-
-
-def test_who_has_lost_its_hold_seals_nothing(bucket: str, s3: s3fs.S3FileSystem) -> None:
-    place, note = f"s3://{bucket}/d", f"{bucket}/d/{HOLD}"
-
-    def robbed() -> None:
-        with published(place, KIND) as folder:
-            fill(folder)
-            others = json.loads(s3.cat_file(note)) | {"id": "other"}
-            s3.pipe_file(note, json.dumps(others).encode())
-
-    with pytest.raises(FailureError, match=f"^{place}: another process has begun to write there"):
-        robbed()
-    assert not s3.exists(f"{bucket}/d/{SEAL}")
-    assert s3.exists(note)  # it is the other's
-
-
-def test_a_hold_is_renewed(
-    bucket: str, s3: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(holds, "RENEWED", 0.02)
-    note = f"{bucket}/d/{HOLD}"
-    with published(f"s3://{bucket}/d", KIND) as folder:
-        first = json.loads(s3.cat_file(note))
-        while json.loads(s3.cat_file(note))["renewed"] == first["renewed"]:
-            time.sleep(0.01)
-        assert json.loads(s3.cat_file(note))["id"] == first["id"]
-        fill(folder)
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> SharedFolder:
-    """A folder where a file is there from its first byte on."""
-    return SharedFolder.at(f"disk://{tmp_path}/d")
-
-
-def test_a_hold_whose_note_is_being_written_is_no_others(
-    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A renewal as others see it: half of the note, then none, then all of it."""
-    cat_file = Disk.cat_file
-
-    def renewed_meanwhile(self: Disk, path: str, **options: object) -> bytes:
-        data: bytes = cat_file(self, path, **options)
-        seen = states.pop() if states else "all"
-        if seen == "nothing":
-            raise FileNotFoundError(path)
-        return data[:9] if seen == "half" else data
-
-    monkeypatch.setattr(Disk, "cat_file", renewed_meanwhile)
-    states: list[str] = []
-    with disk.held():
-        states = ["nothing", "half"]
-        disk.write("a.txt", b"one")
-        states = ["nothing", "half"]
-        with pytest.raises(InUseError, match="in use by process"), disk.held():
-            pass
-    assert states == []
-
-
-def test_a_renewal_that_is_cut_off_leaves_the_note(
-    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with disk.held():
-        with monkeypatch.context() as patched:
-            patched.setattr(Disk, "is_cut", True)
-            with pytest.raises(FailureError, match="the connection was lost"):
-                disk._hold.renew()
-        disk._hold.check()
-        disk.write("a.txt", b"one")
-
-
-def test_a_note_on_its_way_is_no_file_of_the_folder(
-    disk: SharedFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An audit removes what it finds there of others."""
-    mv, seen = Disk.mv, []
-
-    def looked(self: Disk, old: str, new: str, **options: object) -> None:
-        seen.append(disk.names())
-        mv(self, old, new, **options)
-
-    with disk.held():
-        disk.write("a.txt", b"one")
-        monkeypatch.setattr(Disk, "mv", looked)
-        disk._hold.renew()
-    assert seen == [["a.txt"]]
+    assert (found["a.txt"], found["inner/b.txt"]) == ("anew", "inner/b.txt one")
 
 
 def test_a_bucket_that_disappears_midway(
@@ -471,22 +384,6 @@ def test_a_bucket_that_disappears_midway(
     assert content(Path(str(caught.value).rpartition(" kept in ")[2]))["a.txt"] == "a.txt one"
 
 
-def test_what_was_added_to_a_folder_is_kept_where_that_has_gone(
-    bucket: str, s3: s3fs.S3FileSystem, machine: Path
-) -> None:
-    put(f"s3://{bucket}/d")
-
-    def add() -> None:
-        with extended(f"s3://{bucket}/d") as folder:
-            (folder / "report.html").write_text("of hours")
-            s3.rm(bucket, recursive=True)
-
-    with pytest.raises(NumerateError, match=r"; what was made is kept in ") as caught:
-        add()
-    assert local_leftovers(machine) == []
-    assert content(Path(str(caught.value).rpartition(" kept in ")[2]))["report.html"] == "of hours"
-
-
 def test_what_changes_while_it_is_read_is_no_mixture(
     bucket: str,
     s3: s3fs.S3FileSystem,
@@ -502,13 +399,13 @@ def test_what_changes_while_it_is_read_is_no_mixture(
         nonlocal times
         get_file(path, *rest, **more)
         if path.endswith("a.txt") and (times := times + 1) <= limit:
-            s3.pipe_file(f"{bucket}/d/a.txt", f"time {times}".encode())
+            write(f"{place}/a.txt", f"time {times}".encode())
 
     monkeypatch.setattr(client, "get_file", changed)
     limit = 1
     assert (here(place) / "a.txt").read_text() == "time 1"
     limit = 100
-    s3.pipe_file(f"{bucket}/d/a.txt", b"anew")
+    write(f"{place}/a.txt", b"anew")
     with pytest.raises(FailureError, match=f"^{place}: changes while it is read; wait"):
         here(place)
     assert local_leftovers(machine) == []
@@ -573,26 +470,6 @@ def test_what_is_written_to_a_copy_is_written_to_its_place(
     assert (here(f"s3://{bucket}/d") / "a.txt").read_text() == "a.txt one"
     write(file_here(f"s3://{bucket}/not/yet.txt"), b"here")
     assert s3.cat_file(f"{bucket}/not/yet.txt") == b"here"
-
-
-def test_a_folder_is_extended(bucket: str, s3: s3fs.S3FileSystem, machine: Path) -> None:
-    place = f"s3://{bucket}/d"
-    put(place)
-    before = s3.info(f"{bucket}/d/a.txt")["LastModified"]
-
-    def interrupted() -> None:
-        with extended(place) as folder:
-            assert (folder / "a.txt").read_text() == "a.txt one"
-            (folder / "c.txt").write_text("new")
-            (folder / "inner" / "b.txt").unlink()
-            raise KeyboardInterrupt  # what was made before stays
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert content(here(place)).keys() == {"a.txt", "c.txt", SEAL}
-    assert s3.info(f"{bucket}/d/a.txt")["LastModified"] == before
-    assert not work_of(place).exists()
-    assert local_leftovers(machine) == []
 
 
 def test_names_that_lead_out_are_refused(bucket: str, s3: s3fs.S3FileSystem, machine: Path) -> None:

@@ -7,7 +7,6 @@ from numerate.errors import NumerateError
 from numerate.lm.model.run_folder import CHECKPOINT, RUN
 from numerate.lm.train import elsewhere
 from numerate.storage import filesystem
-from numerate.storage.hold import held
 from numerate.storage.publish import Upload
 
 
@@ -37,6 +36,5 @@ def test_what_comes_while_a_run_is_published_is_not_removed(
     system, root = filesystem(place)
     s3.pipe_file(f"{root}/notes.txt", b"precious")
     s3.pipe_file(f"{root}/{CHECKPOINT}", b"ours")
-    with held(system, root, place) as hold:
-        Upload(system, root, place, hold).clear(RUN)
+    Upload(system, root, place).clear(RUN)
     assert s3.find(root) == [f"{root}/notes.txt"]

@@ -48,6 +48,8 @@ def audit_corpus(
             if cost.has_begun:
                 say(f"{out}: whole blocks are kept; the same command goes on after them")
             raise
+    if not cost.has_begun:
+        say(f"{out}: this audit is finished and {source} has not changed; --force audits it anew")
     cost.tell()
     print_summary(summary, out, plain_console())
     return BROKEN if summary.failures else 0
@@ -69,7 +71,6 @@ class Cost:
         )
         self._task = self._progress.add_task(f"Auditing {printable(name)}", total=None, told="")
         self._is_shown = console.is_terminal
-        self._skipped = 0  # bytes before the first document that was checked
         self._start = self._told = time.monotonic()
         self._last: State | None = None
 
@@ -87,9 +88,7 @@ class Cost:
     def report(self, state: State) -> None:
         now = time.monotonic()
         self._last = state
-        line = cost_in_words(state, now - self._start, self._skipped)
-        if not state.checked:  # what was checked before goes by in no time
-            self._skipped = state.done
+        line = cost_in_words(state, now - self._start)
         self._progress.update(
             self._task, total=state.total, completed=min(state.done, state.total), told=line
         )
@@ -105,17 +104,15 @@ class Cost:
             say(f"{counted(self._last.checked, 'document')} in {_duration(seconds)}, {rate}")
 
 
-def cost_in_words(state: State, seconds: float, skipped: int = 0) -> str:
-    """`120 documents, 35 a minute, 14 findings, about 2 h 5 min left`"""
+def cost_in_words(state: State, seconds: float) -> str:
+    """Say it as `120 documents, 35 a minute, 14 findings, about 2 h 5 min left`."""
     parts = [counted(state.checked, "document")]
     if state.checked and seconds > 0:
         parts.append(f"{60 * state.checked / seconds:,.0f} a minute")
     parts.append(counted(state.findings, "finding"))
-    done, left = state.done - skipped, state.total - state.done
+    done, left = state.done - state.before, state.total - state.done
     if state.checked and done > 0 and left > 0:
         parts.append(f"about {_duration(seconds * left / done)} left")
-    if state.seen:
-        parts.append(f"{state.seen:,} checked before")
     return ", ".join(parts)
 
 

@@ -8,7 +8,7 @@ from numerate.errors import printable
 from numerate.lm.inspect.inspect import FIGURES, inspect_runs
 from numerate.lm.model.opening import Settings
 from numerate.reports.notices import notice_console
-from numerate.storage import extended
+from numerate.storage import path_here
 
 
 def inspect_with_progress(
@@ -34,7 +34,8 @@ def inspect_with_progress(
     def progress(what: str, done: int, total: int) -> None:
         doing(f"{what}: {done:,} of {total:,} paragraphs")
 
-    with extended(out) as folder, console.status("opening runs …") as status:
+    folder = path_here(out)
+    with console.status("opening runs …") as status:
         report = inspect_runs(
             runs,
             folder,

@@ -40,7 +40,7 @@ from numerate.cli.shared_options import (
 )
 from numerate.lm.heads.registry import check_head_name, head_names
 from numerate.lm.train.options import TrainingOptions, usual_of
-from numerate.storage import extended
+from numerate.storage import path_here
 from numerate.threads import use_threads
 
 
@@ -372,40 +372,39 @@ def reproduce(
     from numerate.cli.reproduce_command import reproduce as reproduce_plan
     from numerate.lm.reproduce.choices import Plan
 
-    with extended(out) as folder:
-        plan = Plan(
-            dataset,
-            folder,
-            suite=suite,
-            backbone=backbone,
-            models=_listed(models) if models else None,
-            seeds=seeds,
-            options=TrainingOptions(
-                epochs=epochs,
-                batch_size=batch_size,
-                learning_rate=first_given(learning_rate, USUAL.learning_rate),
-                halve_after=halve_after,
-                patience=patience,
-                clip=clip,
-                seed=seed,
-                mixed_precision=mixed_precision,
-                plain_mixture=plain_mixture,
-            ),
-            learning_rate=learning_rate,
-            hidden=hidden,
-            dropout=dropout,
-            vocabulary=vocabulary,
-            truncate=truncate,
-            vectors=vectors,
-            cache=cache,
-            trust_remote_code=trust_remote_code,
-            device=device,
-            processes=processes,
-            given_threads=threads,
-            confidence=confidence or None,
-            metrics=metrics,
-        )
-        reproduce_plan(plan)
+    plan = Plan(
+        dataset,
+        path_here(out),
+        suite=suite,
+        backbone=backbone,
+        models=_listed(models) if models else None,
+        seeds=seeds,
+        options=TrainingOptions(
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=first_given(learning_rate, USUAL.learning_rate),
+            halve_after=halve_after,
+            patience=patience,
+            clip=clip,
+            seed=seed,
+            mixed_precision=mixed_precision,
+            plain_mixture=plain_mixture,
+        ),
+        learning_rate=learning_rate,
+        hidden=hidden,
+        dropout=dropout,
+        vocabulary=vocabulary,
+        truncate=truncate,
+        vectors=vectors,
+        cache=cache,
+        trust_remote_code=trust_remote_code,
+        device=device,
+        processes=processes,
+        given_threads=threads,
+        confidence=confidence or None,
+        metrics=metrics,
+    )
+    reproduce_plan(plan)
 
 
 def _listed(names: list[str] | None) -> tuple[str, ...]:

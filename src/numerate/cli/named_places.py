@@ -12,8 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, get_args, get_origin
 
-from numerate.storage import file_here, here
-from numerate.storage.shared_cache import cache_here
+from numerate.storage import file_here, here, path_here
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +29,14 @@ def _file(text: str) -> Named:
     return Named(text, file_here)
 
 
-def _cache(text: str) -> Named:
-    return Named(text, cache_here)
+def _own(text: str) -> Named:
+    return Named(text, path_here)
 
 
 # Of options and arguments whose commands take a Path:
 FOLDER: dict[str, Any] = {"parser": _folder, "metavar": "FOLDER"}
 FILE: dict[str, Any] = {"parser": _file, "metavar": "FILE"}
-CACHE: dict[str, Any] = {"parser": _cache, "metavar": "FOLDER"}
+OWN_FOLDER: dict[str, Any] = {"parser": _own, "metavar": "FOLDER"}  # of this machine
 
 
 def located(value: Any) -> Any:

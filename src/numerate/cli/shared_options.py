@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from numerate.cli.named_places import CACHE, FILE, FOLDER
+from numerate.cli.named_places import FILE, FOLDER, OWN_FOLDER
 from numerate.lm.train.options import OF_BACKBONE, TrainingOptions
 from numerate.plugins import READERS, names
 from numerate.proofread.witnesses import ALARMS
@@ -110,7 +110,7 @@ Cache = Annotated[
     Path | None,
     typer.Option(
         help="Where pretrained models' states and scores are kept.",
-        **CACHE,
+        **OWN_FOLDER,
         show_default="where the run's training was told to, or a folder of yours",
     ),
 ]

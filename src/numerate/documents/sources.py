@@ -103,9 +103,8 @@ class Source:
     a link that leads out of the source, unless `follow_links`.
 
     Where `is_document` says of names which files are read, each of them is a document as it is: a
-    lone text is not cut at blank lines, and no file says by its name which split it is for. Files
-    of a folder of which `is_seen` says so are not opened; it is asked as they come. What is `apart`
-    in a folder, a folder as `findings/`, is no part of the source.
+    lone text is not cut at blank lines, and no file says by its name which split it is for. What is
+    `apart` in a folder, a folder as `findings/`, is no part of the source.
     """
 
     def __init__(
@@ -116,7 +115,6 @@ class Source:
         field: str = "text",
         follow_links: bool = False,
         is_document: Callable[[str], bool] | None = None,
-        is_seen: Callable[[File], bool] | None = None,
         apart: str | None = None,
     ) -> None:
         check_address(place)
@@ -129,7 +127,6 @@ class Source:
             raise SourceError(f"{place}: no such file or folder")
         self._reading = Reading(tree, format, field)
         self._is_document = is_document
-        self._is_seen = is_seen
         self._apart = apart
         self._unreadable: list[DocumentError] = []
         self._listing = Listing()
@@ -169,6 +166,11 @@ class Source:
                 else:
                     self._listing.add(file)
                     self.splits[file.name] = split
+
+    @property
+    def files(self) -> int:
+        """The number of files that are read."""
+        return len(self._listing)
 
     def digest(self) -> str:
         """Another one where any file has changed, or can be read that could not."""
@@ -213,9 +215,7 @@ class Source:
         """A file or what was read of one, its bytes, and how much of the source lies behind it."""
         done = 0
         for file in self._listing:
-            if self._is_folder and self._is_seen is not None and self._is_seen(file):
-                pass
-            elif self._is_streamed(file):
+            if self._is_streamed(file):
                 for unit, position in self._streamed(file):
                     size = len(unit.data) if isinstance(unit, Unit) else 0
                     yield unit, size, done + position

@@ -6,19 +6,19 @@ path of this machine nothing of this is done, and fsspec is not even imported.
 """
 
 from numerate.places import is_remote
-from numerate.storage.filesystems import filesystem, told
+from numerate.storage.filesystems import filesystem, path_here, told
 from numerate.storage.mirror import exists, file_here, files_in, here, read
-from numerate.storage.publish import extended, published, write
+from numerate.storage.publish import published, write
 from numerate.storage.recorded import recorded
 
 __all__ = [
     "exists",
-    "extended",
     "file_here",
     "files_in",
     "filesystem",
     "here",
     "is_remote",
+    "path_here",
     "published",
     "read",
     "recorded",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from numerate.errors import FailureError, NumerateError, one_line
-from numerate.places import LOCAL, is_spoilt, protocol_of
+from numerate.places import LOCAL, is_remote, is_spoilt, local_path, protocol_of
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -67,6 +67,14 @@ def check_address(place: str | Path) -> None:
                 f"{place}: got the machine {host!r}, expected {parts.scheme}:///, with three "
                 "slashes, and a path of this one"
             )
+
+
+def path_here(place: str | Path) -> Path:
+    """Return the path of a place on this machine; refuse an address of another file system."""
+    check_address(place)
+    if is_remote(place):
+        raise NumerateError(f"{place}: got an address, expected a path of this machine")
+    return local_path(place)
 
 
 @contextmanager

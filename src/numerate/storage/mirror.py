@@ -22,13 +22,14 @@ from numerate.places import (
 )
 from numerate.storage.atomic import write_file
 from numerate.storage.filesystems import check_address, filesystem, told
+from numerate.storage.regular_files import file_digest
 from numerate.storage.stored_files import (
-    HOLD,
     Entry,
     Listing,
     all_at_once,
     check_bucket,
     listing,
+    sums_of,
     version_of,
 )
 
@@ -86,11 +87,7 @@ def check_sealed(
 ) -> None:
     """Refuse what was not written to its end."""
     if seals and not found.keys() & set(seals):
-        with told(place):
-            is_held = system.exists(f"{root}/{HOLD}")
-        why = "not written whole, or something else"
-        if is_held:
-            why = "it is being written, or its writer was killed"
+        why = "it is being written, its writer was killed, or it is something else"
         raise NumerateError(f"{place}: incomplete: {' or '.join(seals)} is missing: {why}")
 
 
@@ -116,11 +113,27 @@ def _fetch(
                     os.link(known[name, *found[name]], filling / name)
         missing = {name: entry for name, entry in found.items() if not (filling / name).exists()}
         fetch_files(system, root, place, missing, filling, is_file=is_file)
+        if not is_file:
+            _check_sums(system, root, place, found, filling)
         filling.rename(folder)
         write_file(_note(folder), json.dumps(found).encode())
     except BaseException:
         shutil.rmtree(filling, ignore_errors=True)
         raise
+
+
+def _check_sums(
+    system: "AbstractFileSystem", root: str, place: str, found: Listing, folder: Path
+) -> None:
+    """Refuse a mixture of files that two processes wrote at the same time."""
+    with told(place):
+        sums = sums_of(system, root)
+    for name in sorted(found.keys() & sums):
+        if file_digest(folder / name) != sums[name]:
+            raise FailureError(
+                f"{place}/{name}: got another hash than that of what was published there: two "
+                "processes wrote at the same time, or it was changed; write it anew with --force"
+            )
 
 
 def fetch_files(

@@ -1,13 +1,17 @@
 """Folders that are filled on this machine and then published, the file with their record last.
 
 An object store renames nothing, so a place elsewhere is not replaced in one step: its record goes
-first, then come the files, then the new record. What has no record is refused by `here`.
+first, then come the files, then the new record. `here` refuses a folder without its record.
+
+Nor has a store locks. So the hashes of all files go up before the record, and `here` refuses a
+folder whose files have others: two writers at the same time cannot make a mixture that is read.
 """
 
+import json
 import shutil
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -15,6 +19,9 @@ from uuid import uuid4
 
 from numerate.errors import FailureError, NumerateError
 from numerate.places import (
+    WRITER,
+    as_named,
+    copy_folder,
     default_cache,
     is_being_made,
     is_remote,
@@ -23,18 +30,19 @@ from numerate.places import (
     work_of,
 )
 from numerate.reports.notices import warn
-from numerate.storage.atomic import new_folder, write_file
+from numerate.storage.atomic import InUseError, locked, new_folder, write_file
 from numerate.storage.filesystems import check_address, filesystem, told
-from numerate.storage.folder_kind import FolderKind, strange, written_as
-from numerate.storage.hold import Hold, held
-from numerate.storage.mirror import fetch_files, written_to
+from numerate.storage.folder_kind import SUMS, FolderKind, strange, written_as
+from numerate.storage.mirror import written_to
+from numerate.storage.regular_files import file_digest
 from numerate.storage.stored_files import (
     all_at_once,
     appearing_whole,
-    create,
+    check_bucket,
     listing,
     make_parent,
     put_whole,
+    sums_of,
 )
 
 if TYPE_CHECKING:
@@ -58,43 +66,19 @@ def published(place: str | Path, kind: FolderKind, *, force: bool = False) -> It
         return
     place = str(place).rstrip("/")
     system, root = filesystem(place)
-    with held(system, root, place) as hold:
+    with work_folder(place) as folder:
         check_free(system, root, place, kind, force=force)
-        with work_folder(place) as folder:
-            yield folder
-            with kept_unless_sent(folder, place):
-                Upload(system, root, place, hold).replace(folder, kind)
-
-
-@contextmanager
-def extended(place: str | Path) -> Iterator[Path]:
-    """A folder to which something is added, or in which something is changed.
-
-    One that lies elsewhere is fetched, and what has changed is uploaded when the block ends, also
-    by an error: what was made before it is not lost.
-    """
-    if not is_remote(place):
-        check_address(place)
-        yield local_path(place)
-        return
-    place = str(place).rstrip("/")
-    system, root = filesystem(place)
-    with held(system, root, place) as hold, work_folder(place) as folder:
-        with told(place):
-            found = listing(system, root)
-        fetch_files(system, root, place, found, folder)
-        before = fingerprints(folder)
+        upload = Upload(system, root, place)
+        upload.mark()  # whoever may not write there is told so now
         try:
             yield folder
-        finally:
-            after = fingerprints(folder)
-            changed = [name for name in after if after[name] != before.get(name)]
-            gone = before.keys() - after.keys()
-            with kept_unless_sent(folder, place) if changed or gone else nullcontext():
-                hold.check()
-                upload = Upload(system, root, place, hold)
-                upload.put(folder, changed)
-                upload.remove(gone)
+        except BaseException:
+            with suppress(NumerateError):
+                upload.unmark()
+            raise
+        with kept_unless_sent(folder, place):
+            check_free(system, root, place, kind, force=force)  # others may have been faster
+            upload.replace(folder, kind)
 
 
 @contextmanager
@@ -118,15 +102,20 @@ def kept_unless_sent(folder: Path, place: str, what: str = "what was made") -> I
 def work_folder(place: str, launch: int = 0) -> Iterator[Path]:
     """An empty folder of this machine, in which is made what is to lie elsewhere.
 
-    Whoever holds the place has it alone, and of others that were launched with it each its own.
+    One process of this machine has it; of several that were launched together, each has its own.
     """
     folder = work_of(place, launch)
-    shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(copy_folder(place, f"{WRITER}{launch or ''}")))
+        except InUseError as error:
+            raise InUseError(as_named(str(error))) from None
+        shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_free(
@@ -141,6 +130,7 @@ def check_free(
         if not found and system.isfile(root):
             raise NumerateError(f"{place}: is a file, expected a folder")
     if not found:
+        check_bucket(system, root, place)
         return
     seal = kind.record
     if not force:
@@ -166,42 +156,48 @@ def check_free(
 
 
 class Upload:
-    """Files on their way to a place that is held."""
+    """Files on their way to a place."""
 
-    def __init__(self, system: "AbstractFileSystem", root: str, place: str, hold: Hold) -> None:
-        self.store, self.root, self.place, self.hold = system, root, place, hold
+    def __init__(self, system: "AbstractFileSystem", root: str, place: str) -> None:
+        self.store, self.root, self.place = system, root, place
 
-    def replace(self, folder: Path, kind: FolderKind, *, first: str | None = None) -> None:
-        """All files of a folder become what lies there, those whose names end so `first`.
-
-        Files of the kind that are not in the folder are removed, and no others.
-        """
+    def replace(self, folder: Path, kind: FolderKind) -> None:
+        """Make the files of a folder those of the place, and remove others of the kind there."""
         seal, names = kind.record, files_of(folder)
-        early = [name for name in names if first and name.endswith(first)]
-        mark = f"{self.root}/{UNFINISHED}"
-        self.hold.check()
+        sums = json.dumps({name: file_digest(folder / name) for name in names})
+        self.mark()
         with told(self.place):
             old = {name for name in listing(self.store, self.root) if kind.holds(name)}
-            self.store.pipe_file(mark, b"")
             if seal in old:
                 self.store.rm_file(f"{self.root}/{seal}")
         try:
-            late = [name for name in names if name != seal and name not in early]
-            self.put(folder, early, in_place=True)
-            self.put(folder, late, in_place=True)
+            self.put(folder, [name for name in names if name != seal], in_place=True)
             self.remove(old - set(names))
             self._check_sizes(folder, names, seal)
-            self.hold.check()
             with told(self.place):
-                create(self.store, f"{self.root}/{seal}", (folder / seal).read_bytes())
+                put_whole(self.store, f"{self.root}/{SUMS}", sums.encode())
+                put_whole(self.store, f"{self.root}/{seal}", (folder / seal).read_bytes())
         except BaseException:
             with suppress(NumerateError), told(self.place):  # what stays has no seal, but the mark
-                self.hold.check()
                 self.remove(listing(self.store, self.root).keys() & (old | set(names)))
-                self.store.rm_file(mark)
+                with suppress(FileNotFoundError):
+                    self.store.rm_file(f"{self.root}/{SUMS}")
+                self.unmark()
             raise
-        with suppress(NumerateError), told(self.place):  # beside a seal it says nothing
-            self.store.rm_file(mark)
+        with suppress(NumerateError):  # beside a seal it says nothing
+            self.unmark()
+
+    def mark(self) -> None:
+        """Note that an upload has begun, by which what it leaves is known to be ours."""
+        path = f"{self.root}/{UNFINISHED}"
+        with told(self.place):
+            make_parent(self.store, path)
+            self.store.pipe_file(path, b"")
+
+    def unmark(self) -> None:
+        """Note that the upload has ended."""
+        with told(self.place):
+            self.store.rm_file(f"{self.root}/{UNFINISHED}")
 
     def put(self, folder: Path, names: Iterable[str], *, in_place: bool = False) -> None:
         """Each file stays as it was until the new one is whole; `in_place`, where nobody opens the
@@ -272,6 +268,7 @@ def write(place: str | Path, data: bytes) -> None:
         system, path = filesystem(elsewhere)
         with told(elsewhere):
             make_parent(system, path)
+            _without_sum(system, path)
             put_whole(system, path, data)
     if elsewhere is None:
         check_address(place)
@@ -279,3 +276,11 @@ def write(place: str | Path, data: bytes) -> None:
     elif isinstance(place, Path) and place.parent.is_dir():
         written_to(place)
         write_file(place, data)
+
+
+def _without_sum(system: "AbstractFileSystem", path: str) -> None:
+    """Leave a file that is written by itself out of the hashes of what was published with it."""
+    root, _, name = path.rpartition("/")
+    sums = sums_of(system, root)
+    if sums.pop(name, None):
+        put_whole(system, f"{root}/{SUMS}", json.dumps(sums).encode())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numerate.storage.filesystems import filesystem, told
 from numerate.storage.stored_files import Entry
-from numerate.storage.trees import File, Found, hidden
+from numerate.storage.trees import File, Found, is_hidden
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -94,10 +94,12 @@ class RemoteTree:
             found = system.ls(place, detail=True)
         entries = []
         for info in found:
-            name = folder + info["name"].rstrip("/").rpartition("/")[2]
+            last = info["name"].rstrip("/").rpartition("/")[2]
+            if is_hidden(last):
+                continue
+            name = folder + last
             if info["type"] == "directory":
-                if not hidden(name):
-                    entries.append(File(f"{name}/", 0, 0))
+                entries.append(File(f"{name}/", 0, 0))
             elif info["name"].strip("/") != place.strip("/"):  # some list the folder itself
                 entries.append(_entry(info, name))
         entries.sort(reverse=True)

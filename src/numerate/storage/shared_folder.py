@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -12,9 +12,8 @@ from numerate.places import is_remote, local_path
 from numerate.storage.atomic import locked, write_file
 from numerate.storage.filesystems import check_address, filesystem, told
 from numerate.storage.folder_kind import FolderKind, strange
-from numerate.storage.hold import Hold, held
 from numerate.storage.regular_files import open_regular, read_regular
-from numerate.storage.stored_files import HOLD, make_parent, put_whole
+from numerate.storage.stored_files import make_parent, put_whole
 
 _PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
 
@@ -23,7 +22,6 @@ _PART = 1 << 18  # bytes that are fetched at once of a file elsewhere
 class SharedFolder:
     place: str | Path  # an address, or a path of this machine
     lasting: bool = False  # what is written is there even after the machine has died
-    _hold: Hold | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def at(cls, place: str | Path) -> "SharedFolder":
@@ -33,7 +31,7 @@ class SharedFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """By this process alone; a second one is told."""
+        """Lock a folder of this machine; elsewhere there are no locks."""
         not_a_folder = NumerateError(f"{self.place}: is a file, expected a folder")
         if isinstance(self.place, Path):
             if self.place.exists() and not self.place.is_dir():
@@ -45,8 +43,7 @@ class SharedFolder:
         with told(self.place):
             if system.isfile(root):
                 raise not_a_folder
-        with held(system, root, self.place) as self._hold:
-            yield
+        yield
 
     def make(self) -> None:
         if isinstance(self.place, Path):
@@ -85,8 +82,6 @@ class SharedFolder:
 
     def write(self, name: str, data: bytes | memoryview) -> None:
         if not isinstance(self.place, Path):
-            if self._hold is not None:
-                self._hold.check()
             system, root = filesystem(self.place)
             with told(self.place):
                 put_whole(system, f"{root}/{name}", bytes(data))
@@ -107,10 +102,9 @@ class SharedFolder:
         with told(self.place):
             system.invalidate_cache()
             try:
-                found = [path.rpartition("/")[2] for path in system.ls(root, detail=False)]
+                return [path.rpartition("/")[2] for path in system.ls(root, detail=False)]
             except FileNotFoundError:
                 return []
-        return [name for name in found if HOLD not in name]  # nor the note that is to replace it
 
     def own(self, kind: FolderKind) -> list[str]:
         """The names of the files of a kind, and of those that were cut off while written."""

@@ -1,6 +1,7 @@
 """What lies in a place elsewhere: names, sizes, and the marks by which a store tells versions."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -9,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numerate.errors import NumerateError
 from numerate.storage.filesystems import told
-from numerate.storage.folder_kind import temporary_name
+from numerate.storage.folder_kind import SUMS, temporary_name
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 AT_ONCE = 8  # files under way
-HOLD = ".numerate-writing"  # who writes there, while somebody does
 _PAGES = (".html", ".htm", ".xhtml")
 _MARKS = ("ETag", "etag", "md5Hash", "content_md5", "checksum", "crc32c")
 _TIMES = (
@@ -46,8 +46,7 @@ Listing = dict[str, Entry]
 def listing(system: "AbstractFileSystem", root: str) -> Listing:
     """The files of a folder, by their names in it; none where there is no such folder.
 
-    What is hidden in the folder, as a note of who writes there, is not its content. Of a file some
-    stores find itself, and say nothing of it.
+    Hidden files are not its content. Of a file some stores find itself, and say nothing of it.
     """
     if _is_on_the_web(root) and root.lower().endswith(_PAGES):
         return {}  # or what it links to would be in it
@@ -68,6 +67,17 @@ def listing(system: "AbstractFileSystem", root: str) -> Listing:
         if not name.parts[0].startswith("."):
             entries[str(name)] = Entry.of(info)
     return entries
+
+
+def sums_of(system: "AbstractFileSystem", root: str) -> dict[str, str]:
+    """The hashes of the files that were published together; none where nobody noted them."""
+    if _is_on_the_web(root):
+        return {}
+    try:
+        sums = json.loads(system.cat_file(f"{root}/{SUMS}"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return sums if isinstance(sums, dict) else {}
 
 
 def check_bucket(system: "AbstractFileSystem", root: str, place: str) -> None:
@@ -146,19 +156,3 @@ def all_at_once(work: Callable[[str], None], names: Iterable[str]) -> None:
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-
-
-def create(system: "AbstractFileSystem", path: str, data: bytes) -> None:
-    """Write what does not exist yet; raises FileExistsError where it does.
-
-    Where a store cannot refuse by itself, that takes a look first: two may create it at once.
-    """
-    make_parent(system, path)
-    try:
-        system.pipe_file(path, data, mode="create")
-    except (TypeError, OSError, NotImplementedError) as error:
-        if isinstance(error, OSError) and "not implemented" not in str(error).lower():
-            raise
-        if system.exists(path):
-            raise FileExistsError(path) from None
-        system.pipe_file(path, data)

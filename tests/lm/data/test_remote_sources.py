@@ -65,7 +65,7 @@ def test_a_folder_elsewhere_is_read_as_one_here(tmp_path: Path, store: MemoryFil
     assert [(u.name, u.data) for u in here] == [(u.name, u.data) for u in elsewhere]
     for name, source in (("here", str(tmp_path / "source")), ("there", "memory://bucket/source")):
         manifest = prepare(source, tmp_path / name)
-        assert manifest["counts"]["files_ignored"] == 1
+        assert manifest["counts"]["files_ignored"] == 1  # hidden files are not counted
         assert [skipped["document"] for skipped in manifest["skipped"]] == ["c/kanji.txt"]
     assert content(tmp_path / "here") == content(tmp_path / "there")
 

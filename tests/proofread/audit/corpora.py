@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from numerate.engines import Engine, engine
 from numerate.proofread.audit.audit import run_audit
 from numerate.proofread.audit.looked_for import LookedFor
-from numerate.proofread.audit.pieces import Piece
+from numerate.proofread.audit.packets import Piece
 from numerate.proofread.audit.summary import Summary
 from numerate.proofread.wanted import Wanted
 
@@ -51,7 +51,7 @@ class Watched:
         for number, unit in enumerate(units):
             if number == self._until:
                 raise KeyboardInterrupt
-            self.names += [piece.unit.name for piece in unit]
+            self.names += [getattr(piece, "name", str(piece)) for piece in unit]
             yield work(unit)
 
 

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.documents.written_pdf import Page, pdf
@@ -26,14 +27,14 @@ from tests.proofread.audit.corpora import (
 )
 
 import numerate
-from numerate.documents.jsonl import JsonLinesReader
 from numerate.documents.reader import Unit
 from numerate.documents.text import TextReader
 from numerate.engines import engine
 from numerate.errors import NumerateError, SourceError
 from numerate.proofread.audit.audit import run_audit
-from numerate.proofread.audit.audited import CHECKED, DUPLICATE, FAILED, REPLACED, TAKEN_IN, UNREAD
+from numerate.proofread.audit.audited import CHECKED, FAILED, TAKEN_IN, UNREAD
 from numerate.proofread.audit.auditor import Audit
+from numerate.proofread.audit.findings_folder import FindingsFolder
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.wanted import Wanted
 from numerate.storage.atomic import InUseError, locked
@@ -43,8 +44,9 @@ from numerate.storage.trees import LocalTree
 
 @pytest.fixture(autouse=True)
 def small_packets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that every note is a packet of its own."""
-    monkeypatch.setattr("numerate.proofread.audit.ledger.PACKET", 50)
+    """Make a packet of every document, and a block of the source of every file."""
+    monkeypatch.setattr("numerate.proofread.audit.packets.PACKET", 50)
+    monkeypatch.setattr("numerate.documents.sources.BLOCK_PIECES", 1)
 
 
 def test_every_wrong_number_is_found_at_its_place(tmp_path: Path) -> None:
@@ -99,8 +101,6 @@ def test_the_number_of_processes_changes_no_byte(tmp_path: Path) -> None:
 
 def test_what_was_interrupted_goes_on_after_its_last_block(tmp_path: Path) -> None:
     write_notes(tmp_path / "notes", 20)
-    (tmp_path / "notes" / "copy.md").write_text(note(3), encoding="utf-8")
-    (tmp_path / "notes" / "copy-too.md").write_text(note(3), encoding="utf-8")
     (tmp_path / "notes" / "ward-005.xml").write_text("<article>", encoding="utf-8")
     whole = Watched()
     audited(tmp_path / "notes", tmp_path / "whole", whole, block=4)
@@ -144,27 +144,80 @@ def test_a_killed_audit_is_resumed_to_the_same_bytes(tmp_path: Path) -> None:
     assert files(out) == files(tmp_path / "whole")
 
 
-def test_only_new_documents_are_read_and_checked(
+def test_a_finished_audit_has_nothing_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_notes(tmp_path / "notes", 6)
-    audited(tmp_path / "notes", tmp_path / "out")
+    summary = audited(tmp_path / "notes", tmp_path / "out", block=2)
     before = files(tmp_path / "out")
     again = Watched()
     with monkeypatch.context() as patch:
         patch.setattr(LocalTree, "open", lambda *_: pytest.fail("it was read again"))
-        audited(tmp_path / "notes", tmp_path / "out", again)
+        assert audited(tmp_path / "notes", tmp_path / "out", again, block=2) == summary
     assert again.names == []
     assert files(tmp_path / "out") == before
+
+
+def test_the_command_says_that_an_audit_is_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_notes(tmp_path / "notes", 3)
+    line = ("audit", f"{tmp_path}/notes", "--out", f"{tmp_path}/out", "--model", "none")
+    status, first, cost = command(capsys, *line, "--processes", "1")
+    assert (status, "finished" in cost) == (0, False)
+    status, second, cost = command(capsys, *line, "--processes", "1")
+    assert (status, second) == (0, first)
+    assert f"out: this audit is finished and {tmp_path}/notes has not changed; --force" in cost
+
+
+def test_a_source_that_has_changed_is_refused_unless_all_begins_anew(tmp_path: Path) -> None:
+    write_notes(tmp_path / "notes", 6)
+    with pytest.raises(KeyboardInterrupt):
+        audited(tmp_path / "notes", tmp_path / "out", Watched(until=4), block=2)
+    before = files(tmp_path / "out")
     write_notes(tmp_path / "notes", 3, first=6)
-    more = Watched()
-    summary = audited(tmp_path / "notes", tmp_path / "out", more)
-    assert more.names == ["ward-006.md", "ward-007.md", "ward-008.md"]
+    told = r"notes: has changed since the audit in .*out began: 6 files of \d+ bytes then, 9 files"
+    with pytest.raises(NumerateError, match=told):
+        audited(tmp_path / "notes", tmp_path / "out")
+    write_notes(tmp_path / "others", 1)
+    with pytest.raises(NumerateError, match=r"otherwise: source .*notes, now .*others; .* --force"):
+        audited(tmp_path / "others", tmp_path / "out")
+    assert files(tmp_path / "out") == before
+    summary = audited(tmp_path / "notes", tmp_path / "out", force=True)
     assert summary.documents[CHECKED] == 9
-    assert len(findings(tmp_path / "out")) == 3
-    elsewhere = Watched()
-    write_notes(tmp_path / "others", 1, first=9)
-    assert audited(tmp_path / "others", tmp_path / "out", elsewhere).documents[CHECKED] == 10
+    (tmp_path / "notes" / "ward-000.md").write_text(note(0, 12), encoding="utf-8")
+    with pytest.raises(NumerateError, match=told.replace("6", "9")):
+        audited(tmp_path / "notes", tmp_path / "out")
+
+
+def test_an_archive_is_gone_on_with(tmp_path: Path) -> None:
+    source = tmp_path / "notes.zip"
+    with zipfile.ZipFile(source, "w") as archive:
+        for number in range(9):
+            archive.writestr(f"{number}.md", note(number, 11))
+        archive.writestr("picture.png", b"no document")
+    whole = audited(source, tmp_path / "whole", block=2)
+    with pytest.raises(KeyboardInterrupt):
+        audited(source, tmp_path / "out", Watched(until=5), block=2)
+    second = Watched()
+    assert audited(source, tmp_path / "out", second, block=2) == whole
+    assert len(second.names) < 9
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+    assert (whole.documents[CHECKED], whole.files_ignored) == (9, 1)
+
+
+def test_an_audit_of_another_version_is_replaced_and_not_gone_on_with(tmp_path: Path) -> None:
+    write_notes(tmp_path / "notes", 3)
+    audited(tmp_path / "notes", tmp_path / "out")
+    settings = tmp_path / "out" / "audit.json"
+    old = settings.read_text().replace('"version": 2', '"version": 1')
+    settings.write_text(old)
+    with pytest.raises(NumerateError, match=r"got 'numerate audit 1', expected .*; add --force"):
+        audited(tmp_path / "notes", tmp_path / "out")
+    assert audited(tmp_path / "notes", tmp_path / "out", force=True).documents[CHECKED] == 3
+    settings.write_text(old.replace("numerate audit", "another program"))
+    with pytest.raises(NumerateError, match="got 'another program 1', expected"):
+        audited(tmp_path / "notes", tmp_path / "out", force=True)
 
 
 def test_a_source_is_the_same_however_its_end_is_written(tmp_path: Path) -> None:
@@ -182,146 +235,58 @@ def test_findings_in_their_own_source_are_no_part_of_it(tmp_path: Path) -> None:
     assert (tmp_path / "notes" / "findings" / "index.html").exists()
 
 
-def test_a_copy_is_counted_and_not_checked(tmp_path: Path) -> None:
-    write_notes(tmp_path / "notes", 2)
-    (tmp_path / "notes" / "z.md").write_text(note(0, 80), encoding="utf-8")
-    (tmp_path / "notes" / "zz.md").write_text(note(0, 80), encoding="utf-8")
-    watched = Watched()
-    summary = audited(tmp_path / "notes", tmp_path / "out", watched)
-    assert watched.names == ["ward-000.md", "z.md"] or "zz.md" not in watched.names
-    assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (2, 2)
-    assert [row["file"] for row in findings(tmp_path / "out")] == ["ward-000.md"]
-
-
-def test_a_document_that_has_changed_replaces_what_it_was(tmp_path: Path) -> None:
-    folder, out = tmp_path / "notes", tmp_path / "out"
-    write_notes(folder, 4)
-    (folder / "ward-000.md").write_text(note(0, 11), encoding="utf-8")
-    (folder / "ward-003.md").write_text(note(3, 11), encoding="utf-8")
-    audited(folder, out)
-    assert [row["written"] for row in findings(out)] == ["11", "11"]
-    (folder / "ward-000.md").write_text(note(0, 12), encoding="utf-8")
-    (folder / "ward-003.md").write_text(note(3), encoding="utf-8")
-    summary = audited(folder, out)
-    assert [(row["file"], row["written"]) for row in findings(out)] == [("ward-000.md", "12")]
-    assert summary.documents[CHECKED] == 4
-    assert [row["status"] for row in documents(out)].count(REPLACED) == 2
-    (folder / "ward-000.md").write_text(note(0, 11), encoding="utf-8")  # as it was at first
-    summary = audited(folder, out)
-    assert [(row["file"], row["written"]) for row in findings(out)] == [("ward-000.md", "11")]
-    assert (summary.documents[CHECKED], summary.sums["findings"]) == (4, 1)
-
-
-def test_what_still_stands_in_a_copy_is_not_dropped(tmp_path: Path) -> None:
-    folder, out = tmp_path / "notes", tmp_path / "out"
-    folder.mkdir()
-    for name in ("a.md", "b.md"):
-        (folder / name).write_text(note(0, 11), encoding="utf-8")
-    audited(folder, out)
-    (folder / "a.md").write_text(note(0), encoding="utf-8")
-    audited(folder, out)
-    assert [row["written"] for row in findings(out)] == ["11"]
-
-
-@pytest.mark.parametrize("same_time", [False, True])
-def test_what_comes_back_while_a_copy_of_it_stands_is_what_it_was(
-    tmp_path: Path, same_time: bool
-) -> None:
-    folder, out = tmp_path / "notes", tmp_path / "out"
-    folder.mkdir()
-    for name in ("a.md", "b.md"):
-        (folder / name).write_text(note(0, 11), encoding="utf-8")
-    before = (folder / "a.md").stat()
-    audited(folder, out)
-    (folder / "a.md").write_text(note(0, 12), encoding="utf-8")
-    audited(folder, out)
-    assert sorted(row["written"] for row in findings(out)) == ["11", "12"]
-    (folder / "a.md").write_text(note(0, 11), encoding="utf-8")
-    if same_time:
-        os.utime(folder / "a.md", ns=(before.st_atime_ns, before.st_mtime_ns))
-    for _ in range(2):
-        summary = audited(folder, out)
-        assert [row["written"] for row in findings(out)] == ["11"]
-        assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (1, 1)
-
-
-def test_a_copy_that_changes_takes_nothing_from_what_it_was_of(tmp_path: Path) -> None:
-    folder, out = tmp_path / "notes", tmp_path / "out"
-    folder.mkdir()
-    for name in ("a.md", "b.md", "c.md"):
-        (folder / name).write_text(note(0, 11), encoding="utf-8")
-    audited(folder, out)
-    (folder / "b.md").write_text(note(0), encoding="utf-8")
-    summary = audited(folder, out)
-    assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (2, 1)
-    assert [row["written"] for row in findings(out)] == ["11"]
-
-
 def test_files_that_a_document_takes_in_are_parts_of_it(tmp_path: Path) -> None:
     folder, out = tmp_path / "paper", tmp_path / "out"
     folder.mkdir()
     body = "\\documentclass{article}\\begin{document}\nText of 5 words.\n\n\\input{part}\n"
     (folder / "main.tex").write_text(body + "\\end{document}\n", encoding="utf-8")
-    (folder / "part.tex").write_text("Of all, 30 of 60 (10\\%) were women.\n", encoding="utf-8")
-    summary = audited(folder, out)
-    assert (summary.documents[CHECKED], summary.documents[TAKEN_IN]) == (1, 1)
-    (found,) = findings(out)
-    assert (found["document"], found["file"], found["written"]) == ("main.tex", "part.tex", "10")
-    for name in ("part.tex", "same.tex"):
-        (folder / name).write_text("Of all, 30 of 60 (20\\%) were women.\n", encoding="utf-8")
-    assert audited(folder, out).documents[CHECKED] == 1
-    (found,) = findings(out)
-    assert (found["file"], found["written"]) == ("part.tex", "20")
-    (folder / "main.tex").write_text(body.replace("\\input{part}", "") + "\\end{document}\n")
-    summary = audited(folder, out)
-    assert (summary.documents[CHECKED], summary.documents[FAILED]) == (1, 1)
-    assert "audit again" in summary.skipped[0]["reason"]
-    summary = audited(folder, out)
-    assert (summary.documents[CHECKED], summary.documents[FAILED]) == (2, 0)
-    (found,) = findings(out)
-    assert (found["document"], found["written"]) == ("part.tex", "20")
+    text = "Of all, 30 of 60 (10\\%) were women.\n"
+    (folder / "part.tex").write_text(text, encoding="utf-8")
+    (folder / "other.tex").write_text(text, encoding="utf-8")
+    for _ in range(2):
+        summary = audited(folder, out, block=1)
+        assert (summary.documents[CHECKED], summary.documents[TAKEN_IN]) == (2, 1)
+        assert [(row["document"], row["file"], row["written"]) for row in findings(out)] == [
+            ("main.tex", "part.tex", "10"),
+            ("other.tex", "other.tex", "10"),
+        ]
+        assert summary.sums["findings"] == 2
+
+
+def test_a_kill_while_parts_are_marked_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    body = "\\documentclass{article}\\begin{document}\n\\input{part}\n\\input{rest}\n"
+    (folder / "main.tex").write_text(body + "\\end{document}\n", encoding="utf-8")
+    for name in ("part.tex", "rest.tex"):
+        (folder / name).write_text("Of all, 30 of 60 (10\\%) were women.\n", encoding="utf-8")
+    audited(folder, tmp_path / "whole", block=1)
+    write = FindingsFolder.write_tables
+
+    def killed(self: FindingsFolder, number: int, *rest: Any) -> None:
+        write(self, number, *rest)
+        if number == 1 and rest[1][0]["status"] == TAKEN_IN:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FindingsFolder, "write_tables", killed)
+        with pytest.raises(KeyboardInterrupt):
+            audited(folder, tmp_path / "out", block=1)
+    audited(folder, tmp_path / "out", block=1)
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
 def test_lines_are_documents_that_are_told_apart(tmp_path: Path) -> None:
     lines = [{"id": f"n{k}", "text": note(k, 5)} for k in range(5)]
     source = tmp_path / "notes.jsonl"
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    source.write_text(text + json.dumps(lines[0]) + "\nno JSON\n", encoding="utf-8")
+    source.write_text(text + "no JSON\n", encoding="utf-8")
     summary = audited(source, tmp_path / "out")
-    assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (5, 1)
-    assert summary.skipped[0]["document"] == "notes.jsonl:7"
+    assert (summary.documents[CHECKED], summary.documents[UNREAD]) == (5, 1)
+    assert summary.skipped[0]["document"] == "notes.jsonl:6"
     assert [row["document"] for row in findings(tmp_path / "out")] == [f"n{k}" for k in range(5)]
-    with source.open("a") as stream:
-        stream.write(json.dumps({"id": "new", "text": note(9, 5)}) + "\n")
-    summary = audited(source, tmp_path / "out")
-    assert (summary.documents[CHECKED], summary.documents[DUPLICATE]) == (6, 1)
-    assert findings(tmp_path / "out")[-1]["document"] == "new"
-
-
-def test_a_line_that_failed_counts_as_what_it_was_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source, out = tmp_path / "notes.jsonl", tmp_path / "out"
-    lines = [json.dumps({"id": f"n{k}", "text": note(k, 5)}) + "\n" for k in range(3)]
-    source.write_text(lines[0] + lines[0] + lines[1] + lines[2], encoding="utf-8")
-    read = JsonLinesReader.read
-
-    def broken(self: JsonLinesReader, unit: Unit):  # type: ignore[no-untyped-def]
-        if b"n2" in unit.data:
-            return read(self, unit)
-        raise IndexError("list index out of range")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(JsonLinesReader, "read", broken)
-        for _ in range(2):
-            counts = audited(source, out).documents
-            assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (1, 1, 2)
-    source.write_text(lines[0] + lines[0] + lines[1], encoding="utf-8")
-    summary = audited(source, out)
-    counts = summary.documents
-    assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (3, 1, 0)
-    assert summary.skipped == []
-    assert sorted(row["document"] for row in findings(out)) == ["n0", "n1", "n2"]  # as was found
 
 
 def test_tables_by_themselves_and_lone_files_are_read_as_check_reads_them(tmp_path: Path) -> None:
@@ -366,7 +331,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Path) -> Non
     assert "document too large" in page
 
 
-def test_a_document_that_takes_for_ever_is_left_out_and_tried_again(
+def test_a_document_that_takes_for_ever_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_notes(tmp_path / "notes", 2)
@@ -387,9 +352,7 @@ def test_a_document_that_takes_for_ever_is_left_out_and_tried_again(
     assert reasons["slow.txt"] == "took longer than 0.1 s"
     assert reasons["bug.txt"] == "a mistake of numerate: IndexError: list index out of range"
     monkeypatch.setattr(TextReader, "read", read)
-    again = Watched()
-    summary = audited(tmp_path / "notes", tmp_path / "out", again)
-    assert sorted(again.names) == ["bug.txt", "slow.txt"]
+    summary = audited(tmp_path / "notes", tmp_path / "out", force=True)
     assert (summary.documents[CHECKED], summary.documents[FAILED]) == (4, 0)
 
 
@@ -406,33 +369,9 @@ def test_a_pdf_waits_for_the_package_that_reads_it(
         summary = audited(folder, out)
     assert (summary.documents[UNREAD], summary.documents[FAILED]) == (0, 1)
     assert "pip install 'numerate[documents]'" in summary.skipped[0]["reason"]
-    summary = audited(folder, out)
+    summary = audited(folder, out, force=True)
     assert (summary.documents[CHECKED], summary.documents[FAILED]) == (1, 0)
     assert [row["written"] for row in findings(out)] == ["10"]
-
-
-def test_what_failed_is_not_done_because_it_has_a_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, out = tmp_path / "notes", tmp_path / "out"
-    folder.mkdir()
-    for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
-        (folder / name).write_text(note(0 if name < "c" else 3, 11), encoding="utf-8")
-    with monkeypatch.context() as patch:
-        patch.setattr(TextReader, "read", lambda *_: [][0])
-        for _ in range(2):
-            summary = audited(folder, out)
-            assert (summary.documents[FAILED], summary.documents[DUPLICATE]) == (2, 2)
-    (folder / "c.txt").unlink()
-    summary = audited(folder, out)
-    counts = summary.documents
-    assert (counts[CHECKED], counts[DUPLICATE], counts[FAILED]) == (2, 1, 1)
-    assert [row["file"] for row in findings(out)] == ["a.txt", "d.txt"]
-    assert [row["file"] for row in summary.skipped] == ["c.txt"]
-    again = Watched()
-    monkeypatch.setattr(LocalTree, "open", lambda *_: pytest.fail("it was read again"))
-    assert audited(folder, out, again).record() == summary.record()
-    assert again.names == []
 
 
 def test_another_way_of_looking_is_refused_unless_all_begins_anew(tmp_path: Path) -> None:
@@ -507,6 +446,21 @@ def test_findings_can_be_elsewhere(tmp_path: Path) -> None:
         if path.startswith("/audits/one/")
     }
     assert there == files(tmp_path / "out")
+
+
+def test_blocks_of_two_audits_are_not_mixed(tmp_path: Path) -> None:
+    """In a bucket nothing keeps a second audit from writing at the same time."""
+    write_notes(tmp_path / "notes", 6)
+    other = LookedFor(replace(RULES_ALONE.wanted, ignore=("NUM1",)))
+    audited(tmp_path / "notes", tmp_path / "other", what=other, block=2)
+    audited(tmp_path / "notes", tmp_path / "out", block=2)
+    for name in ("documents-00001.parquet", "findings-00001.parquet"):
+        block = tmp_path / "out" / name
+        before = block.read_bytes()
+        block.write_bytes((tmp_path / "other" / name).read_bytes())
+        with pytest.raises(NumerateError, match=rf"out/{name}: is of another audit, which .*force"):
+            audited(tmp_path / "notes", tmp_path / "out", block=2)
+        block.write_bytes(before)
 
 
 def test_configured_choices_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,8 @@ def cluster() -> Iterator[SmallCluster]:
 def test_an_audit_while_a_node_dies_is_that_of_one_machine(
     cluster: SmallCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("numerate.proofread.audit.ledger.PACKET", 50)
+    monkeypatch.setattr("numerate.proofread.audit.packets.PACKET", 50)
+    monkeypatch.setattr("numerate.documents.sources.BLOCK_PIECES", 1)
     write_notes(tmp_path / "notes", 40)
     audited(tmp_path / "notes", tmp_path / "here", block=8)
     deaths: list[int] = []

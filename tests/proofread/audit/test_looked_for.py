@@ -12,7 +12,7 @@ from numerate.errors import NumerateError
 from numerate.lm.model.run_folder import CALIBRATION, CONFIG, OBSERVED, WEIGHTS, calibration_file
 from numerate.proofread.audit.auditor import auditor
 from numerate.proofread.audit.looked_for import LookedFor
-from numerate.proofread.audit.pieces import Piece
+from numerate.proofread.audit.packets import Piece
 from numerate.proofread.wanted import Wanted
 
 
@@ -72,8 +72,8 @@ def test_calibrations_are_those_of_what_is_asked(run: Path) -> None:
 class Calibrating(Watched):
     """Whose workers open a run, and find out its calibration if it is not there."""
 
-    def __init__(self, place: Path, found: str) -> None:
-        super().__init__()
+    def __init__(self, place: Path, found: str, until: int | None = None) -> None:
+        super().__init__(until)
         self._place, self._found = place, found
 
     def map(
@@ -83,19 +83,22 @@ class Calibrating(Watched):
         return super().map(partial(auditor, RULES_ALONE, 0, {}), units)
 
 
-def test_findings_by_two_calibrations_do_not_belong_together(run: Path, tmp_path: Path) -> None:
+def test_findings_by_two_calibrations_do_not_belong_together(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numerate.documents.sources.BLOCK_PIECES", 1)
     notes, out, place = tmp_path / "notes", tmp_path / "out", run / CALIBRATION
     what = looked_for(run)
-    write_notes(notes, 2)
-    audited(notes, out, Calibrating(place, "first"), what)
-    write_notes(notes, 1, first=2)
-    audited(notes, out, Calibrating(place, "first"), what)  # the first part has made it
+    write_notes(notes, 4)
+    for until in (2, 1):  # the first part makes the calibration, the second finds it
+        with pytest.raises(KeyboardInterrupt):
+            audited(notes, out, Calibrating(place, "first", until), what, block=1)
     before = files(out)
+    assert "documents-00002.parquet" in before
     place.unlink()
-    write_notes(notes, 1, first=3)
     told = r"out: was audited otherwise: calibrations .*run \(.*, now .*run \(.*--force"
     with pytest.raises(NumerateError, match=told):
-        audited(notes, out, Calibrating(place, "found out when it is opened"), what)
+        audited(notes, out, Calibrating(place, "found out when it is opened"), what, block=1)
     place.write_text("of numerate calibrate", encoding="utf-8")
     with pytest.raises(NumerateError, match=told):
         audited(notes, out, Watched(), what)

@@ -9,7 +9,6 @@ from numerate.documents.reader import Unit
 from numerate.errors import NumerateError, SourceError
 from numerate.proofread.audit.auditor import auditor
 from numerate.proofread.audit.looked_for import LookedFor
-from numerate.proofread.audit.pieces import Piece
 from numerate.proofread.wanted import Wanted
 
 
@@ -34,7 +33,7 @@ def test_a_folder_from_which_a_document_takes_files_in(tmp_path: Path) -> None:
     audit = auditor(RULES_ALONE, 0, {})
     text = b"Of all, 30 of 60 (10\\%) were women.\n"
     unit = Unit("main.tex", "latex", text, folder=tmp_path / "gone")
-    (alone,) = audit([Piece(unit, "")])
+    (alone,) = audit([unit])
     assert [row["written"] for row in alone.findings] == ["10"]
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
@@ -42,4 +41,4 @@ def test_a_folder_from_which_a_document_takes_files_in(tmp_path: Path) -> None:
         unit = Unit("main.tex", "latex", text + b"\\input{part}\n", folder=folder)
         told = rf"{folder}: main.tex takes in files from there, and the worker on \S+ does not"
         with pytest.raises(SourceError, match=told):
-            audit([Piece(unit, "")])
+            audit([unit])

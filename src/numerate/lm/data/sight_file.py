@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from numerate.errors import DatasetError, one_line
 from numerate.lm.data.document_sight import DocumentSight
-from numerate.storage.hashes import Hashes, hash_of
+from numerate.lm.data.hashes import Hashes, hash_of
 from numerate.storage.regular_files import file_digest
 from numerate.text.columns import HEADER_WORDS, SightColumns
 

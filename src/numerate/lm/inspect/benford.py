@@ -27,7 +27,7 @@ from numerate.numeral import is_numeral
 from numerate.places import is_remote, join
 from numerate.reports.notices import say
 from numerate.reports.tables import ResultTable, as_latex, as_markdown, print_tables
-from numerate.storage import exists, extended
+from numerate.storage import exists, path_here
 from numerate.storage.folder_kind import FolderKind, strange
 from numerate.text.reading_rules import ReadingRules
 from numerate.text.tokenizer import DEFAULT_RULES, iter_tokens
@@ -56,13 +56,13 @@ def print_benford(
 ) -> None:
     """Count, print the table, and with `out` write the figure as PNG, SVG and CSV."""
     check_choice("format", format, FORMATS)
+    folder = None if out is None else path_here(out)
     counted = count_digits_of(source, field=field, rules=rules)
     exhibit = significant_digit_shares([counted])
-    if out is not None:
-        with extended(out) as folder:
-            if stranger := _FIGURE.stranger(folder):
-                raise strange(out, stranger)
-            exhibit.save(folder)
+    if folder is not None:
+        if stranger := _FIGURE.stranger(folder):
+            raise strange(folder, stranger)
+        exhibit.save(folder)
     tables = [shares_table(counted), conformity_table([counted])]
     if format == "csv":
         print(exhibit.table.csv(), end="")

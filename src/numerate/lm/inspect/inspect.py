@@ -39,11 +39,11 @@ from numerate.lm.inspect.strategies import strategy_shares
 from numerate.lm.inspect.table_attention import attention_over_table, picked_places
 from numerate.lm.inspect.training_curves import training_curves
 from numerate.lm.model.opening import Settings
-from numerate.places import is_remote, local_path, name_of, place_of
+from numerate.places import is_remote, name_of, place_of
 from numerate.reports.look import INK
 from numerate.reports.page import Figure, Section, figure, page
 from numerate.reports.tables import ResultTable
-from numerate.storage import here, recorded
+from numerate.storage import here, path_here, recorded
 from numerate.storage.atomic import write_file
 from numerate.storage.folder_kind import strange
 from numerate.storage.records import Shape, read_record, write_record
@@ -95,9 +95,7 @@ def inspect_runs(
     made. A figure that fails is named in the report, which has all others; its error is raised when
     the report is written.
     """
-    if is_remote(out):
-        raise NumerateError(f"{out}: expected a folder of this machine, as storage.extended gives")
-    out = local_path(out)
+    out = path_here(out)
     occupied = out.is_dir() and any(out.iterdir()) and not (out / MEMORY).exists()
     if occupied and not among_others:
         raise NumerateError(f"{out}: not empty, and has no report; choose another --out")
@@ -208,10 +206,8 @@ def _drawn(
 
 
 def _noted(run: Path, out: Path) -> str:
-    """How the report remembers a run: as seen from its folder, unless either lies elsewhere."""
-    if elsewhere := place_of(run):
-        return elsewhere
-    return str(run.resolve()) if place_of(out) else os.path.relpath(run.resolve(), out.resolve())
+    """Return how the report remembers a run: by its address, or as seen from the report."""
+    return place_of(run) or os.path.relpath(run.resolve(), out.resolve())
 
 
 def check_folder(out: Path) -> dict[str, Any]:

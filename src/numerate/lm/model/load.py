@@ -33,8 +33,8 @@ from numerate.lm.model.shipped.installed import is_shipped
 from numerate.places import default_cache
 from numerate.reports import notices
 from numerate.reports.progress import PassProgress
+from numerate.storage import path_here
 from numerate.storage.records import Say, cached, kept, misfit
-from numerate.storage.shared_cache import cache_here
 from numerate.text.columns import check_level
 from numerate.text.tokenizer import tokenize
 
@@ -83,7 +83,7 @@ def load(
         raise NumerateError(
             f"dataset: got {dataset} for {path}, which comes calibrated; expected none"
         )
-    folder = cache_here(cache) if cache else None
+    folder = path_here(cache) if cache else None
     settings = Settings(folder, None, trust_remote_code, sight=sight, backbone=backbone)
     opened = open_model(path, device=device, settings=settings)
     return _Loading(opened, dataset, say).model()
@@ -104,7 +104,7 @@ def calibrate_anew(
     read it for a pretrained model."""
     if is_shipped(path):
         raise NumerateError(f"run: got {path}, which comes calibrated; expected one of your own")
-    folder = cache_here(cache) if cache else None
+    folder = path_here(cache) if cache else None
     settings = Settings(folder, None, trust_remote_code, readers=readers, backbone=backbone)
     loading = _Loading(open_model(path, device=device, settings=settings), dataset, say)
     loading.model()

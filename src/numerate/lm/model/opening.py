@@ -235,7 +235,7 @@ def _over_pretrained(
 
     model = stored.build(make).to(device)
     assert isinstance(model.backbone, CausalBackbone)
-    model.backbone.remembered = remembered_cache(stored.record.cache, folder)
+    model.backbone.remembered = remembered_cache(stored.record.cache)
     if tuned:
         lm.scorer.adapted.merge_for_good()
         weights = read_regular(folder / WEIGHTS)

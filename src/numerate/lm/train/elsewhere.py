@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from numerate.errors import NumerateError
+from numerate.errors import FailureError, NumerateError
 from numerate.lm.model.run_folder import CHECKPOINT, CONFIG, RUN
 from numerate.lm.train.loop import Reporter
 from numerate.lm.train.options import TrainingOptions
@@ -23,7 +23,6 @@ from numerate.lm.train.report import Reporters
 from numerate.places import is_remote, local_path, work_of
 from numerate.reports.notices import warn
 from numerate.storage import filesystem, told
-from numerate.storage.hold import Hold, held
 from numerate.storage.mirror import fetch_files
 from numerate.storage.publish import (
     Upload,
@@ -32,7 +31,7 @@ from numerate.storage.publish import (
     kept_unless_sent,
     work_folder,
 )
-from numerate.storage.stored_files import listing
+from numerate.storage.stored_files import Entry, listing
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -97,15 +96,17 @@ class RunElsewhere:
         system: "AbstractFileSystem",
         root: str,
         place: str,
-        hold: Hold,
         folder: Path,
         *,
         is_whole: bool,
+        replaces: bool,
     ) -> None:
         self.folder, self.place, self._is_whole = folder, place, is_whole
-        self._whole = Upload(system, root, place, hold)
-        self._part = Upload(system, system._strip_protocol(beside(place)), beside(place), hold)
+        self._replaces = replaces  # what lies in the place when the run is complete
+        self._whole = Upload(system, root, place)
+        self._part = Upload(system, system._strip_protocol(beside(place)), beside(place))
         self._uploaded = fingerprints(folder)
+        self._mark = self._config_there()
         self._when = time.monotonic()
 
     def on_start(self, options: TrainingOptions, tokens: int, epoch: int) -> None:
@@ -127,47 +128,56 @@ class RunElsewhere:
             return
         changed = [name for name in now if now[name] != self._uploaded.get(name)]
         try:
-            self._whole.hold.check()
+            if self._config_there() != self._mark:
+                where = self._part.place
+                raise FailureError(f"{where}: another training has begun to write there")
             self._part.put(self.folder, [name for name in changed if name != CONFIG])
             self._part.put(self.folder, [name for name in changed if name == CONFIG])
-            self._uploaded = now
+            self._uploaded, self._mark = now, self._config_there()
         except NumerateError as error:
             warn(f"{error}; this checkpoint is on this machine only")
+
+    def _config_there(self) -> Entry | None:
+        """The version of the configuration beside the place, by which trainings know their own."""
+        with told(self._part.place):
+            return listing(self._part.store, self._part.root).get(CONFIG)
 
     def publish(self) -> None:
         """The run is complete. What days were spent on is kept here where its place has gone."""
         if self._is_whole:  # it was complete before
             return
         with kept_unless_sent(self.folder, self.place, "the finished run"):
-            self._whole.replace(self.folder, RUN)
+            whole = self._whole
+            check_free(whole.store, whole.root, self.place, RUN, force=self._replaces)
+            whole.replace(self.folder, RUN)
         self._part.clear(RUN)
 
 
 @contextmanager
 def _lead(place: str, *, resume: bool, force: bool) -> Iterator[RunElsewhere]:
-    """Of the only or first process: the place is held, and what is gone on with is fetched."""
+    """Of the only or first process: what is gone on with is fetched."""
     system, root = filesystem(place)
     part = system._strip_protocol(beside(place))
-    with held(system, root, place) as hold:
+    with work_folder(place) as folder:
         with told(place):
             whole, begun = listing(system, root), listing(system, part)
         if not resume and not force and (whole or begun):
-            what = "already exists" if whole else "a training was interrupted there"
+            what = "already exists" if whole else "a training has begun there and not ended"
             raise NumerateError(f"{place}: {what}; add --resume to go on, or --force")
         if not resume:
             check_free(system, root, place, RUN, force=force)
-            given_up = Upload(system, part, beside(place), hold)
+            given_up = Upload(system, part, beside(place))
             given_up.check_own(RUN)
             given_up.clear(RUN)
-        with work_folder(place) as folder:
-            if resume:
-                _fetch(system, root, place, folder)
-            _ready(folder).write_text(_launch())
-            try:
-                is_whole = resume and not begun and CONFIG in whole
-                yield RunElsewhere(system, root, place, hold, folder, is_whole=is_whole)
-            finally:
-                _ready(folder).unlink(missing_ok=True)
+        if resume:
+            _fetch(system, root, place, folder)
+        _ready(folder).write_text(_launch())
+        try:
+            is_whole = resume and not begun and CONFIG in whole
+            replaces = resume or force
+            yield RunElsewhere(system, root, place, folder, is_whole=is_whole, replaces=replaces)
+        finally:
+            _ready(folder).unlink(missing_ok=True)
 
 
 @contextmanager

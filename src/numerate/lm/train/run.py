@@ -124,7 +124,7 @@ def train(
         written = writing_folder(folder)
         if resume and backbone.cache is None and (written / CONFIG).exists():
             told = RunFolder(written).config().cache
-            backbone = replace(backbone, cache=remembered_cache(told, written))
+            backbone = replace(backbone, cache=remembered_cache(told))
         # The first process reads the dataset; the others find it read where they see its cache.
         with accelerator.main_process_first() if reads_first else nullcontext():
             network, corpora, about = over_backbone(

@@ -1,31 +1,31 @@
 """`numerate.audit`: every document of a corpus checked, block by block.
 
-The source is cut into pieces here, workers read and check them, and what they find comes back in
-the order of the source. A block is written when it is full, so an audit that was killed goes on
-after its last whole block, and the number of workers cannot change a byte of what it writes.
+The driver cuts the source into packets, workers check them, and what they find comes back in the
+order of the source. A block of findings is written when it is full, so an audit that was killed
+goes on after its last whole block, and the number of workers changes no byte of what it writes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from numerate import engines
 from numerate.config import Configuration
 from numerate.documents import formats
-from numerate.documents.sources import Source
+from numerate.documents.sources import Block, Source
 from numerate.engines import Engine
 from numerate.errors import NumerateError, SourceError, check_choice
 from numerate.places import as_place, is_remote, local_path
 from numerate.proofread.audit.audited import CHECKED, Audited
 from numerate.proofread.audit.auditor import auditor
 from numerate.proofread.audit.findings_folder import PAGE, SUMMARY, FindingsFolder, as_json
-from numerate.proofread.audit.ledger import Ledger, Packet
 from numerate.proofread.audit.looked_for import LookedFor
+from numerate.proofread.audit.packets import packets
 from numerate.proofread.audit.page import as_page
-from numerate.proofread.audit.pieces import pieces
-from numerate.proofread.audit.settling import settle
+from numerate.proofread.audit.parts import mark_parts
 from numerate.proofread.audit.summary import Summary, summarise
 from numerate.proofread.audit.surviving import Surviving
 from numerate.proofread.wanted import Wanted, check_wanted
@@ -44,7 +44,7 @@ class State:
     done: int = 0
     checked: int = 0  # documents, by this process
     findings: int = 0
-    seen: int = 0  # documents that an earlier part of the audit has checked
+    before: int = 0  # bytes that an earlier part of the audit has done
 
 
 Report = Callable[[State], None]
@@ -72,8 +72,9 @@ def audit(
 
     `model` is as for `numerate check`: by default the model that comes with the package; "none"
     recomputes alone. The folder `out` gets findings and documents as Parquet, a summary, which is
-    also returned, and index.html. If it is there already, what it has is kept, and only documents
-    that are new are checked; with `force` all are. `processes` is how many work at once, by default
+    also returned, and index.html. An audit that was interrupted goes on there; with `force`, it
+    begins anew. A source that has changed since is refused, as are other settings, unless `force`
+    is given. `processes` is how many work at once, by default
     one a core, and `engine` where: "local", or "ray" for a cluster, at `address`. A document
     that takes longer than `timeout` seconds is left out, and counted.
 
@@ -125,36 +126,38 @@ def run_audit(
     root = Path() if is_remote(source) else Path(source)
     folder = FindingsFolder(out)
     with folder.place.held(), threads_as_before():
-        folder.begin(what.record(), what.calibrations, force=force)
-        ledger = Ledger(folder, source)
+        folder.begin(what.record() | {"source": source}, what.calibrations, force=force)
         opened = Source(
             source,
             wanted.input_format,
             field=wanted.field,
             follow_links=follow_links,
             is_document=partial(what.is_document, root),
-            is_seen=ledger.is_seen,
             apart=_within(source, out),
         )
-        state = State(opened.progress.total)
+        folder.check_source(opened)
+        blocks, before = _after(opened.blocks(), folder.source_blocks)
+        state = State(opened.progress.total, before, before=before)
         work = Surviving(workers, partial(auditor, what, timeout, what.usual()))
         filling, number = Audited(), folder.blocks
-        for packet, results in work.map(ledger.packets(pieces(opened))):
-            found = _in_order(packet, results, source)
-            filling.add(found)
-            if len(filling.documents) >= block:
+        for packet, results in work.map(packets(blocks, before)):
+            for found in results:
+                for row in found.documents:
+                    row["block"] = packet.block
+                state.checked += sum(row["status"] == CHECKED for row in found.documents)
+                state.findings += len(found.findings)
+                filling.add(found)
+            if packet.is_last and len(filling.documents) >= block:
                 folder.write_block(number, filling)
                 filling, number = Audited(), number + 1
-            state.done, state.seen = opened.progress.done, ledger.seen
-            state.checked += sum(row["status"] == CHECKED for row in found.documents)
-            state.findings += len(found.findings)
+            state.done = packet.done
             if report:
                 report(state)
         if filling.documents:
             folder.write_block(number, filling)
         if not folder.blocks:
             raise SourceError(f"{source}: no document of a format that is read")
-        settle(folder)
+        mark_parts(folder)
         summary = summarise(folder, opened.progress.ignored)
         folder.place.write(PAGE, as_page(summary, what, source).encode())
         folder.place.write(SUMMARY, as_json(summary.record()))
@@ -170,16 +173,9 @@ def _within(source: str | Path, out: str | Path) -> str | None:
     return part.removeprefix(whole) if part.startswith(whole) else None
 
 
-def _in_order(packet: Packet, results: list[Audited], source: str) -> Audited:
-    """What was found in the pieces, between what was known without looking."""
-    found, at = Audited(), 0
-    for place, mark, result in zip(packet.places, packet.marks, results, strict=True):
-        for row in result.documents:
-            row["mark"] = mark
-        found.documents += packet.rows[at:place]
-        found.add(result)
-        at = place
-    found.documents += packet.rows[at:]
-    for row in (*found.documents, *found.findings):
-        row["source"] = source
-    return found
+def _after(blocks: Iterator[Block], count: int) -> tuple[Iterator[Block], int]:
+    """Return the blocks that are left after the first `count`, and how many bytes those have."""
+    done = 0
+    for block in islice(blocks, count):
+        done = block.done
+    return blocks, done

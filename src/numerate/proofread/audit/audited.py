@@ -1,4 +1,4 @@
-"""What an audit says of a document and of a number in it: the rows of its tables."""
+"""The rows of an audit's tables: one for each document, and one for each finding."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,11 +17,9 @@ from numerate.proofread.selection import all_rules
 from numerate.rules.finding import RECOMPUTED, Finding
 
 CHECKED = "checked"
-DUPLICATE = "duplicate"  # its content was there before
 UNREAD = "unread"  # no reader can read it
-FAILED = "failed"  # too slow, a mistake, a package that is missing: tried again the next time
+FAILED = "failed"  # too slow, an internal error, a package that is missing
 TAKEN_IN = "taken in"  # a part of another document, and checked there
-REPLACED = "replaced"  # its file had other content later
 
 RECOMPUTED_ALONE, LEARNED, BOTH = "recomputed", "learned", "both"
 DIGITS = 6  # of probabilities: what lies beyond differs from one processor to the next
@@ -30,13 +28,11 @@ Row = dict[str, Any]
 
 DOCUMENTS = pa.schema(
     [
-        ("source", pa.string()),  # as it was given
-        ("file", pa.string()),  # in it
+        ("block", pa.int64()),  # of the source
+        ("file", pa.string()),  # in the source
         ("format", pa.string()),
         ("first", pa.int64()),  # line of the file with which it begins
         ("document", pa.string()),  # what it calls itself
-        ("digest", pa.string()),  # of its content; of what cannot be opened, empty
-        ("mark", pa.string()),  # of its file: size and time; while it stays, the file is not read
         ("status", pa.string()),
         ("reason", pa.string()),  # why it was not checked
         ("numbers", pa.int64()),
@@ -53,10 +49,8 @@ DOCUMENTS = pa.schema(
 )
 FINDINGS = pa.schema(
     [
-        ("source", pa.string()),
         ("file", pa.string()),
         ("document", pa.string()),
-        ("digest", pa.string()),
         ("place", pa.string()),  # as `check` shows it
         ("page", pa.int64()),
         ("line", pa.int64()),
@@ -88,7 +82,7 @@ FINDINGS = pa.schema(
 
 @dataclass(slots=True)
 class Audited:
-    """Of one document or several."""
+    """Rows of one document or several."""
 
     documents: list[Row] = field(default_factory=list)
     findings: list[Row] = field(default_factory=list)
@@ -99,13 +93,14 @@ class Audited:
 
 
 def document_row(file: str, status: str, reason: str | None = None, **known: Any) -> Row:
-    """What is not known of it is empty."""
+    """Make a row of the documents; columns that are not given are empty."""
     row = dict.fromkeys(DOCUMENTS.names) | {"takes_in": [], "failures": [], "first": 1}
-    row |= {"document": file, "digest": "", "status": status, "reason": reason} | known
+    row |= {"document": file, "status": status, "reason": reason} | known
     return row | {"file": _plain(file), "document": _plain(str(row["document"]))}
 
 
-def finding_row(proof: ProofreadDocument, finding: Finding, digest: str) -> Row:
+def finding_row(proof: ProofreadDocument, finding: Finding) -> Row:
+    """Make a row of the findings."""
     record = finding_record(proof, finding)
     basis = {RECOMPUTED_ALONE if kind == RECOMPUTED else LEARNED for kind in finding.kinds}
     sentence, start, end = _sentence(proof, finding)
@@ -115,7 +110,6 @@ def finding_row(proof: ProofreadDocument, finding: Finding, digest: str) -> Row:
     return row | {
         "file": _plain(record["file"]),
         "document": _plain(proof.document.id),
-        "digest": digest,
         "place": location(proof, finding.where),
         "kind": all_rules()[finding.code].name,
         "basis": BOTH if len(basis) > 1 else next(iter(basis), RECOMPUTED_ALONE),

@@ -23,7 +23,7 @@ from numerate.proofread.audit.audited import (
     finding_row,
 )
 from numerate.proofread.audit.looked_for import LookedFor
-from numerate.proofread.audit.pieces import Piece
+from numerate.proofread.audit.packets import Piece
 from numerate.proofread.audit.same_everywhere import check_folder, check_models
 from numerate.proofread.proofread import ProofreadDocument, proofread
 from numerate.proofread.suppression import suppress
@@ -68,12 +68,14 @@ class Auditor:
         return list(map(self._piece, some))
 
     def _piece(self, piece: Piece) -> Audited:
+        if isinstance(piece, DocumentError):
+            return _unread(piece, piece)
         found = Audited()
         with kept():  # who audits a million documents reads no line about each
             try:
-                check_folder(piece.unit)
+                check_folder(piece)
                 with within(self._timeout):
-                    for document in _read(piece.unit, self._what.wanted.input_format):
+                    for document in _read(piece, self._what.wanted.input_format):
                         found.add(self._document(piece, document))
             except TookTooLongError:
                 found = not_checked(piece, FAILED, f"took longer than {self._timeout:g} s")
@@ -88,20 +90,19 @@ class Auditor:
             found = not_checked(piece, UNREAD, "no document in it")
         return found
 
-    def _document(self, piece: Piece, document: Document | DocumentError) -> Audited:
+    def _document(self, unit: Unit, document: Document | DocumentError) -> Audited:
         if isinstance(document, DocumentError):
-            return _unread(piece, document, document.where)
+            return _unread(unit, document, document.where)
         proof, by = self._proof(document)
         wanted = self._what.wanted
         left = likely(proof, wanted.least, wanted.least_of_models)
         covered = proof.coverage.values()
         row = document_row(
-            piece.unit.name,
+            unit.name,
             CHECKED,
             document=document.id,
-            digest=piece.digest,
-            format=piece.unit.format,
-            first=piece.unit.first,
+            format=unit.format,
+            first=unit.first,
             numbers=proof.numerals,
             findings=len(left),
             less_likely=len(proof) - len(left),
@@ -113,8 +114,7 @@ class Auditor:
             takes_in=list(document.files),
             failures=[f"{one.code}: {one.reason}" for one in proof.failures],
         )
-        rows = [finding_row(left, finding, piece.digest) for finding in left]
-        return Audited([row], rows)
+        return Audited([row], [finding_row(left, finding) for finding in left])
 
     def _proof(self, document: Document) -> tuple[ProofreadDocument, Asked]:
         """Proofread it as `check` does, without what is not to be reported."""
@@ -143,21 +143,22 @@ def _read(unit: Unit, format: str) -> Iterator[Document | DocumentError]:
 
 
 def _unread(piece: Piece, error: DocumentError, document: str | None = None) -> Audited:
-    """What wants a package may have it the next time, or on another machine: it is tried again."""
+    """Tell what no reader can read from what lacks a package on this machine."""
     status = FAILED if isinstance(error, NotInstalledError) else UNREAD
     return not_checked(piece, status, error.reason, document)
 
 
 def not_checked(piece: Piece, status: str, reason: str, document: str | None = None) -> Audited:
-    """A row that says why."""
+    """Return a row that says why a piece was not checked."""
+    if isinstance(piece, DocumentError):
+        return Audited([document_row(piece.where, status, reason)])
     row = document_row(
-        piece.unit.name,
+        piece.name,
         status,
         reason,
-        document=document or piece.unit.name,
-        digest=piece.digest,
-        format=piece.unit.format,
-        first=piece.unit.first,
+        document=document or piece.name,
+        format=piece.format,
+        first=piece.first,
     )
     return Audited([row])
 

@@ -1,10 +1,11 @@
-"""The folder that an audit writes: finished blocks, each of two files, and what is said of all.
+"""The folder that an audit writes: finished blocks of two files each, a summary and a page.
 
 A block is there when its documents are: they are written after its findings. Nothing is ever
 appended to a file, so that a kill leaves whole blocks, and at most findings without documents,
 which the next audit writes again. The summary is written last: without one, it has not ended.
 """
 
+import hashlib
 import io
 import json
 import re
@@ -15,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numerate.errors import NumerateError, one_line
+from numerate.documents.sources import Source
+from numerate.errors import NumerateError, counted, one_line
 from numerate.proofread.audit.audited import DOCUMENTS, FINDINGS, Audited, Row
 from numerate.proofread.audit.looked_for import differences
 from numerate.storage.folder_kind import FolderKind, written_as
@@ -23,7 +25,7 @@ from numerate.storage.records import Shape, parse_record
 from numerate.storage.shared_folder import SharedFolder
 
 SETTINGS, SUMMARY, PAGE = "audit.json", "summary.json", "index.html"
-FORMAT, VERSION = "numerate audit", 1
+FORMAT, VERSION = "numerate audit", 2
 CALIBRATIONS = "calibrations"
 _BLOCK = re.compile(r"(documents|findings)-([0-9]{5,})\.parquet")
 AUDIT = FolderKind(
@@ -32,7 +34,15 @@ AUDIT = FolderKind(
     lambda _: None,  # the folder is gone on with, so its settings are read when it is opened
     "|".join([*map(re.escape, (SETTINGS, SUMMARY, PAGE)), _BLOCK.pattern]),
 )
+_AUDIT = b"audit"  # a key of the metadata of blocks
 _SHOWN = 4  # differences that are named
+_SHAPE: dict[str, Shape] = {
+    "format": str,
+    "version": int,
+    "settings": dict,
+    "source": {"files": int, "bytes": int, "digest": str},
+    f"{CALIBRATIONS}?": {"*": str},
+}
 
 
 class FindingsFolder:
@@ -41,6 +51,7 @@ class FindingsFolder:
         self.name = str(place)
         self._new: dict[str, Any] | None = None  # settings of an audit that begins anew
         self._record: dict[str, Any] = {}  # of one that goes on
+        self._source: dict[str, Any] = {}
         self._calibrations: Callable[[], dict[str, str]] = dict
         self._is_sealed = True
 
@@ -63,6 +74,14 @@ class FindingsFolder:
                     )
         return len(numbers)
 
+    @property
+    def source_blocks(self) -> int:
+        """Count the blocks of the source that are checked: a block of findings has whole ones."""
+        if not (blocks := self.blocks):
+            return 0
+        last: int = self.documents(blocks - 1, ["block"])["block"][-1].as_py()
+        return last + 1
+
     def write_block(self, number: int, found: Audited) -> None:
         findings = pa.Table.from_pylist(found.findings, schema=FINDINGS)
         self.write_tables(number, findings, found.documents)
@@ -82,6 +101,7 @@ class FindingsFolder:
         return self._read_table(_name("findings", number), columns)
 
     def _write_table(self, name: str, table: pa.Table) -> None:
+        table = table.replace_schema_metadata({_AUDIT: self._digest()})
         stream = io.BytesIO()
         pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
         self.place.write(name, stream.getvalue())
@@ -92,9 +112,22 @@ class FindingsFolder:
             raise NumerateError(f"{self.name}/{name}: is no longer there")
         try:
             stream = io.BytesIO(data)
-            return pq.read_table(stream, columns=columns, page_checksum_verification=True)
+            table = pq.read_table(stream, columns=columns, page_checksum_verification=True)
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise NumerateError(f"{self.name}/{name}: cannot be read: {one_line(error)}") from None
+
+        if (table.schema.metadata or {}).get(_AUDIT) != self._digest():
+            raise NumerateError(
+                f"{self.name}/{name}: is of another audit, which wrote there at the same time; add "
+                "--force to audit anew"
+            )
+        return table
+
+    def _digest(self) -> bytes:
+        """By which the blocks of this audit are known, since two may write to one bucket."""
+        settings = self._new or self._record.get("settings")
+        described = json.dumps([settings, self._source], sort_keys=True)
+        return hashlib.sha256(described.encode()).hexdigest().encode()
 
     # What was looked for
 
@@ -105,11 +138,10 @@ class FindingsFolder:
         *,
         force: bool,
     ) -> None:
-        """Go on with what is there, if it was looked for in the same way; or begin anew, and then
-        nothing goes before there is something to write in its place.
+        """Go on with an audit of the same settings, or begin anew.
 
-        By which calibrations models judge is looked at again when there is: who opens a model may
-        have made its calibration only then.
+        An old audit goes when the first block of the new one is written. Calibrations are compared
+        again then: whoever opens a model may have made its calibration only now.
         """
         self._calibrations = calibrations
         self.place.check_own(AUDIT)
@@ -118,28 +150,41 @@ class FindingsFolder:
             raise NumerateError(
                 f"{self.name}: has no {SETTINGS}, expected a new folder or one of an audit"
             )
-        record = self._read_settings() if names else None
-        if record is None or force:
+        if not names or self._is_replaced(force):
             self._new = settings
             return
+        record = self._read_settings(_SHAPE)
         self._refuse(differences(record["settings"], settings))
         self._record = record
         self._known_calibrations()
 
-    def _read_settings(self) -> dict[str, Any]:
-        shape: dict[str, Shape] = {
-            "format": str,
-            "version": int,
-            "settings": dict,
-            f"{CALIBRATIONS}?": {"*": str},
+    def check_source(self, source: Source) -> None:
+        """Go on only with a source that has not changed since the audit began."""
+        self._source = {
+            "files": source.files,
+            "bytes": source.progress.total,
+            "digest": hashlib.sha256(source.digest().encode()).hexdigest(),
         }
-        where = f"{self.name}/{SETTINGS}"
+        if self._new is None and (before := self._record["source"]) != self._source:
+            raise NumerateError(
+                f"{self._record['settings']['source']}: has changed since the audit in {self.name} "
+                f"began: {_size(before)} then, {_size(self._source)} now; choose another place, or "
+                "add --force to audit all of it anew"
+            )
+
+    def _is_replaced(self, force: bool) -> bool:
+        """Check that the record is one of an audit, and whether this audit begins anew."""
+        record = self._read_settings({"format": str, "version": int})
+        got = f"{record['format']} {record['version']}"
+        if record["format"] != FORMAT or not (force or record["version"] == VERSION):
+            anew = "; add --force to audit anew" if record["format"] == FORMAT else ""
+            where = f"{self.name}/{SETTINGS}"
+            raise NumerateError(f"{where}: got {got!r}, expected '{FORMAT} {VERSION}'{anew}")
+        return force
+
+    def _read_settings(self, shape: dict[str, Shape]) -> dict[str, Any]:
         text = (self.place.read(SETTINGS) or b"").decode("utf-8", "replace")
-        record = parse_record(text, shape, NumerateError, where)
-        if (record["format"], record["version"]) != (FORMAT, VERSION):
-            got = f"{record['format']} {record['version']}"
-            raise NumerateError(f"{where}: got {got!r}, expected '{FORMAT} {VERSION}'")
-        return record
+        return parse_record(text, shape, NumerateError, f"{self.name}/{SETTINGS}")
 
     def _known_calibrations(self) -> dict[str, str]:
         """Those of before and of now; of a model that has both, they must be the same."""
@@ -169,15 +214,20 @@ class FindingsFolder:
         record = self._record
         if self._new:
             record = {"format": FORMAT, "version": VERSION, "settings": self._new}
+            record["source"] = self._source
         if self._new or calibrations != record.get(CALIBRATIONS, {}):
             self.place.write(SETTINGS, as_json(record | {CALIBRATIONS: calibrations}))
-        self._new = None
+        self._new, self._record = None, record
         self._is_sealed = False
 
 
 def as_json(record: dict[str, Any]) -> bytes:
     text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode("utf-8", "backslashreplace")
+
+
+def _size(source: dict[str, Any]) -> str:
+    return f"{counted(source['files'], 'file')} of {counted(source['bytes'], 'byte')}"
 
 
 def _name(kind: str, number: int) -> str:

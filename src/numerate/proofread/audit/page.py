@@ -30,7 +30,6 @@ def in_words(summary: Summary) -> list[str]:
     others = [
         f"{documents[status]:,} {words}"
         for status, words in (
-            ("duplicate", "identical to others"),
             ("unread", "that cannot be read"),
             ("failed", "that failed"),
             ("taken in", "parts of others"),

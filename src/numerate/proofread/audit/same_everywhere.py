@@ -9,7 +9,8 @@ from socket import gethostname
 
 from numerate.documents.reader import Unit
 from numerate.errors import NumerateError, SourceError
-from numerate.proofread.audit.pieces import may_take_in
+
+_TAKING = (b"\\input", b"\\include", b"\\subfile", b"\\import")  # of LaTeX
 
 
 def check_models(here: dict[str, str], expected: dict[str, str]) -> None:
@@ -24,11 +25,15 @@ def check_models(here: dict[str, str], expected: dict[str, str]) -> None:
 
 def check_folder(unit: Unit) -> None:
     """Where a disk that others see is not mounted, there may be an empty folder instead."""
-    if may_take_in(unit) and unit.folder is not None and _is_unseen(unit.folder):
+    if unit.folder is not None and _may_take_in(unit) and _is_unseen(unit.folder):
         raise SourceError(
             f"{unit.folder}: {unit.name} takes in files from there, and the worker on "
             f"{gethostname()} does not see it; expected a place that all machines share"
         )
+
+
+def _may_take_in(unit: Unit) -> bool:
+    return unit.format == "latex" and any(sign in unit.data for sign in _TAKING)
 
 
 def _told(models: dict[str, str]) -> str:

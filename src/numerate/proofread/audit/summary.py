@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 from numerate.proofread.audit.audited import (
     BOTH,
     CHECKED,
-    DUPLICATE,
     FAILED,
     LEARNED,
     RECOMPUTED_ALONE,
@@ -25,7 +24,7 @@ SHOWN = 5_000  # findings on the page
 MOST_LISTED = 1_000  # documents that are named in the summary; all are in Parquet
 MOST_CERTAIN = 20  # findings in the summary
 LIKELY = 0.9
-STATUSES = (CHECKED, DUPLICATE, UNREAD, FAILED, TAKEN_IN)
+STATUSES = (CHECKED, UNREAD, FAILED, TAKEN_IN)
 _SUMS = ("numbers", "statements", "recomputed", "findings", "less_likely", "hidden")
 _BRIEF = ("file", "document", "place", "code", "written", "suggestion", "message", "probability")
 
@@ -95,13 +94,11 @@ def summarise(folder: FindingsFolder, files_ignored: int = 0) -> Summary:
 
 def _count_documents(summary: Summary, rows: list[Row]) -> None:
     for row in rows:
-        if row["status"] not in STATUSES:
-            continue
         summary.documents[row["status"]] += 1
         if row["status"] in (UNREAD, FAILED):
             summary.reasons[row["reason"]] += 1
             if len(summary.skipped) < MOST_LISTED:
-                names = ("source", "file", "document", "status", "reason")
+                names = ("file", "document", "status", "reason")
                 summary.skipped.append({name: row[name] for name in names})
         if row["status"] != CHECKED:
             continue

@@ -1,4 +1,4 @@
-"""Work that goes on when a document kills the process that reads it: it is found, and left out."""
+"""Work that goes on when a document kills the process that reads it: that document is left out."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,8 +7,7 @@ from numerate.engines import Engine
 from numerate.errors import WorkerDiedError
 from numerate.proofread.audit.audited import FAILED, Audited
 from numerate.proofread.audit.auditor import Audit, not_checked
-from numerate.proofread.audit.ledger import Packet
-from numerate.proofread.audit.pieces import Piece
+from numerate.proofread.audit.packets import Packet, Piece
 
 MOST_DEATHS = 10  # one after the other: then it is not the documents
 _DIED = "its worker process died, perhaps for want of memory"
@@ -21,22 +20,19 @@ class Surviving:
         self._deaths = 0  # of pieces, since the last that was checked
 
     def map(self, packets: Iterable[Packet]) -> Iterator[tuple[Packet, list[Audited]]]:
-        """Each with what was found in its pieces, in their order."""
+        """Yield each packet with what was found in its pieces, in order."""
         waiting: deque[Packet] = deque()
         source = iter(packets)
 
         def drawn() -> Iterator[list[Piece]]:
             for packet in source:
                 waiting.append(packet)
-                if packet.pieces:
-                    yield packet.pieces
+                yield packet.pieces
 
         while True:
             try:
                 for results in self._engine.map(self._make, drawn()):
-                    yield from _without_work(waiting)
                     yield waiting.popleft(), results
-                yield from _without_work(waiting)
                 return
             except WorkerDiedError:
                 lost = list(waiting)
@@ -46,7 +42,7 @@ class Surviving:
                     yield packet, [next(found) for _ in packet.pieces]
 
     def _one_by_one(self, some: Sequence[Piece]) -> list[Audited]:
-        """By halves, until those are alone of which workers die."""
+        """Halve the pieces until the one that kills its worker is alone."""
         found: list[Audited] = []
         try:
             for (one,) in self._engine.map(self._make, [[piece] for piece in some]):
@@ -63,9 +59,3 @@ class Surviving:
                 half = len(rest) // 2
                 found += self._one_by_one(rest[:half]) + self._one_by_one(rest[half:])
         return found
-
-
-def _without_work(waiting: deque[Packet]) -> Iterator[tuple[Packet, list[Audited]]]:
-    """Those that nobody has to work on, and that come before one that somebody had to."""
-    while waiting and not waiting[0].pieces:
-        yield waiting.popleft(), []

@@ -294,14 +294,14 @@ def test_a_remembered_cache_of_others_is_not_used(tmp_path: Path) -> None:
     private = tmp_path / "private"
     states = private / "states"
     states.mkdir(parents=True)
-    assert remembered_cache(str(states), tmp_path) == states
+    assert remembered_cache(str(states)) == states
     private.chmod(0)
     with without_the_rights_of_root():
-        assert remembered_cache(str(states), tmp_path) is None, "its parent cannot be looked into"
-        assert remembered_cache("/", tmp_path) is None, "it cannot be written to"
+        assert remembered_cache(str(states)) is None, "its parent cannot be looked into"
+        assert remembered_cache("/") is None, "it cannot be written to"
     private.chmod(0o755)
-    assert remembered_cache(str(tmp_path / "gone"), tmp_path) is None
-    assert remembered_cache(None, tmp_path) is None
+    assert remembered_cache(str(tmp_path / "gone")) is None
+    assert remembered_cache(None) is None
 
 
 def test_scores_after_another_start_are_kept_apart(

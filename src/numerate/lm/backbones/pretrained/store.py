@@ -7,7 +7,6 @@ a mark says which paragraphs are done, so that an interrupted pass goes on where
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import nn
 
-from numerate.errors import BackboneError, NumerateError
+from numerate.errors import BackboneError
 from numerate.lm.backbones.pretrained.block_reader import (
     Block,
     Readers,
@@ -40,51 +39,30 @@ from numerate.lm.backbones.pretrained.mapped import open_mapped, put
 from numerate.lm.backbones.pretrained.store_parts import DetailStore, NumberStore
 from numerate.lm.backbones.pretrained.written_tables import WRITING
 from numerate.lm.backbones.spelling.best_first import Beside
-from numerate.lm.data.dataset import SPLITS, Dataset
+from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.numeral_table import NumeralTable
 from numerate.lm.heads.base import NumeralHead
 from numerate.lm.heads.digit_adapter import DigitAdapter
 from numerate.lm.model.run_folder import digest_of_tables, read_json
-from numerate.places import origin
-from numerate.reports.notices import say
-from numerate.storage import exists, recorded
+from numerate.storage import path_here
 from numerate.storage.atomic import write_file
-from numerate.storage.folder_kind import FolderKind
-from numerate.storage.shared_cache import SharedCache, cache_here
 from numerate.text.ragged import ranges
 
 FORMAT = "numerate states 3"
 PARAGRAPHS = {"cpu": 8, "cuda": 64}  # scored between two looks at the disk
 RANKED = {"cpu": 1, "cuda": 64}  # the same where candidates are ranked, which takes longer
 ABOUT = "about.json"
-MARKS = "done.npy"  # how names of arrays end that say which paragraphs are done
-STATES = FolderKind(
-    "states",
-    ABOUT,
-    lambda _: None,
-    rf"{re.escape(ABOUT)}|(?:{'|'.join(SPLITS)})-[a-z0-9-]+\.npy",
-)
 
 R = TypeVar("R")
 Progress = Callable[[str, int, int], None]  # what, done, of how many
 OfNumerals = Callable[[np.ndarray], Beside]  # that have these places in the split
 
 
-def remembered_cache(told: str | None, run: Path) -> Path | None:
-    """Where the training of a run kept states, if whoever uses the run may do so too."""
-    if told is not None and origin(told) is not None:
-        return cache_here(told) if _answers(told, run) else None
+def remembered_cache(told: str | None) -> Path | None:
+    """Return where the training of a run kept states, if you may write there, too."""
     if told is None or not os.path.isdir(told):  # unlike Path's, never raises
         return None
     return Path(told) if os.access(told, os.W_OK | os.X_OK) else None
-
-
-def _answers(place: str, run: Path) -> bool:
-    try:
-        return exists(recorded(place, run, f"pass --cache {place}"))
-    except NumerateError as error:
-        say(f"{error}; what the model says is kept on this machine")
-        return False
 
 
 class Store:
@@ -105,7 +83,7 @@ class Store:
         self.sight = sight
         digest, content = model.digest, dataset.manifest["content_hash"]
         # The same texts cut by other rules have other targets.
-        pair = cache / f"{digest[:16]}-{content[:16]}{dataset.reading.tag}"
+        pair = path_here(cache) / f"{digest[:16]}-{content[:16]}{dataset.reading.tag}"
         if model.start is None:
             model.start = self._chosen_start(pair)
         # A head goes on with the start it was trained with, whatever another dataset would choose.
@@ -113,8 +91,6 @@ class Store:
         tables = digest_of_tables(dataset) if sight in WRITTEN else ""
         seeing += f"-{tables[:16]}" if tables else ""
         self.folder = pair / f"start-{model.start}{seeing}"
-        self.shared = SharedCache(self.folder, STATES, MARKS)
-        self.shared.fetch()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._splits: dict[str, SplitStore] = {}
         about = self.folder / ABOUT
@@ -336,8 +312,6 @@ class SplitStore:
                 done += len(some)
             if progress and portions:
                 progress(what, done, done)
-            if portions:
-                self.store.shared.publish()
 
         return closing(found())
 

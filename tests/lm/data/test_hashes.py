@@ -5,11 +5,11 @@ import tracemalloc
 
 import pytest
 
-from numerate.storage.hashes import Hashes, hash_of
+from numerate.lm.data.hashes import Hashes, hash_of
 
 
 def test_hashes_are_those_that_were_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numerate.storage.hashes.RECENT", 10)
+    monkeypatch.setattr("numerate.lm.data.hashes.RECENT", 10)
     chance = random.Random(1)
     numbers, hashes = dict[int, int](), Hashes()
     for _ in range(200):
@@ -22,7 +22,7 @@ def test_hashes_are_those_that_were_added(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_hashes_are_numbered_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numerate.storage.hashes.RECENT", 10)
+    monkeypatch.setattr("numerate.lm.data.hashes.RECENT", 10)
     chance = random.Random(1)
     numbers, hashes = dict[int, int](), Hashes()
     for _ in range(50):
