@@ -31,6 +31,8 @@ from numerate.storage.folder_kind import FolderKind
 from numerate.storage.shared_folder import SharedFolder
 from numerate.storage.stored_files import HOLD
 
+pytest_plugins = ("tests.trained",)
+
 SEAL = "manifest.json"
 KIND = FolderKind("a test's folder", SEAL, lambda _: None, r"(?!thesis|notes).*")
 
