@@ -17,6 +17,8 @@ import pytest
 import numerate
 from numerate.lm.train.options import TrainingOptions
 
+pytest_plugins = ("tests.trained",)
+
 ROOT = Path(__file__).parents[1]
 PUBLIC = [
     *numerate.__all__,

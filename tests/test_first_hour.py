@@ -25,6 +25,8 @@ from numerate.lm.inspect.training_curves import training_curves
 from numerate.lm.reproduce.children import Children
 from numerate.lm.reproduce.choices import Task
 
+pytest_plugins = ("tests.trained",)
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LABORATORY = (ROOT / "docs" / "laboratory.md").read_text(encoding="utf-8")

@@ -12,6 +12,8 @@ import typer
 from numerate.cli import app
 from numerate.lm.train.options import OF_BACKBONE
 
+pytest_plugins = ("tests.trained",)
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LABORATORY = (ROOT / "docs" / "laboratory.md").read_text(encoding="utf-8")

@@ -15,6 +15,8 @@ from numerate.lm.data.prepare import prepare
 from numerate.lm.reproduce.choices import Plan
 from numerate.threads import use_threads, wait_asleep
 
+pytest_plugins = ("tests.trained",)
+
 POLICY, SPINS, COUNT = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMP_NUM_THREADS"
 
 

@@ -11,6 +11,8 @@ from numerate.errors import BROKEN, FailureError, NumerateError, RunError
 from numerate.lm.data.prepare import prepare
 from numerate.storage.atomic import InUseError
 
+pytest_plugins = ("tests.trained",)
+
 # What each command is called with: {0} is the file or folder that is wrong, {d} a good dataset.
 CALLS = {
     "prepare": "prepare {0} --out out",

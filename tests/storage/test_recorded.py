@@ -27,6 +27,8 @@ from numerate.places import copy_folder
 from numerate.storage import recorded
 from numerate.storage.atomic import write_file
 
+pytest_plugins = ("tests.trained",)
+
 __all__ = ["asked"]
 TEXT, ADDRESS = "The ejection fraction is 55 %.", "trap://evil/data"
 CHOICES: dict[str, Any] = {

@@ -26,6 +26,8 @@ from numerate.storage import (
 from numerate.storage.atomic import InUseError
 from numerate.storage.folder_kind import SUMS, FolderKind
 
+pytest_plugins = ("tests.trained",)
+
 SEAL = "manifest.json"
 KIND = FolderKind("a test's folder", SEAL, lambda _: None, r"(?!thesis|notes).*")
 

@@ -21,6 +21,8 @@ from numerate.lm.data.prepare import prepare
 from numerate.lm.model.shipped.pack import About, pack
 from numerate.storage.folder_kind import temporary_name
 
+pytest_plugins = ("tests.trained",)
+
 HIDDEN = (
     ".own.old-abc123",
     ".own.old-0123456789ab",

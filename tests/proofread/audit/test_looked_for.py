@@ -15,6 +15,8 @@ from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.packets import Piece
 from numerate.proofread.wanted import Wanted
 
+pytest_plugins = ("tests.trained",)
+
 
 def looked_for(reference: object) -> LookedFor:
     return LookedFor(Wanted(models=(str(reference),)))
