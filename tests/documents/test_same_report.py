@@ -47,7 +47,7 @@ def test_the_three_errors_are_found(name: str, places: list[str]) -> None:
 
 def test_an_odt_of_pandoc_has_what_pandoc_wrote() -> None:
     """It leaves out the second row of a header, which says that the column has percentages."""
-    found = numerate.check(REPORT / "report.odt")
+    found = numerate.check(REPORT / "pandoc.odt")
     assert sorted((one.code, one.written) for one in found) == [
         (code, written) for code, written, _ in ERRORS if code != "NUM103"
     ]

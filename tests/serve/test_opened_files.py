@@ -171,7 +171,7 @@ def test_files_beside_it_are_not_looked_for(
         ("a/b.docx", b"no archive", "b.docx: not a Word document (.docx): got no ZIP archive"),
         ("b.xlsx", b"PK\x03\x04broken", "b.xlsx: "),
         ("b.pdf", b"no pages", "b.pdf: "),
-        ("b.odt", b"PK\x03\x04", "b.odt: got a ZIP archive, or a document that is one, expected"),
+        ("b.ods", b"PK\x03\x04", "b.ods: got a ZIP archive, or a document that is one, expected"),
         ("b.md", b"\x81\xff", "b.md: not UTF-8: got byte 0x81 at offset 0"),
         ("b.txt", b"a\0b", "b.txt: not text: got a zero byte at offset 1"),
         ("b.ipynb", b"{}", "b.ipynb: "),

@@ -8,7 +8,7 @@ read_report=(pandoc --from gfm+footnotes --lua-filter tables.lua report.md)
 "${read_report[@]}" --standalone --metadata pagetitle=Report --output report.html
 soffice --headless --convert-to docx:"MS Word 2007 XML" report.html && mv report.docx report-libreoffice.docx
 "${read_report[@]}" --output report.docx
-"${read_report[@]}" --output report.odt
+"${read_report[@]}" --output pandoc.odt  # it loses the second row of a header
 "${read_report[@]}" --standalone --output report.rtf
 for kind in odt rtf; do soffice --headless --convert-to "$kind" --outdir saved report.docx; mv "saved/report.$kind" "report-libreoffice.$kind"; done; rmdir saved
 "${read_report[@]}" --standalone --output report.tex
