@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from numerate.corpus.integrity import add_rows, content_hash, seal
 from numerate.corpus.schema import SPLITS
 

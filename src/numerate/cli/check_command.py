@@ -13,25 +13,25 @@ from numerate.documents.taken_in import taken_in
 from numerate.errors import BROKEN, FAILED, WRONG_USE, NumerateError
 from numerate.places import is_remote, local_path, place_of
 from numerate.proofread import fixing
-from numerate.proofread.asked_models import (
+from numerate.proofread.baseline import read_baseline, without_known, write_baseline
+from numerate.proofread.filters import likely, without_ignored
+from numerate.proofread.formats.html_report import as_html
+from numerate.proofread.formats.printed_report import as_csv, as_json, print_report
+from numerate.proofread.formats.sarif import as_sarif
+from numerate.proofread.inputs import Input, all_inputs, read_document
+from numerate.proofread.model_evidence import looked_for, usual_alarms
+from numerate.proofread.models import (
     NOBODY,
     Asked,
     Opening,
     models_asked,
     proofread_as_it_fits,
 )
-from numerate.proofread.baseline import read_baseline, without_known, write_baseline
-from numerate.proofread.formats.html_report import as_html
-from numerate.proofread.formats.printed_report import as_csv, as_json, print_report
-from numerate.proofread.formats.sarif import as_sarif
-from numerate.proofread.given_files import Input, all_inputs, read_document
+from numerate.proofread.options import CheckOptions, check_options
 from numerate.proofread.proofread import ProofreadDocument, proofread
 from numerate.proofread.report import Report, coverage_in_words
 from numerate.proofread.selection import chosen_codes, split_codes
 from numerate.proofread.suppression import suppress
-from numerate.proofread.told import likely, without_ignored
-from numerate.proofread.wanted import Wanted, check_wanted
-from numerate.proofread.witnesses import looked_for
 from numerate.reports.notices import plain_console, say, warn
 from numerate.reports.progress import PassProgress
 
@@ -53,13 +53,13 @@ class _Inputs:
         return bool(self.missing_tables) or not all(one.in_folder for one in self.missing)
 
 
-def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
+def check_files(files: list[str], wanted: CheckOptions, open_model: Opening) -> int:
     """Print the findings, then what cannot be read, and return the exit status.
 
     It is 2 where a file that was named cannot be read, whatever is found in the others; 1 where
     there is a finding, or a document that a model does not fit; 70 where a rule has failed.
     """
-    check_wanted(wanted, files)
+    check_options(wanted, files)
     codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
     inputs = _read(files, wanted)
     documents, projects = inputs.documents, inputs.projects
@@ -85,7 +85,7 @@ def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
         left = without_known(report.documents, read_baseline(wanted.baseline))
         known = len(report) - sum(map(len, left))
         report = replace(report, documents=left, known=known)
-    report = _likely(report, wanted.least, wanted.least_of_models)
+    report = _likely(report, wanted.min_probability)
     _show(report, wanted)
     for line in inputs.errors:
         warn(line)
@@ -105,7 +105,9 @@ def _end(inputs: _Inputs, status: int) -> int:
     return status
 
 
-def _write_baseline(report: Report, sought: frozenset[str], wanted: Wanted, inputs: _Inputs) -> int:
+def _write_baseline(
+    report: Report, sought: frozenset[str], wanted: CheckOptions, inputs: _Inputs
+) -> int:
     """Write it without losing what cannot be seen now: known findings of files that cannot be
     read stay known, and all known findings where a table is missing that shows some of them."""
     assert wanted.baseline is not None
@@ -119,7 +121,7 @@ def _write_baseline(report: Report, sought: frozenset[str], wanted: Wanted, inpu
     return WRONG_USE if inputs.errors else 0
 
 
-def _read(files: list[str], wanted: Wanted) -> _Inputs:
+def _read(files: list[str], wanted: CheckOptions) -> _Inputs:
     """Read all that can be read; what cannot be costs nothing else."""
     inputs = _Inputs()
     documents, projects = list[Document](), list[Configuration]()
@@ -184,7 +186,7 @@ def configuration_for(file: str) -> Configuration:
 def _proofread(
     in_view: list[tuple[Document, list[Table]]],
     asked: Asked,
-    wanted: Wanted,
+    wanted: CheckOptions,
     codes: frozenset[str],
 ) -> tuple[Report, frozenset[str]]:
     """Each document with the tables beside it; and the codes that were looked for."""
@@ -210,10 +212,8 @@ def _proofread(
                 tables,
                 asked.models,
                 select=codes,
-                alarms=wanted.alarms,
-                joining=asked.joining,
-                force_domain=wanted.force_domain,
-                told=told if count * whole else None,
+                alarms=wanted.alarms or usual_alarms(asked.models),
+                progress=told if count * whole else None,
                 beside=False,
             )
 
@@ -232,7 +232,7 @@ def _proofread(
             proof, lines = suppress(proof, looked)
             found.append(proof)
             unneeded += lines
-    alarms = wanted.alarms if names else None
+    alarms = (wanted.alarms or usual_alarms(asked.models)) if names else None
     return Report(found, tuple(names), read, alarms, unneeded=tuple(unneeded)), sought
 
 
@@ -245,21 +245,20 @@ def _without_ignored(report: Report, projects: list[Configuration]) -> Report:
     return replace(report, documents=left)
 
 
-def _likely(report: Report, least: float, of_models: float) -> Report:
+def _likely(report: Report, min_probability: float) -> Report:
     """Without those that are probably right, or one odd number in a hundred would end every run
     with a failure."""
-    left = [likely(proof, least, of_models) for proof in report.documents]
+    left = [likely(proof, min_probability) for proof in report.documents]
     less_likely = len(report) - sum(map(len, left))
     return replace(
         report,
         documents=left,
         less_likely=less_likely,
-        min_probability=least,
-        min_probability_of_models=of_models,
+        min_probability=min_probability,
     )
 
 
-def _show(report: Report, wanted: Wanted) -> None:
+def _show(report: Report, wanted: CheckOptions) -> None:
     if wanted.format == "terminal":
         no_color = None if wanted.colour is None else not wanted.colour
         console = plain_console(force_terminal=wanted.colour, no_color=no_color)

@@ -28,8 +28,6 @@ def serve(
     port: int,
     token: str | None = None,
     tables: Sequence[Path] = (),
-    force_domain: bool = False,
-    joining: Path | None = None,
     workers: int = 1,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; what was asked before is still answered.
@@ -45,7 +43,7 @@ def serve(
 
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
-    plan = Plan(sources, access, tables, force_domain, joining, workers)
+    plan = Plan(sources, access, tables, workers)
     with bind(host, port) as listener:
         log_to_stderr()
         if workers > 1:
@@ -88,7 +86,7 @@ def _serve_alone(plan: "Plan", listener: socket.socket) -> None:
     from numerate.serve.served_files import ServedFiles
     from numerate.serve.signals import hang_up_of, on_signals
 
-    files = ServedFiles(plan.sources, plan.joining)
+    files = ServedFiles(plan.sources)
     process = ServerProcess(plan)
     files.were_opened()
     over = threading.Event()

@@ -9,20 +9,19 @@ from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
 from numerate.places import is_remote, local_path
-from numerate.proofread.given_files import is_read, read_document
-from numerate.proofread.opened_models import joining_for, open_models
-from numerate.proofread.proofread import ProofreadDocument, proofread
-from numerate.proofread.report import failures_of, misfits_of
-from numerate.proofread.selection import chosen_codes
-from numerate.proofread.suppression import suppress
-from numerate.proofread.witnesses import (
-    ALARMS,
+from numerate.proofread.inputs import is_read, read_document
+from numerate.proofread.model_evidence import (
     DetectorLike,
     LanguageModel,
     Model,
     looked_for,
     usual_alarms,
 )
+from numerate.proofread.models import open_models
+from numerate.proofread.proofread import ProofreadDocument, proofread
+from numerate.proofread.report import failures_of, misfits_of
+from numerate.proofread.selection import chosen_codes
+from numerate.proofread.suppression import suppress
 
 LONGEST_NAME = 1000  # characters of what may be the name of a file
 
@@ -35,8 +34,6 @@ def check(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     alarms: float | None = None,
-    joining: str | Path | None = None,
-    force_domain: bool = False,
 ) -> ProofreadDocument:
     """What is wrong with the numbers of a file, a text or a document, the most probable first.
 
@@ -45,12 +42,11 @@ def check(
     with the package. `tables` are read beside those of the document. `select` and `ignore` are
     codes of rules, or their beginnings.
     `alarms` is the share of right numerals that a model may flag on text like its training data,
-    by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning,
-    unless you say with `force_domain` that it fits. A string that is the name of a file is that
+    by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning.
+    A string that is the name of a file is that
     file; one without spaces that ends like the name of a file of a format that is read (.md, .xml)
-    is never a text: where there is no such file, that is an error. `joining` is the file that
-    `check-benchmark --write-joining` has written; numerate.toml is not read. What the text says
-    with `numerate: ignore` is heeded.
+    is never a text: where there is no such file, that is an error.
+    numerate.toml is not read. What the text says with `numerate: ignore` is heeded.
 
     Examples:
         >>> import numerate
@@ -64,7 +60,7 @@ def check(
         )
     document = as_document(what, "check")
     models = _models(model)
-    rate = max(map(usual_alarms, models), default=ALARMS) if alarms is None else alarms
+    rate = usual_alarms(models) if alarms is None else alarms
     select, ignore = list(select), list(ignore)
     found = proofread(
         document,
@@ -73,8 +69,6 @@ def check(
         select=select,
         ignore=ignore,
         alarms=rate,
-        joining=joining_for(_listed(model), joining),
-        force_domain=force_domain,
     )
     for line in misfits_of(found):
         warnings.warn(line, DomainWarning, stacklevel=2)

@@ -15,7 +15,6 @@ from numerate.proofread.comments import comments
 from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.proofread import ProofreadDocument, Said
 from numerate.proofread.selection import all_rules, codes_like, split_codes
-from numerate.rules.finding import Finding
 from numerate.rules.rule import RULES
 
 _SAID = re.compile(r"numerate:[ \t]*ignore(?![\w-])(?:[ \t]*\[([^\]\n]{0,200})\])?", re.IGNORECASE)
@@ -116,8 +115,7 @@ def suppress(
         around = {borders.line(span[0]), borders.paragraph(span[0])}
         around |= {scope for scope in remarked if scope[0] <= span[0] < scope[1]}
         hits = {(scope, said.code) for scope in around if said.code in about.get(scope, ())}
-        if isinstance(said, Finding) or said.flagged:
-            used.update(hits)
+        used.update(hits)
         return bool(hits)
 
     left = proofread.without(is_unwanted)

@@ -14,8 +14,8 @@ from numerate.lm.model.numeral_distribution import NumeralDistribution
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.numeral import Numeral
-from numerate.proofread.joining import UNFITTED, Joining
-from numerate.proofread.proofread import ProofreadDocument, joined
+from numerate.proofread.model_evidence import DetectorLike, ask, evidence_of, usual_alarms
+from numerate.proofread.proofread import ProofreadDocument, grouped
 from numerate.proofread.report import (
     Report,
     coverage_record,
@@ -24,7 +24,6 @@ from numerate.proofread.report import (
 )
 from numerate.proofread.selection import all_rules, chosen_codes
 from numerate.proofread.suppression import suppress
-from numerate.proofread.witnesses import DetectorLike, hear, testimony_of, usual_alarms
 from numerate.rules.finding import Finding
 from numerate.rules.reading import ReadDocument
 from numerate.rules.where import Where
@@ -38,13 +37,9 @@ def checked(
     tables: Sequence[Table] = (),
     *,
     detectors: Sequence[DetectorLike] = (),
-    joining: Joining = UNFITTED,
-    force_domain: bool = False,
 ) -> messages.CheckAnswer:
     """All that is wrong; with a language model, also how plausible every numeral is."""
-    found, assessed = proofread_text(
-        model, asked, tables, detectors=detectors, joining=joining, force_domain=force_domain
-    )
+    found, assessed = proofread_text(model, asked, tables, detectors=detectors)
     numerals: list[messages.Checked] = []
     domain = None
     if assessed is not None:
@@ -72,20 +67,17 @@ def proofread_text(
     tables: Sequence[Table] = (),
     *,
     detectors: Sequence[DetectorLike] = (),
-    joining: Joining = UNFITTED,
-    force_domain: bool = False,
 ) -> tuple[ProofreadDocument, Assessments[Any] | None]:
     """What is found, and what the language model says of every numeral, if there is one."""
     read = ReadDocument(read_text(asked.text), tables)
     codes = chosen_codes(asked.select, asked.ignore)
-    heard = [hear(one, read, asked.alarms or usual_alarms(one)) for one in detectors]
+    evidence = [ask(one, read, asked.alarms or usual_alarms([one])) for one in detectors]
     assessed: Assessments[Any] | None = None
     if model is not None:
         assessed = _assessed(model, read, asked, tables)
     if assessed is not None:
-        assessed = assessed.forced() if force_domain else assessed
-        heard.append(testimony_of(assessed, read))
-    found, _ = suppress(joined(read, heard, codes, joining), codes)
+        evidence.append(evidence_of(assessed, read))
+    found, _ = suppress(grouped(read, evidence, codes), codes)
     return found, assessed
 
 

@@ -186,7 +186,6 @@ class Domain(Given):
     """Whether the text is of the kind that the model was trained on."""
 
     fits: bool | None = Field(description="null: too short to tell.")
-    forced: bool = Field(description="Whether the server was told that all texts fit.")
     misfit: str | None = Field(description="Where it does not fit, one line that says why.")
     unknown_words: Trait | None = Field(None, description="Share of words unknown to the model.")
     word_surprisal: Trait | None = Field(None, description="Nats a word.")

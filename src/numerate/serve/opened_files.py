@@ -11,13 +11,12 @@ from numerate.documents.opened_file import opened_file
 from numerate.errors import DocumentError
 from numerate.proofread.fixing import encoding_of, replacements
 from numerate.proofread.formats.shown_text import Block, Segment, ShownDocument
-from numerate.proofread.given_files import read_document
-from numerate.proofread.joining import UNFITTED, Joining
+from numerate.proofread.inputs import read_document
+from numerate.proofread.model_evidence import Model, looked_for, usual_alarms
 from numerate.proofread.proofread import ProofreadDocument, proofread
 from numerate.proofread.report import Report, coverage_record
 from numerate.proofread.selection import chosen_codes
 from numerate.proofread.suppression import suppress
-from numerate.proofread.witnesses import ALARMS, Model, looked_for, usual_alarms
 from numerate.reports.notices import kept
 from numerate.rules.where import Where
 from numerate.serve.answers import found_record
@@ -35,8 +34,6 @@ class OpenedFiles:
     models: Sequence[Model]
     tables: Sequence[Table]
     limits: Limits
-    joining: Joining = UNFITTED
-    force_domain: bool = False
 
     def answer(self, name: str, data: bytes) -> FileAnswer:
         """The file as a document, with what is wrong."""
@@ -59,7 +56,7 @@ class OpenedFiles:
         if not any(document.paragraphs or document.tables for document in documents):
             raise DocumentError(name, "nothing in it that could be checked")
         self.limits.check_file(sum(map(_characters, documents)))
-        alarms = max(map(usual_alarms, self.models), default=ALARMS)
+        alarms = usual_alarms(self.models)
         found = [self._proofread(document, alarms) for document in documents]
         names = tuple(str(model.name) for model in self.models)
         numbers = sum(proof.numerals for proof in found) if names else 0
@@ -71,8 +68,6 @@ class OpenedFiles:
             self.tables,
             self.models,
             alarms=alarms,
-            joining=self.joining,
-            force_domain=self.force_domain,
             beside=False,
         )
         return suppress(found, looked_for(chosen_codes(), self.models))[0]

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from numerate.documents.document import Table
     from numerate.lm.model.numeral_lm import NumeralLM
-    from numerate.proofread.joining import Joining
-    from numerate.proofread.witnesses import DetectorLike
+    from numerate.proofread.model_evidence import DetectorLike
     from numerate.serve.health_routes import Standing
     from numerate.serve.metrics import ServerMetrics
     from numerate.serve.workers import Workers
@@ -40,8 +39,6 @@ class Plan:
     sources: Sequence[ModelSource]
     access: Access
     tables: Sequence[Path] = ()
-    force_domain: bool = False
-    joining: Path | None = None
     workers: int = 1
 
 
@@ -50,7 +47,6 @@ class ServedModels:
     model: "NumeralLM | None"
     name: str | None
     detectors: "list[DetectorLike]"
-    joining: "Joining"
     limits: Limits
     examples: list[str]
 
@@ -72,8 +68,6 @@ class ServedModels:
             tables=tables,
             limits=self.limits,
             access=plan.access,
-            force_domain=plan.force_domain,
-            joining=self.joining,
             workers=workers,
             metrics=metrics,
             standing=standing,
@@ -82,15 +76,12 @@ class ServedModels:
 
 def open_served(plan: Plan, tables: "list[Table]") -> ServedModels:
     """All that the plan names; what is computed once is computed now."""
-    from numerate.proofread.opened_models import joining_for
-
-    joining = joining_for([source.run for source in plan.sources], plan.joining)
     model, detectors = _open(plan.sources, tables)
     limits, name, examples = Limits(), None, list[str]()
     if model is not None:
         limits, name, examples = _prepared(*model, plan)
     opened = model[0] if model else None
-    return ServedModels(opened, name, detectors, joining, limits, examples or [EXAMPLE])
+    return ServedModels(opened, name, detectors, limits, examples or [EXAMPLE])
 
 
 def _open(
@@ -98,8 +89,8 @@ def _open(
 ) -> "tuple[tuple[NumeralLM, ModelSource] | None, list[DetectorLike]]":
     """The language model, with where it is from, and the detectors."""
     from numerate.lm.model.given_tables import check_given
-    from numerate.proofread.opened_models import open_models
-    from numerate.proofread.witnesses import DetectorLike
+    from numerate.proofread.model_evidence import DetectorLike
+    from numerate.proofread.models import open_models
 
     found: list[tuple[NumeralLM, ModelSource]] = []
     detectors: list[DetectorLike] = []

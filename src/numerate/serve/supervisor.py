@@ -75,7 +75,7 @@ class Supervisor:
     def __init__(self, plan: Plan, listener: socket.socket, ready: Callable[[], None]) -> None:
         self._plan, self._listener, self._ready = plan, listener, ready
         self._workers = [Worker(number) for number in range(plan.workers)]
-        self._files = ServedFiles(plan.sources, plan.joining)
+        self._files = ServedFiles(plan.sources)
         self._reasons: list[str] | None = None  # why models could not be loaded; None: no reload
         self._to_load: list[Worker] = []  # the others still answer at full speed
         self._reload_begun = 0.0

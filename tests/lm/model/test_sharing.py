@@ -59,9 +59,7 @@ def test_it_says_the_same_without_its_run_and_its_dataset(
     before, after = (lm.predict("The ejection fraction is") for lm in (model, again))
     assert before.top(5) == after.top(5)
     alarms = model.checker.usual_alarms
-    one, other = (
-        numerate.check(TEXT, lm, alarms=alarms, force_domain=True) for lm in (model, again)
-    )
+    one, other = (numerate.check(TEXT, lm, alarms=alarms) for lm in (model, again))
     assert list(one) == list(other)
     assert sorted(path.name for path in moved.iterdir()) == sorted(
         path.name for path in out.iterdir()
@@ -112,10 +110,10 @@ def test_a_run_of_version_1_is_shared_with_all_that_is_known_of_it(
         (older / name).unlink(missing_ok=True)
     rewrite(older, GATED)
     model = numerate.load(older)
-    expected = numerate.check(TEXT, model, alarms=model.checker.usual_alarms, force_domain=True)
+    expected = numerate.check(TEXT, model, alarms=model.checker.usual_alarms)
     model.save_pretrained(tmp_path / "out")
     again = numerate.load(tmp_path / "out", say=pytest.fail)
-    found = numerate.check(TEXT, again, alarms=again.checker.usual_alarms, force_domain=True)
+    found = numerate.check(TEXT, again, alarms=again.checker.usual_alarms)
     assert list(found) == list(expected)
     assert (tmp_path / "out" / "metrics.json").exists()
 

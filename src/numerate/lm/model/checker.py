@@ -118,7 +118,6 @@ class Checker:
         alarms: float = ALARMS,
         *,
         tables: Sequence[Table] = (),
-        force_domain: bool = False,
     ) -> Assessments[Assessment]:
         """The numerals that are implausible where they stand.
 
@@ -126,11 +125,9 @@ class Checker:
 
         `alarms` is the share of numerals that may be flagged on text like the training data. A
         text that is unlike it is told by the `domain` of the findings, and the first time by a
-        warning, unless you say with `force_domain` that it fits.
+        warning.
         """
         found = self.sift(text, alarms, tables)
-        if force_domain:
-            return found.forced()
         if not (found.domain.calibrated or self._has_warned):
             self._has_warned = True
             warnings.warn(misfit("the text", found.domain), DomainWarning, stacklevel=3)

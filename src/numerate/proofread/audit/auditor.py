@@ -13,7 +13,6 @@ from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import DocumentError, NotInstalledError, NumerateError, one_line
-from numerate.proofread.asked_models import Asked, models_asked, proofread_as_it_fits
 from numerate.proofread.audit.audited import (
     CHECKED,
     FAILED,
@@ -25,10 +24,11 @@ from numerate.proofread.audit.audited import (
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.pieces import Piece
 from numerate.proofread.audit.same_everywhere import check_folder, check_models
+from numerate.proofread.filters import likely, without_ignored
+from numerate.proofread.model_evidence import looked_for, usual_alarms
+from numerate.proofread.models import Asked, models_asked, proofread_as_it_fits
 from numerate.proofread.proofread import ProofreadDocument, proofread
 from numerate.proofread.suppression import suppress
-from numerate.proofread.told import likely, without_ignored
-from numerate.proofread.witnesses import looked_for
 from numerate.reports.notices import kept
 from numerate.threads import use_threads
 
@@ -93,7 +93,7 @@ class Auditor:
             return _unread(piece, document, document.where)
         proof, by = self._proof(document)
         wanted = self._what.wanted
-        left = likely(proof, wanted.least, wanted.least_of_models)
+        left = likely(proof, wanted.min_probability)
         covered = proof.coverage.values()
         row = document_row(
             piece.unit.name,
@@ -129,9 +129,7 @@ class Auditor:
             (),
             asked.models,
             select=self._codes,
-            alarms=wanted.alarms,
-            joining=asked.joining,
-            force_domain=wanted.force_domain,
+            alarms=wanted.alarms or usual_alarms(asked.models),
         )
 
 

@@ -6,37 +6,37 @@ from threading import Lock
 from numerate.config import Configuration, find_configuration
 from numerate.documents.document import Document
 from numerate.lm.model.shipped.installed import is_shipped
-from numerate.proofread.asked_models import (
+from numerate.proofread import models
+from numerate.proofread.baseline import read_baseline, without_known
+from numerate.proofread.filters import likely, without_ignored
+from numerate.proofread.model_evidence import (
+    DetectorLike,
+    Model,
+    ask,
+    check_alarms,
+    evidence_of,
+    looked_for,
+    usual_alarms,
+)
+from numerate.proofread.model_rules import MODEL_RULES, UNLIKELY_CODE
+from numerate.proofread.models import (
     NOBODY,
     Asked,
     Opening,
-    named_models,
     proofread_as_it_fits,
-    usual_models,
 )
-from numerate.proofread.baseline import read_baseline, without_known
-from numerate.proofread.model_rules import MODEL_RULES, UNLIKELY_CODE
-from numerate.proofread.proofread import ProofreadDocument, joined, proofread
+from numerate.proofread.options import CheckOptions
+from numerate.proofread.proofread import ProofreadDocument, grouped, proofread
 from numerate.proofread.report import failures_of
 from numerate.proofread.selection import chosen_codes, split_codes
 from numerate.proofread.suppression import suppress
-from numerate.proofread.told import likely, without_ignored
-from numerate.proofread.wanted import Wanted
-from numerate.proofread.witnesses import (
-    DetectorLike,
-    Model,
-    check_alarms,
-    hear,
-    looked_for,
-    testimony_of,
-)
 from numerate.reports.notices import silently
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import recompute
 from numerate.serve.editors.buffers import Buffer
 from numerate.serve.editors.proof import Proof
+from numerate.serve.editors.recheck import Places, that_matter
 from numerate.serve.editors.remembering import RememberingDetector, RememberingModel
-from numerate.serve.editors.second_looks import Places, that_count, that_matter
 
 FOR_MODELS = 200_000  # characters of a text that models are shown
 FEW = 3  # paragraphs that are read so fast that nobody waits for the rules alone
@@ -86,7 +86,7 @@ class Proofreader:
         if task.looks_closer(proof, by):
             tell(task.told(task.heard(by), by))
 
-    def _has_to_read(self, document: Document, wanted: Wanted) -> bool:
+    def _has_to_read(self, document: Document, wanted: CheckOptions) -> bool:
         """Whether it takes a while until models have something to say."""
         asked = self._asked.get(_of_models(wanted))
         if asked is None:
@@ -96,21 +96,20 @@ class Proofreader:
             for model in asked.models
         )
 
-    def _models(self, wanted: Wanted) -> Asked:
+    def _models(self, wanted: CheckOptions) -> Asked:
         """Open the models once for each configuration; what is broken is said once."""
         key = _of_models(wanted)
         if key not in self._asked:
 
-            def ready(models: Sequence[Model]) -> None:
-                for model in models:
-                    check_alarms(model, wanted.alarms)
+            def ready(some: Sequence[Model]) -> None:
+                for model in some:
+                    if wanted.alarms is not None:
+                        check_alarms(model, wanted.alarms)
 
-            if wanted.models:
-                found = named_models(wanted.models, wanted.joining, self._open, ready)
-            elif wanted.chooses:
-                found = usual_models(wanted.joining, self._open, ready)
-            else:
-                found = NOBODY
+            found = NOBODY
+            if wanted.models or wanted.chooses:
+                references = wanted.models or models.USUAL
+                found = Asked(references, not wanted.models, self._open, ready)
             self._asked[key] = NOBODY if found.is_implied and found.is_broken else found
         return self._asked[key]
 
@@ -137,7 +136,7 @@ class _Task:
         project: Configuration,
         is_current: Callable[[], bool],
     ) -> None:
-        self.wanted = Wanted().configured(project)
+        self.wanted = CheckOptions().configured(project)
         self.codes = chosen_codes(split_codes(self.wanted.select), split_codes(self.wanted.ignore))
         self.notes: tuple[str, ...] = ()
         self._places: Places | None = None  # at which language models look twice
@@ -146,41 +145,40 @@ class _Task:
 
     def heard(self, asked: Asked) -> ProofreadDocument:
         """All that is said by rules and some models."""
-        read, alarms = ReadDocument(self._document), self.wanted.alarms
+        read = ReadDocument(self._document)
+        alarms = self.wanted.alarms or usual_alarms(asked.models)
         recomputed = recompute(read, codes=self.codes)
         self.go_on(0)
         detectors = [model for model in asked.models if isinstance(model, RememberingDetector)]
-        heard = [hear(model, read, alarms, told=self.go_on) for model in detectors]
+        evidence = [ask(model, read, alarms, self.go_on) for model in detectors]
         for model in asked.models:
             if not isinstance(model, RememberingModel):
                 continue
             if asked.is_implied:
-                suspicions = [one for some in heard for one in some.suspicions]
+                suspicions = [one for some in evidence for one in some.suspicions]
                 self._places = that_matter(
                     recomputed.findings,
                     suspicions,
-                    asked.joining,
                     model.calibration.finest,
-                    self.wanted.least_of_models,
+                    self.wanted.min_probability,
                 )
             assessed = model.sift(self._document, alarms, self._places, self.go_on)
-            heard.append(testimony_of(assessed, read))
-        if not any(paragraph.holds for paragraph in self._document.paragraphs):
-            heard = that_count(heard, recomputed.findings)  # where no cell is a text as well
-        return joined(read, heard, self.codes, asked.joining, recomputed=recomputed)
+            evidence.append(evidence_of(assessed, read))
+        return grouped(read, evidence, self.codes, recomputed=recomputed)
 
     def looks_closer(self, proof: Proof, asked: Asked) -> bool:
         """At what a language model finds odd and is told, and at tables whose texts have changed;
         whether there is more to tell now."""
         odd = {one.where.paragraph for one in proof.found if UNLIKELY_CODE in one.codes}
         paragraphs = {index for index in odd if index is not None}
+        alarms = self.wanted.alarms or usual_alarms(asked.models)
         is_new = False
         for model in asked.models:
             if isinstance(model, RememberingDetector):
                 is_new |= model.catch_up(self._document, self.go_on)
             elif isinstance(model, RememberingModel):
                 is_new |= model.look_closer(
-                    self._document, paragraphs, self.wanted.alarms, self._places, self.go_on
+                    self._document, paragraphs, alarms, self._places, self.go_on
                 )
         return is_new
 
@@ -191,7 +189,7 @@ class _Task:
         found = without_ignored(found, self._project)
         if self.wanted.baseline is not None:
             (found,) = without_known([found], read_baseline(self.wanted.baseline))
-        found = likely(found, self.wanted.least, self.wanted.least_of_models)
+        found = likely(found, self.wanted.min_probability)
         models = (one for one in asked.models if isinstance(one, RememberingModel))
         notes = (*self.notes, *failures_of(found))
         return Proof(self._buffer, found, notes, next(models, None))
@@ -201,6 +199,6 @@ class _Task:
             raise SupersededError
 
 
-def _of_models(wanted: Wanted) -> object:
+def _of_models(wanted: CheckOptions) -> object:
     """What models and their answers depend on."""
-    return wanted.models, wanted.chooses, wanted.joining, wanted.alarms
+    return wanted.models, wanted.chooses, wanted.alarms

@@ -16,9 +16,9 @@ from numerate.detector.trained import Calibrations, Detector
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.lm.model.assessments import Assessment, Assessments, Glance
 from numerate.lm.model.domain import Comparison, Traits
-from numerate.proofread.witnesses import DetectorLike, LanguageModel
+from numerate.proofread.model_evidence import DetectorLike, LanguageModel
 from numerate.rules.where import Where
-from numerate.serve.editors.second_looks import Places
+from numerate.serve.editors.recheck import Places
 from numerate.text.seen_numbers import SeenNumber, Source
 
 if TYPE_CHECKING:
@@ -217,6 +217,11 @@ class RememberingModel:
     def calibration(self) -> "Calibration":
         found: Calibration = self.model.checker.calibration
         return found
+
+    @property
+    def usual_alarms(self) -> float:
+        usual: float = self.model.checker.usual_alarms
+        return usual
 
     def sift(
         self,

@@ -4,10 +4,10 @@ from typing import Any
 
 import numerate
 from numerate.proofread.model_rules import MODEL_RULES
+from numerate.proofread.options import MIN_PROBABILITY
 from numerate.proofread.report import sentence_around
 from numerate.proofread.rule_page import FAMILY
 from numerate.proofread.selection import all_rules
-from numerate.proofread.wanted import MIN_PROBABILITY
 from numerate.serve.languagetool.annotated_text import AnnotatedText
 from numerate.serve.languagetool.asked import Asked
 from numerate.serve.messages import CheckAnswer, Found

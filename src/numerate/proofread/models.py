@@ -1,20 +1,22 @@
 """Decide which models `check` asks: those that are named, or the one of the package."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
-from numerate.lm.model.shipped.installed import is_shipped
-from numerate.proofread.joining import UNFITTED, Joining, read_joining
+from numerate.lm.model.shipped.installed import is_shipped, shipped
+from numerate.proofread.model_evidence import Model, check_alarms
 from numerate.proofread.model_rules import MODEL_RULES
-from numerate.proofread.opened_models import joining_for
+from numerate.proofread.options import CheckOptions
 from numerate.proofread.proofread import ProofreadDocument
-from numerate.proofread.wanted import Wanted
-from numerate.proofread.witnesses import Model, check_alarms
 from numerate.reports.notices import say
+
+if TYPE_CHECKING:
+    from numerate.lm.model.source import ModelSource
 
 USUAL: tuple[str, ...] = ("articles",)
 """The models that are asked where none is named."""
@@ -27,7 +29,6 @@ class Asked:
     """Models that are asked together; they are opened when a document is first shown to them."""
 
     references: tuple[str, ...] = ()
-    joining: Joining = UNFITTED
     is_implied: bool = False  # nobody named it: it is silent about what it does not fit
     open: Open = field(default=lambda _: (), repr=False)
     _ready: Callable[[Sequence[Model]], None] = field(default=lambda _: None, repr=False)
@@ -58,29 +59,6 @@ class Asked:
 NOBODY = Asked()
 
 
-def named_models(
-    references: tuple[str, ...],
-    joining: Path | None,
-    open: Open,
-    ready: Callable[[Sequence[Model]], None],
-) -> Asked:
-    return Asked(references, joining_for(references, joining), False, open, ready)
-
-
-def usual_models(
-    joining: Path | None, open: Open, ready: Callable[[Sequence[Model]], None]
-) -> Asked:
-    """Return what is asked where no model is named; nobody, and a line that says why, where the
-    model is broken."""
-    if joining is not None:
-        return Asked(USUAL, read_joining(joining), True, open, ready)
-    try:
-        return Asked(USUAL, joining_for(USUAL), True, open, ready)
-    except NumerateError as error:
-        say(f"{error}; left out")
-        return NOBODY
-
-
 def proofread_as_it_fits(
     asked: Asked, proof_by: Callable[[Asked], ProofreadDocument]
 ) -> tuple[ProofreadDocument, Asked]:
@@ -102,7 +80,7 @@ def make_ready(
     models: Sequence[Model],
     documents: list[Document],
     given: list[Table],
-    alarms: float,
+    alarms: float | None,
     *,
     is_named: bool = True,
 ) -> None:
@@ -119,7 +97,8 @@ def make_ready(
                     tell_if_none(model, documents, given)
             elif is_named:
                 say(f"{model.name} sees no tables: they are for the rules alone")
-        check_alarms(model, alarms)
+        if alarms is not None:
+            check_alarms(model, alarms)
 
 
 class Opening:
@@ -136,29 +115,53 @@ class Opening:
 
     def __call__(self, reference: str, *, with_tables: bool) -> list[Model]:
         from numerate.lm.model.source import ModelSource
-        from numerate.proofread.opened_models import open_models
 
         source = ModelSource(reference, *self._options)
         return open_models(reference, source, with_tables=with_tables)
 
 
+def open_models(
+    reference: str, source: "ModelSource | None" = None, *, with_tables: bool = False
+) -> list[Model]:
+    """Open a run, a pretrained model, a detector, or an installed model, which may be both a
+    language model and a detector. `source` has the other options of models."""
+    from numerate.detector.trained import is_detector, open_detector
+    from numerate.lm.backbones.pretrained.backbone import parse_reference
+    from numerate.lm.model.run_reference import split_reference
+    from numerate.lm.model.source import ModelSource
+
+    source = replace(source or ModelSource(reference), run=reference)
+    if is_shipped(reference):
+        found: list[Model] = []
+        named = shipped(reference)
+        if named.detector is not None:
+            detector = open_detector(named.detector, source.device)
+            detector.name = named.name
+            found.append(detector)
+        if named.language_model is not None:
+            # It comes calibrated, whatever dataset others are to be calibrated on.
+            found.append(replace(source, dataset=None).load(with_tables=with_tables))
+        return found
+    if parse_reference(reference) is None and is_detector(split_reference(reference)[0]):
+        return [open_detector(reference, source.device)]
+    return [source.load(with_tables=with_tables)]
+
+
 def models_asked(
-    wanted: Wanted,
+    options: CheckOptions,
     codes: frozenset[str],
     open_model: Opening,
     documents: list[Document],
     given: list[Table],
 ) -> Asked:
     """Return the models to ask: nobody where no code that a model finds is looked for."""
-    if not codes & MODEL_RULES.keys():
+    if not codes & MODEL_RULES.keys() or not (options.models or options.chooses):
         return NOBODY
 
     def open(reference: str) -> list[Model]:
         return open_model(reference, with_tables=bool(given))
 
     def ready(models: Sequence[Model]) -> None:
-        make_ready(models, documents, given, wanted.alarms, is_named=bool(wanted.models))
+        make_ready(models, documents, given, options.alarms, is_named=bool(options.models))
 
-    if wanted.models:
-        return named_models(wanted.models, wanted.joining, open, ready)
-    return usual_models(wanted.joining, open, ready) if wanted.chooses else NOBODY
+    return Asked(options.models or USUAL, not options.models, open, ready)
