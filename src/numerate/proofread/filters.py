@@ -34,9 +34,11 @@ def without_ignored(proof: ProofreadDocument, project: Configuration) -> Proofre
 
 
 def likely(proof: ProofreadDocument, min_probability: float) -> ProofreadDocument:
-    """Leave out findings that are less probable; uncalibrated ones stay."""
+    """Set aside findings that are less probable; uncalibrated ones stay."""
 
     def is_likely(finding: Finding) -> bool:
         return finding.probability >= min_probability or not is_calibrated(proof, finding)
 
-    return replace(proof, found=tuple(filter(is_likely, proof.found)))
+    found = tuple(filter(is_likely, proof.found))
+    less_likely = tuple(one for one in proof.found if not is_likely(one))
+    return replace(proof, found=found, less_likely=less_likely, parts=None)

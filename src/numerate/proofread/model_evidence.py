@@ -139,6 +139,18 @@ def ask(
     return evidence_of(model.checker.sift(read.document, alarms, given, progress), read)
 
 
+def ask_all(
+    models: Iterable[Model], read: ReadDocument, alarms: float, progress: Told | None = None
+) -> list[ModelEvidence]:
+    """Ask several models; `progress` hears how many paragraphs they have read, all together."""
+    found = []
+    for index, model in enumerate(models):
+        before = index * len(read.document.paragraphs)
+        later = None if progress is None else lambda done, before=before: progress(before + done)
+        found.append(ask(model, read, alarms, later))
+    return found
+
+
 def _detected(
     model: DetectorLike, read: ReadDocument, alarms: float, progress: Told | None
 ) -> ModelEvidence:

@@ -4,15 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
 from numerate.lm.model.shipped.installed import is_shipped, shipped
 from numerate.proofread.model_evidence import Model, check_alarms
-from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.options import CheckOptions
-from numerate.proofread.proofread import ProofreadDocument
 from numerate.reports.notices import say
 
 if TYPE_CHECKING:
@@ -20,28 +18,27 @@ if TYPE_CHECKING:
 
 USUAL: tuple[str, ...] = ("articles",)
 """The models that are asked where none is named."""
-Open = Callable[[str], Sequence[Model]]
-"""What a reference names, opened."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class Models:
     """Models that are asked together; they are opened when a document is first shown to them."""
 
     references: tuple[str, ...] = ()
-    is_implied: bool = False  # nobody named it: it is silent about what it does not fit
-    open: Open = field(default=lambda _: (), repr=False)
-    _ready: Callable[[Sequence[Model]], None] = field(default=lambda _: None, repr=False)
+    is_implied: bool = False  # nobody named them: they are silent about what they do not fit
+    open: Callable[[], Sequence[Model]] = field(default=list, repr=False)
+
+    @classmethod
+    def opened(cls, models: Sequence[Model]) -> "Models":
+        return cls(tuple(str(model.name) for model in models), False, lambda: models)
 
     @cached_property
-    def models(self) -> list[Model]:
-        found = [model for reference in self.references for model in self.open(reference)]
-        self._ready(found)
-        return found
+    def models(self) -> Sequence[Model]:
+        return self.open()
 
     @cached_property
     def is_broken(self) -> bool:
-        """Whether it cannot be opened, which is told once: nobody asked for it."""
+        """Whether they cannot be opened, which one line says: nobody asked for them."""
         try:
             return not self.models
         except NumerateError as error:
@@ -50,30 +47,13 @@ class Asked:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """For people: what is installed by its name, others by their own."""
+        """For people: installed models by their reference, others by their own name."""
         if self.is_implied or all(map(is_shipped, self.references)):
             return self.references
         return tuple(str(model.name) for model in self.models)
 
 
-NOBODY = Asked()
-
-
-def proofread_as_it_fits(
-    asked: Asked, proof_by: Callable[[Asked], ProofreadDocument]
-) -> tuple[ProofreadDocument, Asked]:
-    """Proofread a document, and return by whom it was.
-
-    A document that a model does not fit which nobody has named is recomputed alone, and a line says
-    so."""
-    if asked.is_implied and asked.is_broken:
-        asked = NOBODY
-    proof = proof_by(asked)
-    if not asked.is_implied or all(fit.calibrated for fit in proof.fits):
-        return proof, asked
-    known = ", ".join(asked.references)
-    say(f"{proof.document.name}: unlike what {known} knows: recomputed alone")
-    return proof_by(NOBODY), NOBODY
+NO_MODELS = Models()
 
 
 def make_ready(
@@ -99,6 +79,12 @@ def make_ready(
                 say(f"{model.name} sees no tables: they are for the rules alone")
         if alarms is not None:
             check_alarms(model, alarms)
+
+
+class OpenModel(Protocol):
+    """Opens what a reference names."""
+
+    def __call__(self, reference: str, *, with_tables: bool) -> Sequence[Model]: ...
 
 
 class Opening:
@@ -149,19 +135,20 @@ def open_models(
 
 def models_asked(
     options: CheckOptions,
-    codes: frozenset[str],
-    open_model: Opening,
-    documents: list[Document],
-    given: list[Table],
-) -> Asked:
-    """Return the models to ask: nobody where no code that a model finds is looked for."""
-    if not codes & MODEL_RULES.keys() or not (options.models or options.chooses):
-        return NOBODY
+    open_model: OpenModel,
+    documents: list[Document] | None = None,
+    given: list[Table] | None = None,
+) -> Models:
+    """Return the models that the options name, or those of the package; `documents` will be
+    checked, with the tables `given` beside them."""
+    if not options.models and not options.chooses:
+        return NO_MODELS
+    references = options.models or USUAL
 
-    def open(reference: str) -> list[Model]:
-        return open_model(reference, with_tables=bool(given))
+    def open() -> list[Model]:
+        found = [model for one in references for model in open_model(one, with_tables=bool(given))]
+        is_named = bool(options.models)
+        make_ready(found, documents or [], given or [], options.alarms, is_named=is_named)
+        return found
 
-    def ready(models: Sequence[Model]) -> None:
-        make_ready(models, documents, given, options.alarms, is_named=bool(options.models))
-
-    return Asked(options.models or USUAL, not options.models, open, ready)
+    return Models(references, not options.models, open)

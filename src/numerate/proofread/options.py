@@ -32,6 +32,14 @@ class CheckOptions:
     input_format: str = "auto"
     field: str = "text"
 
+    def __post_init__(self) -> None:
+        if self.alarms is not None and not 0 < self.alarms < 1:
+            raise NumerateError(f"alarms: got {self.alarms}, expected between 0 and 1")
+        if not 0 <= self.min_probability <= 1:
+            raise NumerateError(
+                f"min-probability: got {self.min_probability}, expected from 0 to 1"
+            )
+
     def configured(self, project: Configuration, **said: object) -> "CheckOptions":
         """Take what the command line says, or else what the project says; `none` is neither."""
         given = {name: value for name, value in said.items() if value not in (None, ())}
@@ -57,11 +65,6 @@ class CheckOptions:
 def check_options(options: CheckOptions, files: list[str]) -> None:
     """Raise NumerateError over a value that is out of range, or options that exclude each other."""
     check_choice("format", options.format, CHECK_FORMATS)
-    if options.alarms is not None and not 0 < options.alarms < 1:
-        raise NumerateError(f"alarms: got {options.alarms}, expected between 0 and 1")
-    if not 0 <= options.min_probability <= 1:
-        got = options.min_probability
-        raise NumerateError(f"min-probability: got {got}, expected from 0 to 1")
     first, *rest = files
     if first.startswith(PRETRAINED) or (rest and (Path(first) / RUN).is_file()):
         raise NumerateError(

@@ -18,7 +18,7 @@ from numerate.proofread.model_evidence import (
     Model,
     ModelEvidence,
     Suspicion,
-    ask,
+    ask_all,
 )
 from numerate.proofread.selection import chosen_codes
 from numerate.proofread.tested_numbers import NumberCoverage, tested_numbers
@@ -66,7 +66,12 @@ class ProofreadDocument(Sequence[Finding]):
     coverage: dict[str, Coverage] = field(default_factory=dict)  # by kind of statement
     unusual: tuple[Suspicion, ...] = ()  # odd to a language model, but not flagged
     fits: "tuple[Fit, ...]" = ()  # whether it is of the kind that each language model knows
-    hidden: int = 0  # findings that the reader does not want to hear of again
+    less_likely: tuple[Finding, ...] = ()  # less probable than you asked for
+    models: tuple[str, ...] = ()  # that have read it
+    looked_for: frozenset[str] = frozenset()  # codes
+    unneeded: tuple[str, ...] = ()  # suppressions, one line each
+    ignored: int = 0  # findings that the project's configuration leaves out
+    hidden: int = 0  # findings that the writer, the project or a baseline leaves out
     failures: tuple[Failure, ...] = ()  # rules that broke
     recomputed: Recomputed | None = field(default=None, repr=False, compare=False)
     judged: tuple[Where, ...] = field(default=(), repr=False, compare=False)  # numerals, by models
@@ -112,10 +117,11 @@ class ProofreadDocument(Sequence[Finding]):
         return pandas_table(self.to_arrow())
 
     def only(self, wanted: Callable[[Finding], bool]) -> "ProofreadDocument":
-        """Without those that are not wanted, which are counted."""
-        left = tuple(filter(wanted, self.found))
-        hidden = self.hidden + len(self) - len(left)
-        return replace(self, found=left, hidden=hidden, parts=None)
+        """Leave out the findings that are not wanted, and count them."""
+        left, less_likely = (tuple(filter(wanted, some)) for some in (self.found, self.less_likely))
+        gone = len(self.found) + len(self.less_likely) - len(left) - len(less_likely)
+        hidden = self.hidden + gone
+        return replace(self, found=left, less_likely=less_likely, hidden=hidden, parts=None)
 
     def without(self, unwanted: Callable[[Said], bool]) -> "ProofreadDocument":
         """Without some of what is said; of a numeral of which more is said, the rest stays."""
@@ -141,6 +147,12 @@ class ProofreadDocument(Sequence[Finding]):
     @cached_property
     def in_text_order(self) -> list[Finding]:
         return sorted(self.found, key=lambda finding: self.order(finding.where))
+
+    @property
+    def all_in_text_order(self) -> list[Finding]:
+        """Also those that are less likely."""
+        everything = (*self.found, *self.less_likely)
+        return sorted(everything, key=lambda finding: self.order(finding.where))
 
     @cached_property
     def numerals(self) -> int:
@@ -181,12 +193,7 @@ def proofread(
     """
     codes = chosen_codes(select, ignore)
     read = ReadDocument(document, tables)
-    evidence = []
-    for index, model in enumerate(models):
-        before = index * len(document.paragraphs)  # that earlier models have read
-        later = None if progress is None else lambda done, before=before: progress(before + done)
-        evidence.append(ask(model, read, alarms, later))
-    return grouped(read, evidence, codes, beside=beside)
+    return grouped(read, ask_all(models, read, alarms, progress), codes, beside=beside)
 
 
 def grouped(

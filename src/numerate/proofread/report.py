@@ -34,8 +34,6 @@ class Report:
     alarms: float | None = None  # of the models
     known: int = 0  # findings that a baseline hides
     min_probability: float = 0.0
-    less_likely: int = 0  # findings below it
-    unneeded: tuple[str, ...] = ()  # suppressions, one line each
     unread: tuple[str, ...] = ()  # files that cannot be read, one line each
 
     def __iter__(self) -> Iterator[tuple[ProofreadDocument, Finding]]:
@@ -53,6 +51,16 @@ class Report:
             for statements, covered in proofread.coverage.items():
                 together[statements] = together.get(statements, Coverage()) + covered
         return together
+
+    @property
+    def less_likely(self) -> int:
+        """How many findings are less probable than `min_probability`."""
+        return sum(len(proofread.less_likely) for proofread in self.documents)
+
+    @property
+    def unneeded(self) -> list[str]:
+        """One line for each suppression that is not needed."""
+        return [line for proofread in self.documents for line in proofread.unneeded]
 
     @property
     def tested(self) -> NumberCoverage:

@@ -11,7 +11,6 @@ from numerate.cli import app
 from numerate.serve.editors.buffers import Buffer
 from numerate.serve.editors.proof import Proof
 from numerate.serve.editors.proofreader import FOR_MODELS, Proofreader, SupersededError
-from numerate.serve.editors.recheck import that_matter
 from numerate.serve.editors.remembering import Memory
 
 ARTICLE = Path("examples/article.md").read_text()
@@ -158,8 +157,3 @@ def test_what_was_of_no_use_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     for key in (1, 2, 1, 3):
         memory.recall(key, lambda key=key: key)
     assert [key in memory for key in (1, 2, 3)] == [True, False, True]
-
-
-def test_all_numerals_matter_where_a_model_is_believed_alone() -> None:
-    assert that_matter([], [], finest=1e-4, min_probability=0.5) is None
-    assert that_matter([], [], finest=1e-3, min_probability=0.5) == {}
