@@ -145,7 +145,7 @@ def of_format(text: str, suffix: str, path: Path) -> Path:
     return file
 
 
-TEXT = """Of the patients, 42 of 120 (53%) were women, and 30 of 120 (20%) smoked in 2019 at 61 sites.
+TEXT = """Of all, 42 of 120 (53%) were women, and 30 of 120 (20%) smoked in 2019 at 61 sites.
 
 The groups differed, t(28) = 2.20, p = 0.36. The estimate was 0.46 (95% CI 0.62 to 0.79).
 """
