@@ -40,7 +40,7 @@ OPTIONS = {
     "--learning-rate 0.0015",
 }
 PARAGRAPHS = 600
-"""With so many, evidence is joined on the dev split and recall is measured on the test split."""
+"""With so many, recall is measured on the test split."""
 KINDS = ("digit replaced", "digits swapped", "factor 10", "another number in sight", TABLE_CELL)
 
 
@@ -97,7 +97,7 @@ def build(dataset: Path, work: Path, arguments: argparse.Namespace) -> None:
     for line, process in started:
         if process.wait():
             sys.exit(f"{' '.join(map(str, line))}: failed; see {work / line[0]}.log")
-    joining, figures = measured(runs, dataset, work, arguments, device)
+    figures = measured(runs, dataset, work, arguments, device)
     licence = "Apache-2.0, trained on texts under CC BY"
     about = About(SUMMARY, ["English"], licence, corpora(dataset), figures)
     folder = arguments.out / NAME
@@ -106,7 +106,6 @@ def build(dataset: Path, work: Path, arguments: argparse.Namespace) -> None:
         about,
         language_model=runs["train"],
         detector=runs["train-detector"],
-        joining=joining,
         dataset=dataset,
         force=True,
     )
@@ -120,11 +119,9 @@ def measured(
     work: Path,
     arguments: argparse.Namespace,
     device: list[str],
-) -> tuple[Path, list[Figure]]:
-    """How evidence is joined, fitted on the dev split, and figures of the test split."""
-    joining, evaluated, found = (
-        work / name for name in ("joining.json", "evaluated.json", "benchmark.json")
-    )
+) -> list[Figure]:
+    """Measure figures of the test split."""
+    evaluated, found = (work / name for name in ("evaluated.json", "benchmark.json"))
     if not evaluated.is_file():
         options = ["--dataset", dataset, "--metrics", "perplexity", "--confidence", "0.95"]
         options += ["--format", "json", *device]
@@ -133,12 +130,11 @@ def measured(
         models = [word for run in runs.values() for word in ("--model", run)]
         options = ["--limit", PARAGRAPHS, "--processes", arguments.processes, "--format", "json"]
         options += device
-        written = ["--write-joining", joining]
-        found.write_text(numerate("check-benchmark", dataset, *models, *written, *options))
+        found.write_text(numerate("check-benchmark", dataset, *models, *options))
     benchmark, split = json.loads(found.read_text()), "test split of both corpora"
     on = f"{benchmark['paragraphs']:,} paragraphs of the {split}"
     all_of_it = perplexity(json.loads(evaluated.read_text()), split)
-    return joining, [all_of_it, *recalls(benchmark, on)]
+    return [all_of_it, *recalls(benchmark, on)]
 
 
 def perplexity(record: Any, on: str) -> Figure:

@@ -30,7 +30,7 @@ def no_model_unless_named(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     """`check` asks the model that comes with the package where none is named; what tests say of
     the rules must not depend on it. Those that are about it are marked `installed`."""
     if "installed" not in request.keywords:
-        monkeypatch.setattr("numerate.proofread.asked_models.USUAL", ())
+        monkeypatch.setattr("numerate.proofread.models.USUAL", ())
 
 
 @pytest.fixture(autouse=True)

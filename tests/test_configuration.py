@@ -15,7 +15,6 @@ alarms = 0.02
 format = "csv"
 select = ["NUM1", "NUM301"]
 baseline = "known.json"
-joining = "joining.json"
 
 [ignore]
 codes = ["NUM104"]
@@ -39,7 +38,7 @@ def test_all_keys_are_read_and_folders_are_the_files(tmp_path: Path, inner: Path
     assert found.run == str(tmp_path / "runs" / "mine")
     assert found.models == (found.run, f"hf:{tmp_path / 'models' / 'm'}")
     assert (found.select, found.codes) == (("NUM1", "NUM301"), ("NUM104",))
-    assert (found.baseline, found.joining) == (tmp_path / "known.json", tmp_path / "joining.json")
+    assert found.baseline == tmp_path / "known.json"
     assert found.numerals == {"2024"}
     assert found.patterns[0].fullmatch("Fig. 12")
     inside = [

@@ -18,7 +18,7 @@ from numerate.storage.records import Shape, misfit
 
 OWN_FILE, SHARED_FILE = "numerate.toml", "pyproject.toml"
 PRETRAINED = "hf:"
-NONE = "none"  # switches off a baseline, a joining or models
+NONE = "none"  # switches off a baseline, or models
 CHECK_FORMATS = ("terminal", "json", "csv", "sarif", "html")
 _IGNORE: dict[str, Shape] = {
     "codes?": [str],
@@ -33,7 +33,6 @@ _SHAPE: dict[str, Shape] = {
     "format?": str,
     "select?": [str],
     "baseline?": str,
-    "joining?": str,
     "ignore?": _IGNORE,
 }
 
@@ -50,7 +49,6 @@ class Configuration:
     format: str | None = None
     select: tuple[str, ...] = ()  # codes of rules, or their beginnings
     baseline: Path | None = None
-    joining: Path | None = None  # coefficients by which kinds of evidence are joined
     codes: tuple[str, ...] = ()  # of rules that are not used
     numerals: frozenset[str] = frozenset()  # never reported
     patterns: tuple[re.Pattern[str], ...] = ()  # numerals within a match are never reported
@@ -125,7 +123,6 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
     named = table.get("model", [])
     models = [named] if isinstance(named, str) else named
     asks_nobody = models == [NONE] and not (path.parent / NONE).exists()
-    baseline, joining = table.get("baseline"), table.get("joining")
     return Configuration(
         path,
         () if asks_nobody else tuple(_from(path, model) for model in models),
@@ -134,8 +131,7 @@ def read_configuration(path: Path, table: Any, where: str = "") -> Configuration
         least,
         table.get("format"),
         tuple(table.get("select", ())),
-        _file(path, "baseline", baseline),
-        _file(path, "joining", joining),
+        _file(path, "baseline", table.get("baseline")),
         tuple(ignore.get("codes", ())),
         frozenset(ignore.get("numerals", ())),
         tuple(_pattern(path, written) for written in ignore.get("patterns", ())),

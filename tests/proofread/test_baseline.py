@@ -14,9 +14,9 @@ from numerate.proofread.baseline import (
     without_known,
     write_baseline,
 )
+from numerate.proofread.model_evidence import looked_for
 from numerate.proofread.proofread import proofread
 from numerate.proofread.selection import all_rules, chosen_codes
-from numerate.proofread.witnesses import looked_for
 
 ALL = frozenset(all_rules())
 

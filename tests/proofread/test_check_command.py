@@ -19,19 +19,16 @@ from typer.testing import CliRunner
 import numerate as package
 from numerate.cli import app, main
 from numerate.config import CHECK_FORMATS
-from numerate.detector.scored import ERROR_RATE
 from numerate.documents.text import read_text
 from numerate.errors import BROKEN, DomainWarning, NumerateError
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.proofread.formats.html_report import as_html
 from numerate.proofread.formats.printed_report import as_csv, as_json
 from numerate.proofread.formats.sarif import as_sarif
-from numerate.proofread.joining import Joining
 from numerate.proofread.proofread import proofread
 from numerate.proofread.report import Report
 from numerate.proofread.selection import all_rules
 from numerate.proofread.suppression import suppress
-from numerate.proofread.wanted import Wanted
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import _isolated
 from numerate.rules.rule import RULES, Outcome
@@ -77,14 +74,6 @@ def test_without_a_model_it_recomputes(
         assert status == 1
         assert "NUM301" in out
         assert "recomputed 1 of 1 tests" in out + err
-
-
-def test_what_a_model_says_that_nobody_named_must_be_likelier_wrong_than_right() -> None:
-    unasked, named = Wanted(), Wanted(models=("runs/one",))
-    assert (unasked.least, unasked.least_of_models) == (0.1, 0.5)
-    assert (named.least, named.least_of_models) == (0.1, 0.1)
-    told = Wanted(min_probability=0.3)
-    assert (told.least, told.least_of_models) == (0.3, 0.3)
 
 
 def test_without_a_model_neither_torch_nor_arrow_is_loaded(files: dict[str, str]) -> None:
@@ -168,33 +157,6 @@ def test_a_baseline_on_the_command_line(
     assert (status, err.count("\n")) == (2, 1)
 
 
-def test_evidence_is_joined_as_was_fitted(
-    capsys: pytest.CaptureFixture[str], run: str, files: dict[str, str], tmp_path: Path
-) -> None:
-    path = tmp_path / "joining.json"
-    arguments = (
-        "check",
-        files["absurd"],
-        "--model",
-        run,
-        "--format",
-        "json",
-        "--force-domain",
-        *ALL,
-    )
-    found = []
-    for unlikely in (0.0, 3.0):
-        path.write_text(json.dumps(Joining(unlikely=unlikely).record()))
-        _, out, _ = numerate(capsys, *arguments, "--joining", str(path))
-        found.append(json.loads(out)["findings"][0]["probability"])
-    assert found[0] == pytest.approx(ERROR_RATE)
-    assert found[1] > 0.9
-    path.write_text("{}")
-    for wrong in (str(path), "gone"):
-        status, _, err = numerate(capsys, *arguments, "--joining", wrong)
-        assert (status, err.count("\n")) == (2, 1)
-
-
 def test_fix_asks_and_does_nothing_where_nobody_can_answer(
     capsys: pytest.CaptureFixture[str],
     files: dict[str, str],
@@ -229,7 +191,7 @@ def test_what_suppressions_are_not_needed_is_told(
 def test_a_text_of_another_kind_is_told(
     capsys: pytest.CaptureFixture[str], run: str, tmp_path: Path
 ) -> None:
-    """It is no all-clear, even where nothing is flagged; who knows better says so."""
+    """It is no all-clear, even where nothing is flagged."""
     prose = tmp_path / "prose.txt"
     prose.write_text(PROSE.replace("1873", "18"))
     status, out, _ = numerate(capsys, "check", str(prose), "--model", run)
@@ -242,9 +204,6 @@ def test_a_text_of_another_kind_is_told(
     assert record["documents"][0]["domain"][0]["fits"] is False
     assert err.startswith(f"numerate: {prose} is unlike")
     assert err.count("\n") == 1
-    status, out, err = numerate(capsys, *arguments, "--force-domain")
-    assert (status, err) == (0, "")
-    assert json.loads(out)["documents"][0]["domain"][0]["forced"]
 
 
 def test_standard_input(files: dict[str, str]) -> None:
@@ -465,7 +424,7 @@ class TestInPython:
 
     def test_models_by_name_or_opened(self, models: dict[str, NumeralLM], run: str) -> None:
         for model in (models["combination"], run, [run]):
-            (found,) = package.check(ABSURD, model, force_domain=True)
+            (found,) = package.check(ABSURD, model, min_probability=0)
             assert found.code == "NUM900"
         with pytest.warns(DomainWarning, match="unlike what the model was trained on"):
             package.check(PROSE, models["combination"])

@@ -86,7 +86,7 @@ def test_a_configured_model_is_switched_off(
     capsys: pytest.CaptureFixture[str], project: Path
 ) -> None:
     wrong = str(project / "texts" / "wrong.txt")
-    status, out, _ = numerate(capsys, "check", wrong, "--model", "none", "--joining", "none")
+    status, out, _ = numerate(capsys, "check", wrong, "--model", "none")
     assert (status, json.loads(out)["models"]) == (0, [])
 
 

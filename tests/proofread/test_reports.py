@@ -31,9 +31,9 @@ from numerate.proofread.formats.printed_report import (
     print_report,
 )
 from numerate.proofread.formats.sarif import as_sarif
+from numerate.proofread.model_evidence import Suspicion
 from numerate.proofread.proofread import ProofreadDocument, proofread
 from numerate.proofread.report import _BORDER, AROUND, Report, coverage_in_words
-from numerate.proofread.witnesses import Suspicion
 from numerate.reports.notices import Loudness, set_loudness
 from numerate.rules.finding import UNLIKELY, Evidence, Finding
 from numerate.rules.where import Where
@@ -433,7 +433,7 @@ def test_what_does_not_fit_is_not_shown_as_if_it_were_calibrated() -> None:
 def test_what_is_odd_but_not_flagged_gets_no_all_clear() -> None:
     proof = proofread(read_text("Of 12 and 77.", "a.txt"))
     places = [(Where(3, 5, paragraph=0), "12", 0.05), (Where(10, 12, paragraph=0), "77", 0.02)]
-    odd = [Suspicion("NUM900", where, text, p, False) for where, text, p in places]
+    odd = [Suspicion("NUM900", where, text, 0.1, plausibility=p) for where, text, p in places]
     report = Report([replace(proof, unusual=tuple(odd))], ("m",))
     assert "Unusual, but not flagged: 77 (a.txt:1:11), 12 (a.txt:1:4). --alarms 0.1" in " ".join(
         printed(report).split()

@@ -8,11 +8,11 @@ from tests.proofread.papers import RIGHT, WRONG, FakeDetector
 
 from numerate.documents.document import Document, Paragraph
 from numerate.documents.text import read_text
-from numerate.proofread.given_files import read_document
+from numerate.proofread.inputs import read_document
+from numerate.proofread.model_evidence import looked_for
 from numerate.proofread.proofread import proofread
 from numerate.proofread.selection import all_rules
 from numerate.proofread.suppression import suppress
-from numerate.proofread.witnesses import looked_for
 from numerate.rules.finding import DETECTED, RECOMPUTED
 
 

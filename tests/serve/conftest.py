@@ -73,7 +73,7 @@ def serving() -> Serving:
 @pytest.fixture(scope="session")
 def seeing(grounded: dict[str, NumeralLM]) -> Iterator[httpx.Client]:
     """A server whose model sees tables, and was started with one."""
-    with serve(grounded["tables"], examples=[TEXT], tables=[TABLE], force_domain=True) as client:
+    with serve(grounded["tables"], examples=[TEXT], tables=[TABLE]) as client:
         yield client
 
 

@@ -83,26 +83,20 @@ def test_offsets_count_code_points(client: httpx.Client) -> None:
 
 def test_a_text_without_numerals_has_no_findings(client: httpx.Client) -> None:
     untold = dict.fromkeys(["fits", "misfit", "unknown_words", "word_surprisal", "strangeness"])
-    domain = {"forced": False, **untold}
+    domain = untold
     nothing = {"findings": [], "coverage": {}, "numerals": [], "flagged": 0, "domain": domain}
     summary = "Nothing found; no statement to recompute."
     assert ask(client, "check", text="") == nothing | {"summary": summary}
     assert ask(client, "check", text="none\n\nhere")["numerals"] == []
 
 
-def test_a_text_of_another_kind_is_told(
-    client: httpx.Client, serving: Serving, model: NumeralLM
-) -> None:
+def test_a_text_of_another_kind_is_told(client: httpx.Client) -> None:
     for details in (False, True):
         answer = ask(client, "check", text=PROSE, details=details)
         assert answer["domain"]["fits"] is False
         assert answer["domain"]["misfit"].startswith("This text is unlike what the model was")
         assert answer["domain"]["unknown_words"]["value"] > 0.3
         assert not any("plausible" in numeral["verdict"] for numeral in answer["numerals"])
-    with serving(model, force_domain=True) as forced:
-        answer = ask(forced, "check", text=PROSE)
-        assert (answer["domain"]["forced"], answer["domain"]["misfit"]) == (True, None)
-        assert all("plausible here" in n["verdict"] for n in answer["numerals"] if n["flagged"])
 
 
 def test_a_prediction_is_the_distribution(client: httpx.Client, model: NumeralLM) -> None:

@@ -11,7 +11,6 @@ from tests.proofread.papers import RIGHT, TABLE, WRONG, FakeDetector
 from tests.serve.test_api import ask
 
 from numerate.lm.model.numeral_lm import NumeralLM
-from numerate.proofread.joining import Joining
 from numerate.serve.served_models import EXAMPLE
 
 pytest_plugins = ("tests.browser",)
@@ -76,14 +75,7 @@ def test_tables_are_counted_as_requests_do(rules: httpx.Client) -> None:
     assert places == {(1, True), (2, False)}
 
 
-def test_kinds_are_joined_as_was_fitted(serving: Any) -> None:
-    fitted = Joining(0.0, 0.0, 0.0, 0.0, 0.0)
-    with serving(None, detectors=[FakeDetector(_0_36=3.0)], joining=fitted) as client:
-        (found,) = ask(client, "check", text=WRONG)["findings"]
-    assert found["probability"] == 0.5
-
-
-def test_all_kinds_are_joined(serving: Any, model: NumeralLM) -> None:
+def test_all_kinds_share_a_finding(serving: Any, model: NumeralLM) -> None:
     text = "LV ejection fraction is 9000%."
     with serving(model, detectors=[FakeDetector(_9000=3.0)]) as client:
         assert client.get("/v1/model").json()["detectors"] == ["fake"]

@@ -280,7 +280,7 @@ def test_another_model_may_be_named_instead(
     assert (status, "names" in err) == (0, False)
 
 
-@pytest.mark.parametrize("key", ["baseline", "joining"])
+@pytest.mark.parametrize("key", ["baseline"])
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_no_other_key_of_a_project_may_be_an_address(
     key: str, address: str, tmp_path: Path, asked: list[str]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from numerate.detector.kinds_of_error import HELD_OUT
 from numerate.detector.trained import Detector
-from numerate.errors import NumerateError, check_choice
+from numerate.errors import check_choice
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.evaluate.benchmark import BOTH, CELLS, TEXTS, BenchmarkResult, run_benchmark
 from numerate.lm.evaluate.bootstrap import Interval
@@ -19,11 +19,10 @@ from numerate.lm.model.run_folder import DOCUMENTS, RunFolder
 from numerate.lm.model.run_reference import split_reference
 from numerate.lm.model.shipped.installed import is_shipped, shipped
 from numerate.lm.model.source import ModelSource
-from numerate.proofread.opened_models import open_models
+from numerate.proofread.models import open_models
 from numerate.reports.notices import say
 from numerate.reports.progress import PassProgress
 from numerate.reports.tables import ResultTable, as_markdown, print_tables, resting_on
-from numerate.storage.records import write_record
 
 
 def benchmark_checking(
@@ -35,16 +34,10 @@ def benchmark_checking(
     seed: int,
     limit: int | None,
     format: str,
-    write_joining: Path | None = None,
     processes: int = 0,
 ) -> None:
     check_choice("format", format, ("table", "markdown", "json"))
     check_choice("split", split, ("test", "dev"))
-    if write_joining is not None and split == "dev":
-        raise NumerateError(
-            "--write-joining: got --split dev, expected test: joining is fitted on the dev split, "
-            "and would be measured on what it was fitted to"
-        )
     opened = Dataset.open(source.dataset or Path())
     detectors: list[Detector] = []
     models: list[NumeralLM] = []
@@ -71,9 +64,6 @@ def benchmark_checking(
             processes=processes,
             told=progress,
         )
-    if write_joining is not None:
-        write_record(write_joining, result.joining)
-        say(f"{write_joining}: for numerate check --joining")
     if format == "json":
         print(json.dumps(result.record(), ensure_ascii=False))
         return

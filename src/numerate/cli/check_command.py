@@ -1,7 +1,6 @@
 """`numerate check`: read, proofread, leave out what is known, report, mend what is asked for."""
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import compress
 from pathlib import Path
 
@@ -13,25 +12,16 @@ from numerate.documents.taken_in import taken_in
 from numerate.errors import BROKEN, FAILED, WRONG_USE, FailureError, NumerateError
 from numerate.places import is_remote, local_path, place_of
 from numerate.proofread import fixing
-from numerate.proofread.asked_models import (
-    NOBODY,
-    Asked,
-    Opening,
-    models_asked,
-    proofread_as_it_fits,
-)
 from numerate.proofread.baseline import read_baseline, without_known, write_baseline
 from numerate.proofread.formats.html_report import as_html
 from numerate.proofread.formats.printed_report import as_csv, as_json, print_report
 from numerate.proofread.formats.sarif import as_sarif
-from numerate.proofread.given_files import Input, all_inputs, read_document
-from numerate.proofread.proofread import ProofreadDocument, proofread
+from numerate.proofread.inputs import Input, all_inputs, read_document
+from numerate.proofread.models import Opening, models_asked
+from numerate.proofread.options import CheckOptions, check_options
+from numerate.proofread.proofread import ProofreadDocument
 from numerate.proofread.report import Report, coverage_in_words
-from numerate.proofread.selection import chosen_codes, split_codes
-from numerate.proofread.suppression import suppress
-from numerate.proofread.told import likely, without_ignored
-from numerate.proofread.wanted import Wanted, check_wanted
-from numerate.proofread.witnesses import looked_for
+from numerate.proofread.session import Session
 from numerate.reports.notices import plain_console, say, warn
 from numerate.reports.progress import PassProgress
 
@@ -64,21 +54,23 @@ class _Inputs:
         return bool(self.missing_tables) or not all(one.in_folder for one in self.missing)
 
 
-def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
+def check_files(files: list[str], options: CheckOptions, open_model: Opening) -> int:
     """Print the findings, then what cannot be read, and return the exit status.
 
     It is 2 where a file that was named cannot be read, whatever is found in the others, or 1 if
     that failed on the way, as on the web; 1 where
     there is a finding, or a document that a model does not fit; 70 where a rule has failed.
     """
-    check_wanted(wanted, files)
-    codes = chosen_codes(split_codes(wanted.select), split_codes(wanted.ignore))
-    inputs = _read(files, wanted)
+    check_options(options, files)
+    session = Session(options)
+    _ = session.codes  # refuses codes that do not exist before anything is read
+    inputs = _read(files, options)
     documents, projects = inputs.documents, inputs.projects
     if inputs.errors and not documents and not inputs.tables:  # no report looks like an all-clear
         return _end(inputs, inputs.status)
     given = [table for file in inputs.tables for table in file.tables]
-    asked = models_asked(wanted, codes, open_model, documents, given) if documents else NOBODY
+    if documents and session.needs_models:
+        session = replace(session, models=models_asked(options, open_model, documents, given))
     in_view = [(document, _without(given, document)) for document in documents]
     # What is wrong with tables by themselves is reported once, under their own files.
     names = {_path(document) for document in documents}
@@ -89,19 +81,17 @@ def check_files(files: list[str], wanted: Wanted, open_model: Opening) -> int:
             in_view.append((file, list(seen)))
             projects.append(project)
         seen += file.tables
-    report, sought = _proofread(in_view, asked, wanted, codes)
-    report = replace(_without_ignored(report, projects), unread=inputs.lines)
-    if wanted.write_baseline:
-        return _end(inputs, _write_baseline(report, sought, wanted, inputs))
-    if wanted.baseline is not None:
-        left = without_known(report.documents, read_baseline(wanted.baseline))
-        known = len(report) - sum(map(len, left))
-        report = replace(report, documents=left, known=known)
-    report = _likely(report, wanted.least, wanted.least_of_models)
-    _show(report, wanted)
+    report = replace(_proofread(in_view, projects, session), unread=inputs.lines)
+    if options.write_baseline:
+        return _end(inputs, _write_baseline(report, options, inputs))
+    if options.baseline is not None:
+        left = without_known(report.documents, read_baseline(options.baseline))
+        before, after = (sum(one.hidden for one in some) for some in (report.documents, left))
+        report = replace(report, documents=left, known=after - before)
+    _show(report, options)
     for line in inputs.lines:
         warn(line)
-    mended = _fix(report) if wanted.fix else 0
+    mended = _fix(report) if options.fix else 0
     if report.failures:
         return BROKEN
     if inputs.lacks_named:
@@ -117,13 +107,14 @@ def _end(inputs: _Inputs, status: int) -> int:
     return status
 
 
-def _write_baseline(report: Report, sought: frozenset[str], wanted: Wanted, inputs: _Inputs) -> int:
+def _write_baseline(report: Report, options: CheckOptions, inputs: _Inputs) -> int:
     """Write it without losing what cannot be seen now: known findings of files that cannot be
     read stay known, and all known findings where a table is missing that shows some of them."""
-    assert wanted.baseline is not None
+    assert options.baseline is not None
     failed = {failure.code for proof in report.documents for failure in proof.failures}
+    sought = frozenset().union(*(proof.looked_for for proof in report.documents))
     looked_for = frozenset() if inputs.missing_tables else sought - failed
-    say(f"{wanted.baseline}: {write_baseline(wanted.baseline, report.documents, looked_for)}")
+    say(f"{options.baseline}: {write_baseline(options.baseline, report.documents, looked_for)}")
     for line in report.failures:
         warn(line)
     if report.failures:
@@ -131,12 +122,12 @@ def _write_baseline(report: Report, sought: frozenset[str], wanted: Wanted, inpu
     return inputs.status if inputs.errors else 0
 
 
-def _read(files: list[str], wanted: Wanted) -> _Inputs:
+def _read(files: list[str], options: CheckOptions) -> _Inputs:
     """Read all that can be read; what cannot be costs nothing else."""
     inputs = _Inputs()
     documents, projects = list[Document](), list[Configuration]()
     in_folder = set[str]()
-    for one in all_inputs(files, wanted.input_format):
+    for one in all_inputs(files, options.input_format):
         if one.in_folder:
             in_folder.add(one.name)
         try:
@@ -146,7 +137,7 @@ def _read(files: list[str], wanted: Wanted) -> _Inputs:
                 continue
             if one.error is not None:
                 raise one.error
-            read = read_document(one.name, wanted.input_format, wanted.field)
+            read = read_document(one.name, options.input_format, options.field)
         except NumerateError as error:
             inputs.missing.append(one)
             inputs.errors.append(error)
@@ -161,7 +152,7 @@ def _read(files: list[str], wanted: Wanted) -> _Inputs:
     kept = [one.name not in in_folder or _path(one) not in elsewhere for one in documents]
     inputs.documents.extend(compress(documents, kept))
     inputs.projects.extend(compress(projects, kept))
-    for file in dict.fromkeys(wanted.tables):
+    for file in dict.fromkeys(options.tables):
         try:
             inputs.tables.append(_read_table(file))
         except NumerateError as error:
@@ -193,96 +184,48 @@ def configuration_for(file: str) -> Configuration:
 
 
 def _proofread(
-    in_view: list[tuple[Document, list[Table]]],
-    asked: Asked,
-    wanted: Wanted,
-    codes: frozenset[str],
-) -> tuple[Report, frozenset[str]]:
-    """Each document with the tables beside it; and the codes that were looked for."""
+    in_view: list[tuple[Document, list[Table]]], projects: list[Configuration], session: Session
+) -> Report:
+    """Check each document with the tables beside it, as its project wants it."""
     found: list[ProofreadDocument] = []
-    unneeded: list[str] = []
-    names: dict[str, None] = {}
-    read = 0  # numbers, by models
-    sought = looked_for(codes, ())
     whole = sum(len(document.paragraphs) for document, _ in in_view)
     before = 0  # paragraphs that have been read
+    names: dict[str, None] = {}
     with PassProgress() as progress:
+        for (document, tables), project in zip(in_view, projects, strict=True):
 
-        def proof_by(
-            document: Document, tables: list[Table], before: int, asked: Asked
-        ) -> ProofreadDocument:
-            count = len(asked.models)
-
-            def told(done: int) -> None:
+            def told(done: int, before: int = before) -> None:
+                count = len(session.models.models)
                 progress("checking", count * before + done, count * whole)
 
-            return proofread(
-                document,
-                tables,
-                asked.models,
-                select=codes,
-                alarms=wanted.alarms,
-                joining=asked.joining,
-                force_domain=wanted.force_domain,
-                told=told if count * whole else None,
-                beside=False,
-            )
-
-        for document, tables in in_view:
-            proof, by = proofread_as_it_fits(asked, partial(proof_by, document, tables, before))
+            own = replace(session, project=project)
+            proof = own.check(document, tables, beside=False, progress=told if whole else None)
             before += len(document.paragraphs)
-            looked = looked_for(codes, by.models)
-            sought |= looked
-            if by.is_implied:
-                # Who has not asked a model is not told what it finds unusual but does not flag.
-                proof = replace(proof, unusual=())
-                if not names:
-                    say(f"with the model {by.references[0]}; --model none recomputes alone")
-            names |= dict.fromkeys(by.names)
-            read += proof.numerals if by.names else 0
-            proof, lines = suppress(proof, looked)
+            if proof.models and not names and session.models.is_implied:
+                say(f"with the model {proof.models[0]}; --model none recomputes alone")
+            names |= dict.fromkeys(proof.models)
             found.append(proof)
-            unneeded += lines
-    alarms = wanted.alarms if names else None
-    return Report(found, tuple(names), read, alarms, unneeded=tuple(unneeded)), sought
+    if ignored := sum(proof.ignored for proof in found):
+        say(f"{ignored} found but ignored, as the configuration says")
+    read = sum(proof.numerals for proof in found if proof.models)
+    alarms = session.alarms if names else None
+    least = session.options.min_probability
+    return Report(found, tuple(names), read, alarms, min_probability=least)
 
 
-def _without_ignored(report: Report, projects: list[Configuration]) -> Report:
-    """As each document's configuration wants it."""
-    pairs = zip(report.documents, projects, strict=True)
-    left = [without_ignored(proof, project) for proof, project in pairs]
-    if gone := len(report) - sum(map(len, left)):
-        say(f"{gone} found but ignored, as the configuration says")
-    return replace(report, documents=left)
-
-
-def _likely(report: Report, least: float, of_models: float) -> Report:
-    """Without those that are probably right, or one odd number in a hundred would end every run
-    with a failure."""
-    left = [likely(proof, least, of_models) for proof in report.documents]
-    less_likely = len(report) - sum(map(len, left))
-    return replace(
-        report,
-        documents=left,
-        less_likely=less_likely,
-        min_probability=least,
-        min_probability_of_models=of_models,
-    )
-
-
-def _show(report: Report, wanted: Wanted) -> None:
-    if wanted.format == "terminal":
-        no_color = None if wanted.colour is None else not wanted.colour
-        console = plain_console(force_terminal=wanted.colour, no_color=no_color)
-        print_report(report, console, verbose=wanted.verbose)
+def _show(report: Report, options: CheckOptions) -> None:
+    if options.format == "terminal":
+        no_color = None if options.colour is None else not options.colour
+        console = plain_console(force_terminal=options.colour, no_color=no_color)
+        print_report(report, console, verbose=options.verbose)
     else:
         write = {"json": as_json, "csv": as_csv, "sarif": as_sarif, "html": as_html}
-        print(write[wanted.format](report))
+        print(write[options.format](report))
         for line in report.failures:
             warn(line)
         for line in report.misfits:
             say(line)
-    if wanted.format == "csv":  # the only one without a place for it
+    if options.format == "csv":  # the only one without a place for it
         say(coverage_in_words(report.coverage))
         say(str(report.tested))
     for line in report.unneeded:

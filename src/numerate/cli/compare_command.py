@@ -10,7 +10,7 @@ from numerate.comparison.compare import COLUMNS, DERIVED, QUOTED, UNSUPPORTED, C
 from numerate.documents import STANDARD_INPUT
 from numerate.documents.document import Document
 from numerate.errors import NumerateError, check_choice, printable
-from numerate.proofread.given_files import read_document
+from numerate.proofread.inputs import read_document
 from numerate.reports.notices import plain_console, say, warn
 from numerate.reports.tables import csv_text
 from numerate.rules.reading import ReadDocument

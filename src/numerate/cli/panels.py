@@ -14,10 +14,10 @@ PANELS = {
     "Training": "epochs batch_size learning_rate halve_after patience clip seed seeds "
     "mixed_precision resume",
     "Pretrained models": "finetune cache trust_remote_code",
-    "Answers": "select ignore alarms min_probability baseline write_baseline joining fix "
-    "force_domain everything "
+    "Answers": "select ignore alarms min_probability baseline write_baseline fix "
+    "everything "
     "top interval uncalibrated by context metrics confidence compare softmax signed",
-    "Output": "out write_joining force format plot colour tensorboard",
+    "Output": "out force format plot colour tensorboard",
     "Server": "host port token workers stdio",
     "Machine": "engine address processes gpus device threads",
 }

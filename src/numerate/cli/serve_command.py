@@ -25,8 +25,6 @@ def serve(
     port: int,
     token: str | None = None,
     tables: Sequence[Path] = (),
-    force_domain: bool = False,
-    joining: Path | None = None,
     workers: int = 1,
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; what was asked before is still answered.
@@ -42,7 +40,7 @@ def serve(
 
     check_token(host, token)
     access = Access(loopback=is_loopback(host), token=token)
-    plan = Plan(sources, access, tables, force_domain, joining, workers)
+    plan = Plan(sources, access, tables, workers)
     with bind(host, port) as listener:
         log_to_stderr(LOG)
         if workers > 1:

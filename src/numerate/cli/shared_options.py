@@ -8,7 +8,8 @@ import typer
 from numerate.cli.named_places import FILE, FOLDER, OWN_FOLDER
 from numerate.lm.train.options import OF_BACKBONE, TrainingOptions
 from numerate.plugins import READERS, names
-from numerate.proofread.witnesses import ALARMS
+from numerate.proofread.model_evidence import ALARMS
+from numerate.proofread.options import MIN_PROBABILITY
 
 USUAL = TrainingOptions()
 
@@ -118,10 +119,6 @@ TrustRemoteCode = Annotated[
     bool,
     typer.Option("--trust-remote-code", help="Run Python code that comes with a pretrained model."),
 ]
-ForceDomain = Annotated[
-    bool,
-    typer.Option("--force-domain", help="Take texts for the kind that the model was trained on."),
-]
 *_SOME, _LAST = ["auto", *names(READERS)]
 INPUT_FORMATS = f"{', '.join(_SOME)} or {_LAST}."
 Field = Annotated[str, typer.Option(help="jsonl: the field that holds the text.")]
@@ -193,21 +190,13 @@ Alarms = Annotated[
     float | None,
     typer.Option(
         help="Share of right numbers that a model may flag on text like the training data.",
-        show_default=str(ALARMS),
+        show_default=f"{ALARMS}, or the least that the model allows",
     ),
 ]
 MinProbability = Annotated[
     float | None,
     typer.Option(
-        help="Findings that are less probable to be errors are only counted.",
-        show_default="0.1; 0.5 of what only a model says that nobody named",
-    ),
-]
-HowJoined = Annotated[
-    Path | None,
-    typer.Option(
-        help="How much each kind of evidence counts, as check-benchmark has fitted it.",
-        show_default="as fitted for an installed model; else as if they were independent",
-        **FILE,
+        help="Only count findings that are less probable to be errors.",
+        show_default=str(MIN_PROBABILITY),
     ),
 ]

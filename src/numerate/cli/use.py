@@ -18,8 +18,6 @@ from numerate.cli.shared_options import (
     Device,
     Engine,
     Field,
-    ForceDomain,
-    HowJoined,
     IgnoredRules,
     Limit,
     MinProbability,
@@ -192,7 +190,6 @@ def check(
             help="A file of known findings, which are not reported.", show_default="none", **FILE
         ),
     ] = None,
-    joining: HowJoined = None,
     write_baseline: Annotated[
         bool, typer.Option("--write-baseline", help="Write what is found to --baseline.")
     ] = False,
@@ -212,7 +209,6 @@ def check(
         bool | None, typer.Option(help="Colours.", show_default="where there is a terminal")
     ] = None,
     table: Tables = None,
-    force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     backbone: MovedBackbone = None,
     cache: Cache = None,
@@ -221,14 +217,13 @@ def check(
 ) -> None:
     """Proofread the numbers of documents: recompute them, and ask models about them."""
     from numerate.cli.check_command import check_files, configuration_for
-    from numerate.proofread.asked_models import Opening
-    from numerate.proofread.wanted import Wanted
+    from numerate.proofread.models import Opening
+    from numerate.proofread.options import CheckOptions
 
-    wanted = Wanted(
+    wanted = CheckOptions(
         tables=tuple(table or ()),
         write_baseline=write_baseline,
         fix=fix,
-        force_domain=force_domain,
         colour=colour,
         verbose=is_verbose(),
         input_format=input_format,
@@ -242,7 +237,6 @@ def check(
         min_probability=min_probability,
         format=format,
         baseline=baseline,
-        joining=joining,
     )
     opening = Opening(dataset, cache, trust_remote_code, device, backbone)
     raise typer.Exit(check_files(files, wanted, opening))
@@ -259,8 +253,6 @@ def audit(
     ignore: IgnoredRules = None,
     alarms: Alarms = None,
     min_probability: MinProbability = None,
-    joining: HowJoined = None,
-    force_domain: ForceDomain = False,
     input_format: Annotated[
         str, typer.Option("--format", help=INPUT_FORMATS, metavar="NAME")
     ] = "auto",
@@ -290,19 +282,18 @@ def audit(
     from numerate.cli.audit_command import audit_corpus
     from numerate.cli.check_command import configuration_for
     from numerate.engines import engine as engine_of
-    from numerate.proofread.asked_models import Opening
     from numerate.proofread.audit.looked_for import LookedFor
-    from numerate.proofread.wanted import Wanted
+    from numerate.proofread.models import Opening
+    from numerate.proofread.options import CheckOptions
 
     project = configuration_for(source)
-    wanted = Wanted(force_domain=force_domain, input_format=input_format, field=field).configured(
+    wanted = CheckOptions(input_format=input_format, field=field).configured(
         project,
         models=tuple(model or ()),
         select=tuple(select or ()),
         ignore=tuple(ignore or ()),
         alarms=alarms,
         min_probability=min_probability,
-        joining=joining,
     )
     opening = Opening(dataset, cache, trust_remote_code, device, backbone)
     what = LookedFor(wanted, project, opening, device)
@@ -373,14 +364,6 @@ def check_benchmark(
         ),
     ] = None,
     split: Annotated[str, typer.Option(help="test or dev.")] = "test",
-    write_joining: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write how much each kind of evidence counts, fitted on the dev split, for check.",
-            show_default="nowhere",
-            **FILE,
-        ),
-    ] = None,
     seed: Annotated[int, typer.Option(help="Of the errors.")] = 1,
     processes: Annotated[
         int, typer.Option(help="That recompute, and read for detectors, beside this one.")
@@ -404,7 +387,6 @@ def check_benchmark(
         seed=seed,
         limit=limit,
         format=format,
-        write_joining=write_joining,
         processes=processes,
     )
 
@@ -435,8 +417,6 @@ def serve(
         int, typer.Option(help="Processes that answer; each loads the models.", min=1, max=64)
     ] = 1,
     table: Tables = None,
-    joining: HowJoined = None,
-    force_domain: ForceDomain = False,
     dataset: MovedDataset = None,
     backbone: MovedBackbone = None,
     cache: Cache = None,
@@ -455,8 +435,6 @@ def serve(
         port=port,
         token=token,
         tables=table or [],
-        force_domain=force_domain,
-        joining=joining or here().joining,
         workers=workers,
     )
 

@@ -77,7 +77,7 @@ def write_baseline(
             "written": finding.written,
         }
         for proofread in documents
-        for finding in proofread.in_text_order
+        for finding in proofread.all_in_text_order
     ]
     again = _counted(found)
     others = []

@@ -5,24 +5,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from numerate.config import NONE, Configuration, find_configuration
 from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import DomainWarning, NumerateError
 from numerate.places import is_remote, local_path
-from numerate.proofread.given_files import is_read, read_document
-from numerate.proofread.opened_models import joining_for, open_models
-from numerate.proofread.proofread import ProofreadDocument, proofread
-from numerate.proofread.report import failures_of, misfits_of
-from numerate.proofread.selection import chosen_codes
-from numerate.proofread.suppression import suppress
-from numerate.proofread.witnesses import (
-    ALARMS,
+from numerate.proofread.inputs import is_read, read_document
+from numerate.proofread.model_evidence import (
     DetectorLike,
     LanguageModel,
     Model,
-    looked_for,
-    usual_alarms,
 )
+from numerate.proofread.models import Models, open_models
+from numerate.proofread.options import CheckOptions
+from numerate.proofread.proofread import ProofreadDocument
+from numerate.proofread.report import failures_of, misfits_of
+from numerate.proofread.session import Session
 
 LONGEST_NAME = 1000  # characters of what may be the name of a file
 
@@ -35,8 +33,7 @@ def check(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     alarms: float | None = None,
-    joining: str | Path | None = None,
-    force_domain: bool = False,
+    min_probability: float | None = None,
 ) -> ProofreadDocument:
     """What is wrong with the numbers of a file, a text or a document, the most probable first.
 
@@ -45,12 +42,13 @@ def check(
     with the package. `tables` are read beside those of the document. `select` and `ignore` are
     codes of rules, or their beginnings.
     `alarms` is the share of right numerals that a model may flag on text like its training data,
-    by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning,
-    unless you say with `force_domain` that it fits. A string that is the name of a file is that
+    by default 1 %, or what its dev split allows; that a text is unlike it is told by a warning.
+    A string that is the name of a file is that
     file; one without spaces that ends like the name of a file of a format that is read (.md, .xml)
-    is never a text: where there is no such file, that is an error. `joining` is the file that
-    `check-benchmark --write-joining` has written; numerate.toml is not read. What the text says
-    with `numerate: ignore` is heeded.
+    is never a text: where there is no such file, that is an error.
+    `min_probability` is that of the findings that are returned, by default 0.4; the others are
+    `less_likely`. `numerate: ignore` in the text hides findings, and so does the numerate.toml
+    nearest to a file; its model, baseline and format are for the command line.
 
     Examples:
         >>> import numerate
@@ -63,24 +61,29 @@ def check(
             "check: got a model first, as in earlier versions; expected numerate.check(text, model)"
         )
     document = as_document(what, "check")
-    models = _models(model)
-    rate = max(map(usual_alarms, models), default=ALARMS) if alarms is None else alarms
-    select, ignore = list(select), list(ignore)
-    found = proofread(
-        document,
-        _checked(tables),
-        models,
-        select=select,
-        ignore=ignore,
-        alarms=rate,
-        joining=joining_for(_listed(model), joining),
-        force_domain=force_domain,
+    options = CheckOptions().configured(
+        project := _project_of(what),
+        models=(NONE,),
+        select=tuple(select),
+        ignore=tuple(ignore),
+        alarms=alarms,
+        min_probability=min_probability,
     )
+    session = Session(options, project, Models.opened(_models(model)))
+    found = session.check(document, _checked(tables))
     for line in misfits_of(found):
         warnings.warn(line, DomainWarning, stacklevel=2)
     for line in failures_of(found):
         warnings.warn(line, RuntimeWarning, stacklevel=2)
-    return suppress(found, looked_for(chosen_codes(select, ignore), models))[0]
+    return found
+
+
+def _project_of(what: str | Path | Document) -> Configuration:
+    """The configuration nearest to a file of this machine; a text has none."""
+    is_file = isinstance(what, Path) or (isinstance(what, str) and names_a_file(what))
+    if not is_file or is_remote(str(what)):
+        return Configuration()
+    return find_configuration(local_path(str(what)).parent)
 
 
 def as_document(what: str | Path | Document, name: str) -> Document:

@@ -1,4 +1,8 @@
-"""A document proofread: rules, detectors and language models, joined into one list of findings."""
+"""A document proofread: one list of findings from rules, detectors and language models.
+
+A rule's finding is as probable as the rule is precise, a model's as probable as the model says.
+Where several speak of one numeral, the highest probability counts, and all evidence is shown.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,15 +12,21 @@ from typing import TYPE_CHECKING, Any, overload
 from numerate.detector.scored import Told
 from numerate.documents.document import Document, Table
 from numerate.errors import counted
-from numerate.proofread.heard import Heard, Key, precision_of
-from numerate.proofread.joining import UNFITTED, Joining, probability
+from numerate.proofread.model_evidence import (
+    ALARMS,
+    MOST_CERTAIN,
+    Model,
+    ModelEvidence,
+    Suspicion,
+    ask_all,
+)
 from numerate.proofread.selection import chosen_codes
 from numerate.proofread.tested_numbers import NumberCoverage, tested_numbers
-from numerate.proofread.witnesses import ALARMS, Model, Suspicion, Testimony, hear
 from numerate.reports.data_frames import arrow_table, pandas_table
 from numerate.rules.finding import Finding
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import Coverage, Failure, Recomputed, recompute
+from numerate.rules.rule import RULES
 from numerate.rules.where import Where
 
 if TYPE_CHECKING:
@@ -24,20 +34,20 @@ if TYPE_CHECKING:
 
 
 Said = Finding | Suspicion
+Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What rules and models say of single numerals, before it is joined."""
+    """What rules and models say of single numerals, before it is grouped."""
 
     findings: Sequence[Finding]
     suspicions: Sequence[Suspicion]
-    joining: Joining
 
     def without(self, unwanted: Callable[[Said], bool]) -> "Parts":
         findings = [one for one in self.findings if not unwanted(one)]
         suspicions = [one for one in self.suspicions if not unwanted(one)]
-        return replace(self, findings=findings, suspicions=suspicions)
+        return Parts(findings, suspicions)
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,12 @@ class ProofreadDocument(Sequence[Finding]):
     coverage: dict[str, Coverage] = field(default_factory=dict)  # by kind of statement
     unusual: tuple[Suspicion, ...] = ()  # odd to a language model, but not flagged
     fits: "tuple[Fit, ...]" = ()  # whether it is of the kind that each language model knows
-    hidden: int = 0  # findings that the reader does not want to hear of again
+    less_likely: tuple[Finding, ...] = ()  # less probable than you asked for
+    models: tuple[str, ...] = ()  # that have read it
+    looked_for: frozenset[str] = frozenset()  # codes
+    unneeded: tuple[str, ...] = ()  # suppressions, one line each
+    ignored: int = 0  # findings that the project's configuration leaves out
+    hidden: int = 0  # findings that the writer, the project or a baseline leaves out
     failures: tuple[Failure, ...] = ()  # rules that broke
     recomputed: Recomputed | None = field(default=None, repr=False, compare=False)
     judged: tuple[Where, ...] = field(default=(), repr=False, compare=False)  # numerals, by models
@@ -102,10 +117,11 @@ class ProofreadDocument(Sequence[Finding]):
         return pandas_table(self.to_arrow())
 
     def only(self, wanted: Callable[[Finding], bool]) -> "ProofreadDocument":
-        """Without those that are not wanted, which are counted."""
-        left = tuple(filter(wanted, self.found))
-        hidden = self.hidden + len(self) - len(left)
-        return replace(self, found=left, hidden=hidden, parts=None)
+        """Leave out the findings that are not wanted, and count them."""
+        left, less_likely = (tuple(filter(wanted, some)) for some in (self.found, self.less_likely))
+        gone = len(self.found) + len(self.less_likely) - len(left) - len(less_likely)
+        hidden = self.hidden + gone
+        return replace(self, found=left, less_likely=less_likely, hidden=hidden, parts=None)
 
     def without(self, unwanted: Callable[[Said], bool]) -> "ProofreadDocument":
         """Without some of what is said; of a numeral of which more is said, the rest stays."""
@@ -131,6 +147,12 @@ class ProofreadDocument(Sequence[Finding]):
     @cached_property
     def in_text_order(self) -> list[Finding]:
         return sorted(self.found, key=lambda finding: self.order(finding.where))
+
+    @property
+    def all_in_text_order(self) -> list[Finding]:
+        """Also those that are less likely."""
+        everything = (*self.found, *self.less_likely)
+        return sorted(everything, key=lambda finding: self.order(finding.where))
 
     @cached_property
     def numerals(self) -> int:
@@ -160,51 +182,43 @@ def proofread(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     alarms: float = ALARMS,
-    joining: Joining = UNFITTED,
-    force_domain: bool = False,
-    told: Told | None = None,
+    progress: Told | None = None,
     beside: bool = True,
 ) -> ProofreadDocument:
-    """Everything that is wrong with the numbers of a document, as far as it can be told.
+    """Find everything that is wrong with the numbers of a document, however probable.
 
-    The `tables` are read beside the document's own; without `beside`, what is wrong with them by
-    themselves is not told. `select` and `ignore` are codes of rules or
-    their beginnings. `alarms` is the share of right numerals that each of the `models` may
-    flag by itself; what a rule has found is told at any rate.
+    The `tables` are read beside the document's own; without `beside`, errors within them are not
+    reported. `select` and `ignore` are codes of rules or their beginnings. `alarms` is the share
+    of right numerals that each of the `models` may flag.
     """
     codes = chosen_codes(select, ignore)
     read = ReadDocument(document, tables)
-    heard = []
-    for index, model in enumerate(models):
-        before = index * len(document.paragraphs)  # that earlier models have read
-        telling = None if told is None else lambda done, before=before: told(before + done)
-        heard.append(hear(model, read, alarms, force_domain=force_domain, told=telling))
-    return joined(read, heard, codes, joining, beside=beside)
+    return grouped(read, ask_all(models, read, alarms, progress), codes, beside=beside)
 
 
-def joined(
+def grouped(
     read: ReadDocument,
-    heard: Sequence[Testimony],
+    evidence: Sequence[ModelEvidence],
     codes: Collection[str],
-    joining: Joining = UNFITTED,
     *,
     beside: bool = True,
     recomputed: Recomputed | None = None,
 ) -> ProofreadDocument:
-    """What is recomputed, now unless it has been before, and what models have said."""
+    """Group what rules and models say by numeral; recompute now unless that was done before."""
     if recomputed is None:
         recomputed = recompute(read, codes=codes, beside=beside)
 
-    def wanted(one: Suspicion) -> bool:
-        is_own = beside or not read.is_beside(one.where)
-        if one.code not in codes or not is_own:
-            return False
-        return read.is_text(one.where) and read.is_quantity(one.where)
+    def counts(where: Where) -> bool:
+        is_own = beside or not read.is_beside(where)
+        return is_own and read.is_text(where) and read.is_quantity(where)
 
-    suspicions = [one for some in heard for one in some.suspicions if wanted(one)]
-    unusual = [one for some in heard for one in some.unusual if wanted(one)]
-    fits = tuple(some.fit for some in heard if some.fit is not None)
-    parts = Parts(recomputed.findings, suspicions, joining)
+    def wanted(one: Suspicion) -> bool:
+        return one.code in codes and counts(one.where)
+
+    suspicions = [one for some in evidence for one in some.suspicions if wanted(one)]
+    unusual = [one for some in evidence for one in some.unusual if wanted(one)]
+    fits = tuple(some.fit for some in evidence if some.fit is not None)
+    parts = Parts(recomputed.findings, suspicions)
     failures = tuple(recomputed.failures)
     result = ProofreadDocument(
         read,
@@ -213,26 +227,37 @@ def joined(
         fits=fits,
         failures=failures,
         recomputed=recomputed,
-        judged=tuple(one.where for one in suspicions if one.counts),
+        judged=tuple(where for some in evidence for where in filter(counts, some.judged)),
         parts=parts,
     )
     result = result.without(lambda _: False)
-    told_of = {finding.where for finding in result}
-    odd = sorted((one for one in unusual if one.where not in told_of), key=lambda one: one.strength)
+    known = {finding.where for finding in result}
+    odd = sorted((one for one in unusual if one.where not in known), key=by_plausibility)
     return replace(result, unusual=tuple(odd))
 
 
+def by_plausibility(odd: Suspicion) -> float:
+    return 1.0 if odd.plausibility is None else odd.plausibility
+
+
+def keys_of(read: ReadDocument, where: Where) -> list[Key]:
+    """One for each character: of the source, where a cell and a line may be the same place."""
+    span = read.span(where)
+    if span is not None:
+        return [(at,) for at in range(*span)]
+    return [(*where.text_of, at) for at in range(where.start, where.end)]
+
+
 def _grouped(read: ReadDocument, parts: Parts) -> list[Finding]:
-    """One finding for each numeral of which anything is said; what models say of a numeral that a
-    rule takes for one of several joins the finding of its statement."""
-    heard = Heard(read, parts.findings, parts.suspicions)
+    """Make one finding for each numeral. What models say of a numeral that a rule takes for one of
+    several becomes evidence for the finding of its statement."""
     groups: list[_Group] = []
     pointed: dict[Key, _Group] = {}
     for finding in sorted(parts.findings, key=_by_precision):
-        keys = heard.keys(finding.where)
+        keys = keys_of(read, finding.where)
         group = next((pointed[key] for key in keys if key in pointed), None)
         if group is None:
-            group = _Group(finding)
+            group = _Group(replace(finding, probability=precision_of(finding)))
             groups.append(group)
         else:
             group.add(finding)
@@ -240,25 +265,28 @@ def _grouped(read: ReadDocument, parts: Parts) -> list[Finding]:
     involved: dict[Key, _Group] = {}
     for group in groups:
         for where in group.finding.involved:
-            for key in heard.keys(where):
+            for key in keys_of(read, where):
                 involved.setdefault(key, group)
     for suspicion in parts.suspicions:
-        if not suspicion.flagged:
-            continue
-        keys = heard.keys(suspicion.where)
+        keys = keys_of(read, suspicion.where)
         if group := next((pointed[key] for key in keys if key in pointed), None):
-            group.hear(suspicion, is_it=True)
+            group.doubt(suspicion, is_it=True)
         elif group := next((involved[key] for key in keys if key in involved), None):
-            group.hear(suspicion, is_it=False)
+            group.doubt(suspicion, is_it=False)
         else:
             group = _Group.of(suspicion)
             groups.append(group)
             pointed |= dict.fromkeys(keys, group)
-    return [group.finished(heard, parts.joining) for group in groups]
+    return [group.finding for group in groups]
+
+
+def precision_of(finding: Finding) -> float:
+    """The measured precision of its rule, as a probability."""
+    return min(RULES[finding.code].precision, MOST_CERTAIN)
 
 
 def _by_precision(finding: Finding) -> tuple[float, str]:
-    return -precision_of(finding), finding.code
+    return -RULES[finding.code].precision, finding.code
 
 
 class _Group:
@@ -266,7 +294,6 @@ class _Group:
 
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
-        self._suspects = [finding.where]  # numerals to which anybody points
 
     @classmethod
     def of(cls, suspicion: Suspicion) -> "_Group":
@@ -279,11 +306,12 @@ class _Group:
                 suspicion.evidence,
                 (suspicion.where,),
                 suspicion.suggestion,
+                suspicion.probability,
             )
         )
 
     def add(self, other: Finding) -> None:
-        """Another rule that points to the same numeral."""
+        """Add another rule, less precise, that points to the same numeral."""
         mine = self.finding
         also = () if other.code in mine.codes else (other.code,)
         self.finding = replace(
@@ -294,12 +322,11 @@ class _Group:
             suggestion=mine.suggestion or other.suggestion,
         )
 
-    def hear(self, suspicion: Suspicion, *, is_it: bool) -> None:
-        """`is_it`: the model speaks of the very numeral, and not of one that is involved."""
+    def doubt(self, suspicion: Suspicion, *, is_it: bool) -> None:
+        """Add a model's doubt; `is_it`: about this very numeral, not one that is involved."""
         mine = self.finding
         evidence = suspicion.evidence
         if not is_it:
-            self._suspects.append(suspicion.where)
             evidence = tuple(
                 replace(one, said=f"{suspicion.written}: {one.said}") for one in evidence
             )
@@ -309,9 +336,5 @@ class _Group:
             also=(*mine.also, new) if new else mine.also,
             evidence=tuple(dict.fromkeys((*mine.evidence, *evidence))),
             suggestion=mine.suggestion or (suspicion.suggestion if is_it else None),
+            probability=max(mine.probability, suspicion.probability),
         )
-
-    def finished(self, heard: Heard, joining: Joining) -> Finding:
-        """A statement is as probably wrong as the numeral in it that most probably is."""
-        chances = [probability(heard.features(where), joining) for where in self._suspects]
-        return replace(self.finding, probability=max(chances))

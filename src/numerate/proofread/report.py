@@ -10,9 +10,9 @@ from numerate.documents.flow import CITE, MATH, REF
 from numerate.documents.source_map import name_in
 from numerate.errors import counted, printable
 from numerate.proofread.baseline import fingerprint
-from numerate.proofread.proofread import ProofreadDocument
+from numerate.proofread.model_evidence import Suspicion
+from numerate.proofread.proofread import ProofreadDocument, by_plausibility
 from numerate.proofread.tested_numbers import NumberCoverage
-from numerate.proofread.witnesses import Suspicion
 from numerate.rules.finding import UNLIKELY, Evidence, Finding
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import Coverage
@@ -34,9 +34,6 @@ class Report:
     alarms: float | None = None  # of the models
     known: int = 0  # findings that a baseline hides
     min_probability: float = 0.0
-    min_probability_of_models: float = 0.0  # of what only models say
-    less_likely: int = 0  # findings below it
-    unneeded: tuple[str, ...] = ()  # suppressions, one line each
     unread: tuple[str, ...] = ()  # files that cannot be read, one line each
 
     def __iter__(self) -> Iterator[tuple[ProofreadDocument, Finding]]:
@@ -56,6 +53,16 @@ class Report:
         return together
 
     @property
+    def less_likely(self) -> int:
+        """How many findings are less probable than `min_probability`."""
+        return sum(len(proofread.less_likely) for proofread in self.documents)
+
+    @property
+    def unneeded(self) -> list[str]:
+        """One line for each suppression that is not needed."""
+        return [line for proofread in self.documents for line in proofread.unneeded]
+
+    @property
     def tested(self) -> NumberCoverage:
         return sum((proofread.tested for proofread in self.documents), NumberCoverage())
 
@@ -63,7 +70,7 @@ class Report:
     def unusual(self) -> list[tuple[ProofreadDocument, Suspicion]]:
         """What is odd to a model but not flagged, the oddest first."""
         found = [(proofread, odd) for proofread in self.documents for odd in proofread.unusual]
-        return sorted(found, key=lambda pair: pair[1].strength)
+        return sorted(found, key=lambda pair: by_plausibility(pair[1]))
 
     @property
     def misfits(self) -> list[str]:

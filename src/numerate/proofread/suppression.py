@@ -17,7 +17,6 @@ from numerate.proofread.comments import comments
 from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.proofread import ProofreadDocument, Said
 from numerate.proofread.selection import all_rules, codes_like, split_codes
-from numerate.rules.finding import Finding
 from numerate.rules.rule import RULES
 
 _SAID = re.compile(r"numerate:[ \t]*ignore(?![\w-])(?:[ \t]*\[([^\]\n]{0,200})\])?", re.IGNORECASE)
@@ -133,8 +132,7 @@ def suppress(
             around.add(stretch_at(remarked, span[0]))
         around.discard(None)
         hits = {(scope, said.code) for scope in around if said.code in about.get(scope, ())}
-        if isinstance(said, Finding) or said.flagged:
-            used.update(hits)
+        used.update(hits)
         return bool(hits)
 
     left = proofread.without(is_unwanted)

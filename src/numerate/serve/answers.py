@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from numerate.documents.document import Table
+from numerate.detector.scored import Told
+from numerate.documents.document import Document, Table
 from numerate.documents.text import read_text
 from numerate.errors import CalibrationError, NumerateError
 from numerate.lm.model.assess import LEVEL
@@ -14,19 +15,19 @@ from numerate.lm.model.numeral_distribution import NumeralDistribution
 from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.wording import explain, level_of, misfit, verdict, what_is_odd
 from numerate.numeral import Numeral
-from numerate.proofread.joining import UNFITTED, Joining
-from numerate.proofread.proofread import ProofreadDocument, joined
+from numerate.proofread.model_evidence import DetectorLike, Model
+from numerate.proofread.models import Models
+from numerate.proofread.options import CheckOptions
+from numerate.proofread.proofread import ProofreadDocument
 from numerate.proofread.report import (
     Report,
     coverage_record,
     finding_record,
     place_record,
 )
-from numerate.proofread.selection import all_rules, chosen_codes
-from numerate.proofread.suppression import suppress
-from numerate.proofread.witnesses import DetectorLike, hear, testimony_of, usual_alarms
+from numerate.proofread.selection import all_rules
+from numerate.proofread.session import Session
 from numerate.rules.finding import Finding
-from numerate.rules.reading import ReadDocument
 from numerate.rules.where import Where
 from numerate.serve import messages
 from numerate.serve.bars import linear_bars, log_bars
@@ -38,13 +39,9 @@ def checked(
     tables: Sequence[Table] = (),
     *,
     detectors: Sequence[DetectorLike] = (),
-    joining: Joining = UNFITTED,
-    force_domain: bool = False,
 ) -> messages.CheckAnswer:
     """All that is wrong; with a language model, also how plausible every numeral is."""
-    found, assessed = proofread_text(
-        model, asked, tables, detectors=detectors, joining=joining, force_domain=force_domain
-    )
+    found, assessed = proofread_text(model, asked, tables, detectors=detectors)
     numerals: list[messages.Checked] = []
     domain = None
     if assessed is not None:
@@ -72,35 +69,59 @@ def proofread_text(
     tables: Sequence[Table] = (),
     *,
     detectors: Sequence[DetectorLike] = (),
-    joining: Joining = UNFITTED,
-    force_domain: bool = False,
 ) -> tuple[ProofreadDocument, Assessments[Any] | None]:
-    """What is found, and what the language model says of every numeral, if there is one."""
-    read = ReadDocument(read_text(asked.text), tables)
-    codes = chosen_codes(asked.select, asked.ignore)
-    heard = [hear(one, read, asked.alarms or usual_alarms(one)) for one in detectors]
-    assessed: Assessments[Any] | None = None
-    if model is not None:
-        assessed = _assessed(model, read, asked, tables)
-    if assessed is not None:
-        assessed = assessed.forced() if force_domain else assessed
-        heard.append(testimony_of(assessed, read))
-    found, _ = suppress(joined(read, heard, codes, joining), codes)
-    return found, assessed
+    """Return the findings, and what the language model says of every numeral, if there is one."""
+    options = CheckOptions(
+        select=tuple(asked.select),
+        ignore=tuple(asked.ignore),
+        alarms=asked.alarms,
+        min_probability=asked.min_probability,
+    )
+    models: list[Model] = list(detectors)
+    assessing = None
+    if model is not None and _can_check(model):
+        assessing = _Assessing(model, asked.details)
+        models.append(assessing)
+    session = Session(options, models=Models.opened(models))
+    document = read_text(asked.text)
+    found = session.check(document, tables)
+    if assessing is None:
+        return found, None
+    if assessing.assessed is None:  # no code was selected that a model finds
+        assessing.sift(document, session.alarms, tables if assessing.sees_tables else ())
+    return found, assessing.assessed
 
 
-def _assessed(
-    model: NumeralLM, read: ReadDocument, asked: messages.CheckRequest, tables: Sequence[Table]
-) -> Assessments[Any] | None:
-    """None where the model cannot tell what is odd, as was said when the server began."""
-    checker = model.checker
-    look = checker.assess if asked.details else checker.glance
+def _can_check(model: NumeralLM) -> bool:
+    """Whether the model can tell what is odd; the server said so when it began."""
     try:
-        rate = checker.usual_alarms if asked.alarms is None else asked.alarms
-        found: Assessments[Any] = look(read.document, rate, tables if model.sees_tables else ())
+        _ = model.checker.usual_alarms
     except CalibrationError:
-        return None
-    return found
+        return False
+    return True
+
+
+class _Assessing:
+    """A language model that keeps what it says of every numeral, flagged or not; it is its own
+    `checker`."""
+
+    def __init__(self, model: NumeralLM, details: bool) -> None:
+        self.name, self.sees_tables = model.name, model.sees_tables
+        self.checker: Any = self
+        self.assessed: Assessments[Any] | None = None
+        self._checker, self._details = model.checker, details
+        self.usual_alarms: float = model.checker.usual_alarms
+
+    def sift(
+        self,
+        document: Document,
+        alarms: float,
+        tables: Sequence[Table] = (),
+        progress: Told | None = None,
+    ) -> Assessments[Any]:
+        look = self._checker.assess if self._details else self._checker.glance
+        self.assessed = look(document, alarms, tables)
+        return self.assessed
 
 
 def found_record(proofread: ProofreadDocument, finding: Finding) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from starlette.types import ASGIApp
 import numerate
 from numerate.documents.document import Table
 from numerate.lm.model.numeral_lm import NumeralLM
-from numerate.proofread.joining import UNFITTED, Joining
+from numerate.proofread.model_evidence import DetectorLike, Model
 from numerate.proofread.report import Report
-from numerate.proofread.witnesses import DetectorLike, Model
 from numerate.serve import messages
 from numerate.serve.answers import checked, predicted, proofread_text, ranked
 from numerate.serve.asked_tables import AskedTables
@@ -46,14 +45,11 @@ def create_app(
     tables: Sequence[Table] = (),
     limits: Limits | None = None,
     access: Access | None = None,
-    force_domain: bool = False,
-    joining: Joining = UNFITTED,
     metrics: ServerMetrics | None = None,
 ) -> ASGIApp:
     """The application; `examples` are texts to try, and `tables` are in view where a request gives
     none. Without a language model it recomputes, and asks the `detectors`, if there are any.
 
-    `force_domain`: all texts are taken for the kind that the model was trained on.
     """
     limits, access = limits or Limits(), access or Access()
     workers, metrics = Workers(limits), metrics or ServerMetrics()
@@ -120,8 +116,6 @@ def create_app(
                 asked,
                 tables,
                 detectors=detectors if asks_models else (),
-                joining=joining,
-                force_domain=force_domain,
             )
 
         found = await compute(request, answer)
@@ -145,8 +139,6 @@ def create_app(
                 asked,
                 given.read(asked.tables),
                 detectors=detectors,
-                joining=joining,
-                force_domain=force_domain,
             )
             metrics.checked(found)
             return report_file(Report([found]), asked.format)
@@ -184,7 +176,7 @@ def create_app(
         return await compute(request, answer)
 
     models: list[Model] = [*detectors] if model is None else [*detectors, model]
-    files = OpenedFiles(models, given.usual, limits, joining, force_domain)
+    files = OpenedFiles(models, given.usual, limits)
     routers = [languagetool(check_text), file_routes(files, compute, metrics)]
     for router in routers:
         app.include_router(router)

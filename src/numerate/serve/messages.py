@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from numerate.lm.model.assess import LEVEL
+from numerate.proofread.options import MIN_PROBABILITY
 
 
 def _plain(text: str) -> str:
@@ -58,6 +59,12 @@ class CheckRequest(Asked):
         None,
         description="Rate of false alarms on text like the training data; by default 0.01, or the "
         "finest that a small dev split allows.",
+    )
+    min_probability: float = Field(
+        MIN_PROBABILITY,
+        ge=0,
+        le=1,
+        description="Findings that are less probable to be errors are left out.",
     )
     details: bool = Field(False, description="Also what was expected instead, which takes longer.")
     select: list[Text] = Field(
@@ -186,7 +193,6 @@ class Domain(Given):
     """Whether the text is of the kind that the model was trained on."""
 
     fits: bool | None = Field(description="null: too short to tell.")
-    forced: bool = Field(description="Whether the server was told that all texts fit.")
     misfit: str | None = Field(description="Where it does not fit, one line that says why.")
     unknown_words: Trait | None = Field(None, description="Share of words unknown to the model.")
     word_surprisal: Trait | None = Field(None, description="Nats a word.")

@@ -1,5 +1,4 @@
-"""Files that people open: read from their bytes, and checked as `numerate check` does; all that
-is found is told, whatever its probability."""
+"""Files that people open: read from their bytes, and checked as `numerate check` does."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -11,13 +10,12 @@ from numerate.documents.opened_file import opened_file
 from numerate.errors import DocumentError
 from numerate.proofread.fixing import encoding_of, replacements
 from numerate.proofread.formats.shown_text import Block, Segment, ShownDocument
-from numerate.proofread.given_files import read_document
-from numerate.proofread.joining import UNFITTED, Joining
-from numerate.proofread.proofread import ProofreadDocument, proofread
+from numerate.proofread.inputs import read_document
+from numerate.proofread.model_evidence import Model
+from numerate.proofread.models import Models
+from numerate.proofread.proofread import ProofreadDocument
 from numerate.proofread.report import Report, coverage_record
-from numerate.proofread.selection import chosen_codes
-from numerate.proofread.suppression import suppress
-from numerate.proofread.witnesses import ALARMS, Model, looked_for, usual_alarms
+from numerate.proofread.session import Session
 from numerate.reports.notices import kept
 from numerate.rules.where import Where
 from numerate.serve.answers import found_record
@@ -35,8 +33,6 @@ class OpenedFiles:
     models: Sequence[Model]
     tables: Sequence[Table]
     limits: Limits
-    joining: Joining = UNFITTED
-    force_domain: bool = False
 
     def answer(self, name: str, data: bytes) -> FileAnswer:
         """The file as a document, with what is wrong."""
@@ -45,7 +41,7 @@ class OpenedFiles:
         return _answer(name, data, report, [*said, *report.failures, *report.misfits, *without])
 
     def report(self, name: str, data: bytes) -> Report:
-        """What is wrong, as the command would report it, and what is less likely too."""
+        """What is wrong, as the command would report it."""
         return self._read(name, data)[0]
 
     def _read(self, name: str, data: bytes) -> tuple[Report, list[str]]:
@@ -59,23 +55,13 @@ class OpenedFiles:
         if not any(document.paragraphs or document.tables for document in documents):
             raise DocumentError(name, "nothing in it that could be checked")
         self.limits.check_file(sum(map(_characters, documents)))
-        alarms = max(map(usual_alarms, self.models), default=ALARMS)
-        found = [self._proofread(document, alarms) for document in documents]
-        names = tuple(str(model.name) for model in self.models)
+        session = Session(models=Models.opened(self.models))
+        found = [session.check(document, self.tables, beside=False) for document in documents]
+        names = session.models.names
         numbers = sum(proof.numerals for proof in found) if names else 0
-        return Report(found, names, numbers, alarms if names else None)
-
-    def _proofread(self, document: Document, alarms: float) -> ProofreadDocument:
-        found = proofread(
-            document,
-            self.tables,
-            self.models,
-            alarms=alarms,
-            joining=self.joining,
-            force_domain=self.force_domain,
-            beside=False,
-        )
-        return suppress(found, looked_for(chosen_codes(), self.models))[0]
+        least = session.options.min_probability
+        alarms = session.alarms if names else None
+        return Report(found, names, numbers, alarms, min_probability=least)
 
 
 def _unpacked(name: str, data: bytes, most: int) -> int:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from numerate.documents.document import Table
     from numerate.lm.model.numeral_lm import NumeralLM
-    from numerate.proofread.joining import Joining
-    from numerate.proofread.witnesses import DetectorLike
+    from numerate.proofread.model_evidence import DetectorLike
     from numerate.serve.metrics import ServerMetrics
 
 EXAMPLE = (
@@ -38,8 +37,6 @@ class Plan:
     sources: Sequence[ModelSource]
     access: Access
     tables: Sequence[Path] = ()
-    force_domain: bool = False
-    joining: Path | None = None
     workers: int = 1
 
 
@@ -48,7 +45,6 @@ class ServedModels:
     model: "NumeralLM | None"
     name: str | None
     detectors: "list[DetectorLike]"
-    joining: "Joining"
     limits: Limits
     examples: list[str]
     tables: "list[Table]"
@@ -65,8 +61,6 @@ class ServedModels:
             tables=self.tables,
             limits=self.limits,
             access=plan.access,
-            force_domain=plan.force_domain,
-            joining=self.joining,
             metrics=metrics,
         )
 
@@ -74,17 +68,14 @@ class ServedModels:
 def open_served(plan: Plan) -> ServedModels:
     """Open all that the plan names; compute now what is computed once."""
     from numerate.lm.model.given_tables import read_given
-    from numerate.proofread.opened_models import joining_for
 
     tables = read_given(plan.tables)
-    joining = joining_for([source.run for source in plan.sources], plan.joining)
     model, detectors = _open(plan.sources, tables)
     limits, name, examples = Limits(), None, list[str]()
     if model is not None:
         limits, name, examples = _prepared(*model, plan)
     opened = model[0] if model else None
-    examples = examples or [EXAMPLE]
-    return ServedModels(opened, name, detectors, joining, limits, examples, tables)
+    return ServedModels(opened, name, detectors, limits, examples or [EXAMPLE], tables)
 
 
 def _open(
@@ -92,8 +83,8 @@ def _open(
 ) -> "tuple[tuple[NumeralLM, ModelSource] | None, list[DetectorLike]]":
     """The language model, with where it is from, and the detectors."""
     from numerate.lm.model.given_tables import check_given
-    from numerate.proofread.opened_models import open_models
-    from numerate.proofread.witnesses import DetectorLike
+    from numerate.proofread.model_evidence import DetectorLike
+    from numerate.proofread.models import open_models
 
     found: list[tuple[NumeralLM, ModelSource]] = []
     detectors: list[DetectorLike] = []

@@ -9,32 +9,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from numerate.cli import main
 from numerate.cli.benchmark_command import benchmark_checking
 from numerate.detector.articles import article_of
 from numerate.detector.edits import Edit
 from numerate.detector.kinds_of_error import HELD_OUT, KINDS
-from numerate.detector.scored import PRIOR
 from numerate.detector.trained import Calibrations, Detector, open_detector
 from numerate.documents.document import Document, Paragraph
 from numerate.errors import DatasetError, NumerateError, RunError
 from numerate.lm.backbones.lstm import LSTMBackbone
 from numerate.lm.data.dataset import Dataset
 from numerate.lm.data.prepare import prepare
-from numerate.lm.evaluate import benchmark
 from numerate.lm.evaluate import trial as trial_module
-from numerate.lm.evaluate.benchmark import Hearing, fitted_joining, run_benchmark, together
-from numerate.lm.evaluate.fit_joining import fit_joining
+from numerate.lm.evaluate.benchmark import Hearing, run_benchmark, together
 from numerate.lm.evaluate.judges import (
     Distance,
-    Oddness,
     Ruled,
+    RuleDoubts,
     by_model,
     by_rules,
     by_surprisal,
-    rules_heard,
     score_in_place,
 )
 from numerate.lm.evaluate.trial import (
@@ -49,13 +44,6 @@ from numerate.lm.evaluate.trial import (
 from numerate.lm.model.numeral_lm import NumeralLM, TextReading
 from numerate.lm.model.source import ModelSource
 from numerate.numeral import is_numeral
-from numerate.proofread.joining import (
-    UNFITTED,
-    Features,
-    Joining,
-    features_of,
-    probability,
-)
 from numerate.proofread.proofread import proofread
 from numerate.text.tokenizer import tokenize
 
@@ -63,46 +51,6 @@ from numerate.text.tokenizer import tokenize
 @pytest.fixture(scope="module")
 def detector(detector_run: Path) -> Detector:
     return open_detector(detector_run, "cpu")
-
-
-def test_joined_evidence_is_fitted_like_a_logistic_regression() -> None:
-    generator = np.random.default_rng(1)
-    wrong = generator.random(5000) < 0.1
-    vectors = np.stack(
-        [
-            4.0 * (generator.random(5000) < np.where(wrong, 0.3, 0.01)),
-            3.0 * (generator.random(5000) < np.where(wrong, 0.4, 0.05)),
-            generator.normal(np.where(wrong, 2.0, 0.0), 1.0),
-            generator.exponential(np.where(wrong, 2.0, 1.0)),
-        ],
-        axis=1,
-    )
-    weights = np.where(wrong, 0.05, 1.0)
-    found = fit_joining(vectors, wrong, weights)
-    peer = LogisticRegression(C=1e6, tol=1e-10, max_iter=1000)
-    peer.fit(vectors, wrong, sample_weight=weights)
-    coefficients = [found.points, found.involves, found.detected, found.unlikely]
-    assert coefficients == pytest.approx(peer.coef_[0], rel=0.01)
-    assert found.intercept == pytest.approx(peer.intercept_[0], rel=0.01)
-    misleading = fit_joining(vectors * [0, -1, -1, -1], wrong, weights)
-    assert misleading.record() == {
-        "intercept": pytest.approx(np.log((wrong * 0.05).sum() / (~wrong).sum()), abs=1e-6),
-        "points": 1, "involves": 0, "detected": 0, "unlikely": 0,
-    }  # fmt: skip
-
-
-def test_one_probability_by_enumeration() -> None:
-    """Two witnesses that know nothing of each other: Bayes' rule over all that they can say."""
-    chance = {True: 0.6, False: 0.02}  # that a rule points, of wrong and right ones
-    prior = 1 / 200
-    precision = prior * chance[True] / (prior * chance[True] + (1 - prior) * chance[False])
-    likelihoods = 3.0  # of what a detector says, wrong against right
-    log_odds = np.log(prior / (1 - prior) * likelihoods)
-    joint = prior * chance[True] * likelihoods
-    expected = joint / (joint + (1 - prior) * chance[False])
-    found = probability(Features(pointed=precision, detected=float(log_odds)))
-    assert found == pytest.approx(expected, rel=1e-9)
-    assert probability(Features(detected=PRIOR)) == pytest.approx(prior)
 
 
 def test_one_error_in_each_paragraph_and_table(trials: Path) -> None:
@@ -200,9 +148,8 @@ def test_a_detector_finds_what_stands_otherwise_in_the_table(
         opened, detectors=[detector], split="test", told=lambda *step: told.append(step)
     )
     assert {what for what, _, _ in told} == {"recomputing", detector.name}
-    assert [done for what, done, _ in told if what == detector.name] == [
-        *range(len(FIGURES) + 3)
-    ] * 2
+    steps = [done for what, done, _ in told if what == detector.name]
+    assert steps == [*range(len(FIGURES) + 3)]
     assert all(done <= total for _, done, total in told)
     some = [run_benchmark(opened, detectors=[detector], limit=4) for _ in range(2)]
     assert some[0].record() == some[1].record()
@@ -220,11 +167,11 @@ def test_a_detector_finds_what_stands_otherwise_in_the_table(
 def test_rules_see_what_does_not_add_up(trials: Path) -> None:
     text = "Of the patients, 42 of 120 (35%) were women; 7 were not."
     article = article_of(Document("one", [Paragraph(text)]))
-    assert not Ruled.of(rules_heard(article), text_places(article)).scores().any()
+    assert not Ruled.of(RuleDoubts(article), text_places(article)).scores().any()
     assert cell_places(article) == []
     errors = replace(article.no_errors(), texts=[[Edit(2, "digit replaced", "53", "53")]])
     wrong = article.with_errors(errors)
-    scores = Ruled.of(rules_heard(wrong), text_places(wrong)).scores()
+    scores = Ruled.of(RuleDoubts(wrong), text_places(wrong)).scores()
     assert scores[2] > 0.5
     assert 0 < scores[0] < scores[2]  # it may be another one of the three
     assert scores[3] == 0
@@ -246,10 +193,9 @@ def test_whoever_recomputes_the_rules_say_the_same(trials: Path) -> None:
 
 
 def test_the_probability_is_that_of_check(trials: Path, detector: Detector) -> None:
-    """Of all that check finds in an article with errors, joined in one way and in another."""
+    """Of all that check finds in an article with errors."""
     trial = Trial(Dataset.open(trials / "data"), "test", seed=1, limit=6)
     compared, of_rules, of_cells = 0, 0, 0
-    joining = Joining(-4.0, 0.8, 0.3, 0.9, 0.7)
     article = trial.articles[0]
     text = "Of the patients, 42 of 120 (53%) were women; 7 were not."
     trial.articles = [
@@ -261,12 +207,12 @@ def test_the_probability_is_that_of_check(trials: Path, detector: Detector) -> N
     other = replace(detector.calibrations.texts, offset=-3.0)
     calibrations = Calibrations(other, detector.calibrations.cells)
     two = [detector, Detector("again", detector.classifier, detector.rules, calibrations)]
-    judged = together(Hearing(trial, [], two), joining)
+    judged = together(Hearing(trial, [], two))
     assert judged.cells is not None
     places = [*text_places(trial.articles[0]), *cell_places(trial.articles[0])]
     chances = dict(zip(places, [*judged.texts.right, *judged.cells.right], strict=True))
     document = document_of(trial.articles[0])
-    for finding in proofread(document, models=two, alarms=0.9, joining=joining):
+    for finding in proofread(document, models=two, alarms=0.9):
         rules = [code for code in finding.codes if code != "NUM800"]
         suspects = finding.involved if rules else (finding.where,)
         assert finding.probability == pytest.approx(max(chances[w] for w in suspects), rel=1e-3)
@@ -282,75 +228,16 @@ def test_the_probability_is_that_of_check_with_language_models(
 ) -> None:
     trial = Trial(Dataset.open(dataset), "test", seed=1, limit=6)
     two = [models["combination"], models["mog"]]
-    judged = together(Hearing(trial, two, []), UNFITTED).texts.right
+    judged = together(Hearing(trial, two, [])).texts.right
     compared = 0
     for index, article in enumerate(trial.articles):
         own = judged[trial.in_texts.documents == index]
         chances = dict(zip(text_places(article), own, strict=True))
-        found = proofread(document_of(article), models=two, alarms=0.9, force_domain=True)
-        for finding in found:
+        found = proofread(document_of(article), models=two, alarms=0.9)
+        for finding in found if all(fit.calibrated for fit in found.fits) else ():
             assert finding.probability == pytest.approx(chances[finding.where], rel=1e-3)
             compared += 1
     assert compared > 5
-
-
-def test_joining_is_fitted_to_texts_and_tables_at_a_realistic_rate(
-    trials: Path, detector: Detector, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trial = Trial(Dataset.open(trials / "data"), "dev", seed=2)
-    given = []
-
-    def fit(vectors: np.ndarray, is_wrong: np.ndarray, weights: np.ndarray) -> Joining:
-        given.append((vectors, is_wrong, weights))
-        return UNFITTED
-
-    monkeypatch.setattr(benchmark, "fit_joining", fit)
-    hearing = Hearing(trial, [], [detector])
-    fitted_joining(hearing)
-    vectors, is_wrong, weights = given.pop()
-    assert vectors.shape == (len(weights), 4)
-    assert weights[is_wrong].sum() / weights.sum() == pytest.approx(1 / 200)
-    right = len(trial.numerals) + len(trial.in_tables.documents)
-    errors = [len(trial.in_texts.rows[name]) for name in FIGURES if name not in HELD_OUT]
-    assert (~is_wrong).sum() == right
-    assert is_wrong.sum() == sum(errors) + len(trial.in_tables.rows[TABLE_CELL])
-    # With a language model, which speaks of texts alone, those count alone.
-    rows = {name: np.full(len(some), 0.5) for name, some in trial.in_texts.rows.items()}
-    hearing.plausible.append(Oddness(np.full(len(trial.numerals), 0.5), rows))
-    fitted_joining(hearing)
-    _, is_wrong, _ = given.pop()
-    assert ((~is_wrong).sum(), is_wrong.sum()) == (len(trial.numerals), sum(errors))
-
-
-def test_several_that_know_nearly_the_same() -> None:
-    """k p-values of one text are together no more than one; odds of detectors are averaged."""
-    assert features_of([0.6, 0.9], [0.99]) == Features(pointed=0.9)
-    assert features_of([], [0.6, 0.7]) == Features(involved=0.7)
-    found = features_of((), (), [1.0, -2.0, 4.0], [0.02, 0.4, 0.9])
-    assert (found.detected, found.plausibility) == (pytest.approx(1.0), pytest.approx(0.06))
-    assert features_of((), (), [], [0.6, 0.9]).plausibility == 1.0
-    generator = np.random.default_rng(1)
-    shared = generator.random(20_000)
-    for other in (shared, 1 - shared, generator.random(20_000)):  # whatever they have in common
-        pairs = zip(shared.tolist(), other.tolist(), strict=True)
-        joint = [features_of((), (), (), pair).plausibility for pair in pairs]
-        for level in (0.01, 0.05, 0.2):
-            assert np.mean(np.array(joint) <= level) < level * 1.15
-
-
-def test_nothing_is_fitted_to_what_it_is_measured_on(
-    trials: Path, detector: Detector, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    result = run_benchmark(
-        Dataset.open(trials / "data"), detectors=[detector], split="dev", limit=4
-    )
-    assert result.joining == UNFITTED.record()
-    assert "joined as if independent" in capsys.readouterr().err
-    with pytest.raises(NumerateError, match="--write-joining: got --split dev, expected test"):
-        benchmark_checking(
-            ModelSource("", trials / "data"), [], softmax=None, split="dev", seed=1, limit=4,
-            format="json", write_joining=tmp_path / "joining.json",
-        )  # fmt: skip
 
 
 def test_it_reads_a_few_paragraphs_at_a_time(

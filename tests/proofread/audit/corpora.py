@@ -11,9 +11,9 @@ from numerate.proofread.audit.audit import run_audit
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.packets import Piece
 from numerate.proofread.audit.summary import Summary
-from numerate.proofread.wanted import Wanted
+from numerate.proofread.options import CheckOptions
 
-RULES_ALONE = LookedFor(Wanted(chooses=False))
+RULES_ALONE = LookedFor(CheckOptions(chooses=False))
 
 
 def note(number: int, percent: int | None = None) -> str:

@@ -36,7 +36,7 @@ from numerate.proofread.audit.audited import CHECKED, FAILED, TAKEN_IN, UNREAD
 from numerate.proofread.audit.auditor import Audit
 from numerate.proofread.audit.findings_folder import FindingsFolder
 from numerate.proofread.audit.looked_for import LookedFor
-from numerate.proofread.wanted import Wanted
+from numerate.proofread.options import CheckOptions
 from numerate.storage.atomic import InUseError, locked
 from numerate.storage.folder_kind import temporary_name
 from numerate.storage.trees import LocalTree
@@ -480,13 +480,13 @@ def test_configured_choices_hold(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_wanted_is_what_was_looked_for() -> None:
-    named = LookedFor(Wanted(models=("articles",)))
+    named = LookedFor(CheckOptions(models=("articles",)))
     assert named.asks_models
     assert not RULES_ALONE.asks_models
     assert named.record()["models"].keys() == {"articles"}
     assert (named.gpus(0.5), RULES_ALONE.gpus(0.5)) == (0.5, 0)
     with pytest.raises(NumerateError, match="no such folder, and no installed model"):
-        LookedFor(Wanted(models=("nobody",))).record()
+        LookedFor(CheckOptions(models=("nobody",))).record()
 
 
 def test_a_large_model_is_known_by_more_than_its_size(
@@ -495,7 +495,7 @@ def test_a_large_model_is_known_by_more_than_its_size(
     monkeypatch.setattr("numerate.proofread.audit.looked_for._LARGE", 1 << 16)
     weights = tmp_path / "run" / "model.safetensors"
     weights.parent.mkdir()
-    looked_for = LookedFor(Wanted(models=(str(weights.parent),)))
+    looked_for = LookedFor(CheckOptions(models=(str(weights.parent),)))
     found = set()
     for other in (b"", b"other", b"others"):
         data = bytearray(1 << 20)

@@ -13,13 +13,13 @@ from numerate.lm.model.run_folder import CALIBRATION, CONFIG, OBSERVED, WEIGHTS,
 from numerate.proofread.audit.auditor import auditor
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.packets import Piece
-from numerate.proofread.wanted import Wanted
+from numerate.proofread.options import CheckOptions
 
 pytest_plugins = ("tests.trained",)
 
 
 def looked_for(reference: object) -> LookedFor:
-    return LookedFor(Wanted(models=(str(reference),)))
+    return LookedFor(CheckOptions(models=(str(reference),)))
 
 
 def digest(reference: object) -> str:

@@ -9,7 +9,7 @@ from numerate.documents.reader import Unit
 from numerate.errors import NumerateError, SourceError
 from numerate.proofread.audit.auditor import auditor
 from numerate.proofread.audit.looked_for import LookedFor
-from numerate.proofread.wanted import Wanted
+from numerate.proofread.options import CheckOptions
 
 
 def test_other_models_where_none_is_named() -> None:
@@ -25,8 +25,8 @@ def test_other_models_where_none_is_named() -> None:
 
 def test_models_that_are_named_or_not_asked_are_not_compared() -> None:
     assert RULES_ALONE.usual() == {}
-    assert LookedFor(Wanted(models=("articles",))).usual() == {}
-    assert LookedFor(Wanted(select=("NUM1",))).usual() == {}
+    assert LookedFor(CheckOptions(models=("articles",))).usual() == {}
+    assert LookedFor(CheckOptions(select=("NUM1",))).usual() == {}
 
 
 def test_a_folder_from_which_a_document_takes_files_in(tmp_path: Path) -> None:

@@ -8,12 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from numerate.cli import app
-from numerate.proofread.joining import Joining
 from numerate.serve.editors.buffers import Buffer
 from numerate.serve.editors.proof import Proof
 from numerate.serve.editors.proofreader import FOR_MODELS, Proofreader, SupersededError
 from numerate.serve.editors.remembering import Memory
-from numerate.serve.editors.second_looks import that_matter
 
 ARTICLE = Path("examples/article.md").read_text()
 WRONG = "Of the patients, 42 of 120 (53%) were women.\n"
@@ -159,8 +157,3 @@ def test_what_was_of_no_use_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     for key in (1, 2, 1, 3):
         memory.recall(key, lambda key=key: key)
     assert [key in memory for key in (1, 2, 3)] == [True, False, True]
-
-
-def test_all_numerals_matter_where_a_model_is_believed_alone() -> None:
-    assert that_matter([], [], Joining(unlikely=2.0), finest=1e-4, least=0.5) is None
-    assert that_matter([], [], Joining(unlikely=0.1), finest=1e-4, least=0.5) == {}

@@ -4,6 +4,7 @@ Everybody scores the numeral that is wrong where it stands, in the text as it th
 right is scored in the articles as they are, where false alarms are counted.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -23,7 +24,7 @@ from numerate.lm.model.grid import Written
 from numerate.lm.model.numeral_lm import NumeralLM, TextReading
 from numerate.lm.model.passages import read_texts
 from numerate.lm.train.detector_fitting import NumeralLogits, score
-from numerate.proofread.heard import Heard
+from numerate.proofread.proofread import Key, keys_of, precision_of
 from numerate.rules.reading import ReadDocument
 from numerate.rules.recompute import recompute
 from numerate.rules.where import Where
@@ -65,11 +66,11 @@ class Ruled:
     involved: np.ndarray
 
     @classmethod
-    def of(cls, heard: Heard, places: Iterable[Where]) -> "Ruled":
-        known = [heard.features(where) for where in places]
+    def of(cls, doubts: "RuleDoubts", places: Iterable[Where]) -> "Ruled":
+        known = [doubts.at(where) for where in places]
         return cls(
-            np.array([one.pointed for one in known], dtype=np.float64),
-            np.array([one.involved for one in known], dtype=np.float64),
+            np.array([pointed for pointed, _ in known], dtype=np.float64),
+            np.array([involved for _, involved in known], dtype=np.float64),
         )
 
     @classmethod
@@ -111,18 +112,18 @@ def by_rules(trial: Trial, processes: int = 0, told: Told = nobody) -> RuledTria
     def rule(index: int) -> list[dict[str | None, Ruled]]:
         """Of texts, and of tables: all numerals as they are (None), and the errors of each row."""
         article = trial.articles[index]
-        heard = rules_heard(article)
+        doubts = RuleDoubts(article)
         found = []
         for region, places_of in regions:
             first = np.searchsorted(region.documents, index)
-            known: dict[str | None, Ruled] = {None: Ruled.of(heard, places_of(article))}
+            known: dict[str | None, Ruled] = {None: Ruled.of(doubts, places_of(article))}
             for name, injected in region.rows.items():
                 mine = injected.places[region.documents[injected.places] == index] - first
-                known[name] = Ruled.of(heard, [])
+                known[name] = Ruled.of(doubts, [])
                 if len(mine):
                     wrong = article.with_errors(injected.errors[index])
                     places = places_of(wrong)
-                    known[name] = Ruled.of(rules_heard(wrong), [places[at] for at in mine])
+                    known[name] = Ruled.of(RuleDoubts(wrong), [places[at] for at in mine])
             found.append(known)
         return found
 
@@ -138,9 +139,32 @@ def by_rules(trial: Trial, processes: int = 0, told: Told = nobody) -> RuledTria
     return RuledTrial(*ruled)
 
 
-def rules_heard(article: Article) -> Heard:
-    read = ReadDocument(document_of(article))
-    return Heard(read, recompute(read).findings)
+class RuleDoubts:
+    """The precision of the rules that doubt a numeral, by the characters that it covers."""
+
+    def __init__(self, article: Article) -> None:
+        self._read = ReadDocument(document_of(article))
+        self._pointed: dict[Key, float] = {}
+        self._involved: dict[Key, float] = {}
+        for finding in recompute(self._read).findings:
+            precision = precision_of(finding)
+            self._note(self._pointed, finding.where, precision)
+            for where in finding.involved:
+                if where != finding.where:
+                    self._note(self._involved, where, precision)
+
+    def at(self, where: Where) -> tuple[float, float]:
+        """Of a rule that points to the numeral, and of one that takes it for one of several."""
+        keys = keys_of(self._read, where)
+        pointed, involved = (
+            max((doubts[key] for key in keys if key in doubts), default=math.nan)
+            for doubts in (self._pointed, self._involved)
+        )
+        return pointed, involved
+
+    def _note(self, doubts: dict[Key, float], where: Where, precision: float) -> None:
+        for key in keys_of(self._read, where):
+            doubts[key] = max(precision, doubts.get(key, 0.0))
 
 
 # Detectors

@@ -63,12 +63,11 @@ class Strangeness:
         sight = first_sight(numerals, log_probs_of(self._model, reading, rows, numerals))
         return self._second_look(reading, rows, numerals, sight)
 
-    def of(self, reading: TextReading, wanted: np.ndarray | None = None) -> np.ndarray:  # [N]
-        """Of the numerals of a text as they stand; those that are not `wanted` get no second
-        look, and are less strange than all that do."""
+    def of(self, reading: TextReading) -> np.ndarray:  # [N]
+        """How strange the numerals of a text are as they stand."""
         numerals = [token.text for token in reading.numerals]
         sight = first_sight(numerals, reading.numeral_log_probs)
-        return self._second_look(reading, np.arange(len(numerals)), numerals, sight, wanted)
+        return self._second_look(reading, np.arange(len(numerals)), numerals, sight)
 
     def _second_look(
         self,
@@ -76,11 +75,9 @@ class Strangeness:
         rows: np.ndarray,
         numerals: Sequence[str],
         sight: np.ndarray,
-        wanted: np.ndarray | None = None,
     ) -> np.ndarray:
         found = sight - NO_SECOND_LOOK
-        is_chosen = sight >= self._least
-        chosen = np.flatnonzero(is_chosen if wanted is None else is_chosen & wanted)
+        chosen = np.flatnonzero(sight >= self._least)
         if len(chosen):
             some = [numerals[index] for index in chosen.tolist()]
             found[chosen] = log_odds(self._model, reading, rows[chosen], some)

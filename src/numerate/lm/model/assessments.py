@@ -1,7 +1,7 @@
 """What is said of one numeral, and of a text: assessments, as a sequence that shows itself."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, TypeVar, overload
 
 from numerate.errors import counted
@@ -76,11 +76,6 @@ class Assessments(Sequence[Found], Generic[Found]):
         self.unusual = sorted(
             unusual, key=lambda assessment: (assessment.plausibility, assessment.start)
         )
-
-    def forced(self) -> "Assessments[Found]":
-        """The same, where the reader says that the text fits."""
-        fit = replace(self.domain, forced=True)
-        return Assessments(self._found, self.numerals, fit, self.unusual, self.glances)
 
     def __len__(self) -> int:
         return len(self._found)

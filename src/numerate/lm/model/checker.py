@@ -29,9 +29,6 @@ from numerate.text.tokenizer import Token
 
 SOURCES, LIKELY = 3, 0.05  # sources that are told of what would be expected instead: the likeliest
 
-Wanted = Callable[[int, int], bool]
-"""Whether the numeral that begins and ends there, in the text of its paragraph, is of interest."""
-
 
 class Checker:
     """Over one language model, and what is usual in texts that it knows."""
@@ -118,7 +115,6 @@ class Checker:
         alarms: float = ALARMS,
         *,
         tables: Sequence[Table] = (),
-        force_domain: bool = False,
     ) -> Assessments[Assessment]:
         """The numerals that are implausible where they stand.
 
@@ -126,11 +122,9 @@ class Checker:
 
         `alarms` is the share of numerals that may be flagged on text like the training data. A
         text that is unlike it is told by the `domain` of the findings, and the first time by a
-        warning, unless you say with `force_domain` that it fits.
+        warning.
         """
         found = self.sift(text, alarms, tables)
-        if force_domain:
-            return found.forced()
         if not (found.domain.calibrated or self._has_warned):
             self._has_warned = True
             warnings.warn(misfit("the text", found.domain), DomainWarning, stacklevel=3)
@@ -143,12 +137,10 @@ class Checker:
         tables: Sequence[Table] = (),
         report: Report | None = None,
         comparison: Comparison | None = None,
-        wanted: Wanted | None = None,
     ) -> Assessments[Assessment]:
         """What is flagged, and of how many numerals. Only what is flagged is looked at closely.
 
-        A `comparison` that is given takes heed of the text; numerals that are not `wanted` are
-        taken for plausible.
+        A `comparison` that is given takes heed of the text.
         """
         self.calibration.check_alarms(alarms)
         flagged: list[Assessment] = []
@@ -157,7 +149,7 @@ class Checker:
         document = _document(text)
         for passages in read_passages(self.model, document, tables, report, comparison.heed):
             for passage in passages:
-                plausibility = self._plausibility(passage, wanted)
+                plausibility = self._plausibility(passage)
                 glances += _glances(passage, plausibility, alarms)
                 flagged += [
                     self._assessment(passage, index, plausibility[index], alarms)
@@ -172,7 +164,6 @@ class Checker:
         alarms: float = ALARMS,
         tables: Sequence[Table] = (),
         comparison: Comparison | None = None,
-        wanted: Wanted | None = None,
     ) -> Assessments[Glance]:
         """How plausible every numeral of the text is; several times as fast as `assess`. More is
         said of what may be given at `sift`."""
@@ -183,7 +174,7 @@ class Checker:
             glance
             for passages in read_passages(self.model, document, tables, heed=comparison.heed)
             for passage in passages
-            for glance in _glances(passage, self._plausibility(passage, wanted), alarms)
+            for glance in _glances(passage, self._plausibility(passage), alarms)
         ]
         unusual = [glance for glance in found if level_of(glance) == "unusual"]
         return Assessments(found, len(found), comparison.fit(), unusual)
@@ -223,12 +214,8 @@ class Checker:
         unusual = [assessment for assessment in found if level_of(assessment) == "unusual"]
         return Assessments(found, len(found), comparison.fit(), unusual)
 
-    def _plausibility(self, passage: Passage, wanted: Wanted | None = None) -> np.ndarray:  # [N]
-        chosen = None
-        if wanted is not None:
-            numerals = passage.reading.numerals
-            chosen = np.array([wanted(one.start, one.end) for one in numerals], dtype=np.bool_)
-        return self.calibration.plausibility(self.strangeness.of(passage.reading, chosen))
+    def _plausibility(self, passage: Passage) -> np.ndarray:  # [N]
+        return self.calibration.plausibility(self.strangeness.of(passage.reading))
 
     def _assessment(
         self,

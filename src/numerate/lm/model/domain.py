@@ -85,7 +85,6 @@ class Fit:
     """How a text fits the model that checks it, by the names of the traits that were compared."""
 
     compared: dict[str, Compared] = field(default_factory=dict)
-    forced: bool = False  # the reader says that it fits
 
     @property
     def fits(self) -> bool | None:
@@ -95,11 +94,11 @@ class Fit:
     @property
     def calibrated(self) -> bool:
         """Whether findings can be taken for what they say."""
-        return self.forced or self.fits is not False
+        return self.fits is not False
 
     def record(self) -> dict[str, Any]:
         traits = {name: asdict(trait) for name, trait in self.compared.items()}
-        return {"fits": self.fits, "forced": self.forced, **traits}
+        return {"fits": self.fits, **traits}
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,6 @@ class Checker(Protocol):
         alarms: float,
         *,
         tables: Sequence[Table] = (),
-        force_domain: bool = False,
     ) -> Sequence[Any]: ...
 
 
@@ -536,7 +535,6 @@ class NumeralLM(nn.Module):
         alarms: float = ALARMS,
         *,
         tables: Sequence[Table] = (),
-        force_domain: bool = False,
     ) -> Any:
         """The numerals that are implausible where they stand, as `Assessments`.
 
@@ -544,6 +542,6 @@ class NumeralLM(nn.Module):
 
         `alarms` is the share of numerals that may be flagged on text like the training data. A
         text that is unlike it is told by the `domain` of the result, and the first time by a
-        warning, unless you say with `force_domain` that it fits.
+        warning.
         """
-        return self.checker.check(text, alarms, tables=tables, force_domain=force_domain)
+        return self.checker.check(text, alarms, tables=tables)

@@ -28,7 +28,7 @@ from numerate.proofread.audit.page import as_page
 from numerate.proofread.audit.parts import mark_parts
 from numerate.proofread.audit.summary import Summary, summarise
 from numerate.proofread.audit.surviving import Surviving
-from numerate.proofread.wanted import Wanted, check_wanted
+from numerate.proofread.options import CheckOptions, check_options
 from numerate.storage.filesystems import check_address
 from numerate.threads import threads_as_before
 
@@ -84,7 +84,7 @@ def audit(
         >>> summary["documents"]["unread"]
         0
     """
-    wanted = Wanted(input_format=format, field=field).configured(
+    wanted = CheckOptions(input_format=format, field=field).configured(
         Configuration(),
         models=(model,) if isinstance(model, str) else tuple(model),
         select=tuple(select),
@@ -117,7 +117,7 @@ def run_audit(
     block: int = BLOCK,
 ) -> Summary:
     wanted = what.wanted
-    check_wanted(wanted, [str(source)])
+    check_options(wanted, [str(source)])
     check_choice("format", wanted.input_format, formats())
     if timeout < 0:
         raise NumerateError(f"timeout: got {timeout:g}, expected seconds, or 0 for none")

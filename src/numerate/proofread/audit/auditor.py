@@ -4,7 +4,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -13,7 +12,6 @@ from numerate.documents.document import Document
 from numerate.documents.reader import Unit
 from numerate.documents.table_file import is_table_file, read_table_file
 from numerate.errors import DocumentError, NotInstalledError, NumerateError, one_line
-from numerate.proofread.asked_models import Asked, models_asked, proofread_as_it_fits
 from numerate.proofread.audit.audited import (
     CHECKED,
     FAILED,
@@ -25,10 +23,8 @@ from numerate.proofread.audit.audited import (
 from numerate.proofread.audit.looked_for import LookedFor
 from numerate.proofread.audit.packets import Piece
 from numerate.proofread.audit.same_everywhere import check_folder, check_models
-from numerate.proofread.proofread import ProofreadDocument, proofread
-from numerate.proofread.suppression import suppress
-from numerate.proofread.told import likely, without_ignored
-from numerate.proofread.witnesses import looked_for
+from numerate.proofread.models import models_asked
+from numerate.proofread.session import Session
 from numerate.reports.notices import kept
 from numerate.threads import use_threads
 
@@ -56,13 +52,15 @@ class Auditor:
     def __init__(self, what: LookedFor, timeout: float) -> None:
         self._what = what
         self._timeout = timeout
-        self._codes = what.codes
-        self._asked = models_asked(what.wanted, what.codes, what.opening, [], [])
+        models = models_asked(what.wanted, what.opening)
+        self._session = Session(what.wanted, what.project, models)
         self._open_first()
 
     def _open_first(self) -> None:
-        """What is wrong with a model concerns all documents, and is told before the first."""
-        _ = self._asked.is_broken if self._asked.is_implied else self._asked.models
+        """Report what is wrong with a model, which concerns all documents, before the first."""
+        models = self._session.models
+        if self._session.needs_models:
+            _ = models.is_broken if models.is_implied else models.models
 
     def __call__(self, some: Sequence[Piece]) -> list[Audited]:
         return list(map(self._piece, some))
@@ -93,9 +91,7 @@ class Auditor:
     def _document(self, unit: Unit, document: Document | DocumentError) -> Audited:
         if isinstance(document, DocumentError):
             return _unread(unit, document, document.where)
-        proof, by = self._proof(document)
-        wanted = self._what.wanted
-        left = likely(proof, wanted.least, wanted.least_of_models)
+        proof = self._session.check(document)
         covered = proof.coverage.values()
         row = document_row(
             unit.name,
@@ -104,35 +100,17 @@ class Auditor:
             format=unit.format,
             first=unit.first,
             numbers=proof.numerals,
-            findings=len(left),
-            less_likely=len(proof) - len(left),
+            findings=len(proof),
+            less_likely=len(proof.less_likely),
             hidden=proof.hidden,
             statements=sum(one.total for one in covered),
             recomputed=sum(one.recomputed for one in covered),
-            model=", ".join(by.names) or None,
-            fits=all(fit.calibrated for fit in proof.fits) if by.names else None,
+            model=", ".join(proof.models) or None,
+            fits=all(fit.calibrated for fit in proof.fits) if proof.models else None,
             takes_in=list(document.files),
             failures=[f"{one.code}: {one.reason}" for one in proof.failures],
         )
-        return Audited([row], [finding_row(left, finding) for finding in left])
-
-    def _proof(self, document: Document) -> tuple[ProofreadDocument, Asked]:
-        """Proofread it as `check` does, without what is not to be reported."""
-        proof, by = proofread_as_it_fits(self._asked, partial(self._proof_by, document))
-        proof, _ = suppress(proof, looked_for(self._codes, by.models))
-        return without_ignored(proof, self._what.project), by
-
-    def _proof_by(self, document: Document, asked: Asked) -> ProofreadDocument:
-        wanted = self._what.wanted
-        return proofread(
-            document,
-            (),
-            asked.models,
-            select=self._codes,
-            alarms=wanted.alarms,
-            joining=asked.joining,
-            force_domain=wanted.force_domain,
-        )
+        return Audited([row], [finding_row(proof, finding) for finding in proof])
 
 
 def _read(unit: Unit, format: str) -> Iterator[Document | DocumentError]:

@@ -11,12 +11,12 @@ from numerate.errors import NumerateError
 from numerate.lm.model.run_folder import BESIDE_THE_MODEL, CONFIG, calibration_file
 from numerate.lm.model.run_reference import split_reference
 from numerate.lm.model.shipped.installed import is_shipped, shipped
-from numerate.proofread.asked_models import USUAL, Opening
-from numerate.proofread.given_files import is_read
+from numerate.proofread.inputs import is_read
 from numerate.proofread.model_rules import MODEL_RULES
+from numerate.proofread.models import USUAL, Opening
+from numerate.proofread.options import CheckOptions
 from numerate.proofread.selection import chosen_codes, split_codes
-from numerate.proofread.wanted import Wanted
-from numerate.storage.regular_files import open_regular, read_regular
+from numerate.storage.regular_files import open_regular
 
 _OF_A_MODEL = {".safetensors", ".pt", ".bin", ".npz"}  # files that are weights
 _LARGE = 1 << 28  # bytes; of files beyond it, a sample must do
@@ -27,7 +27,7 @@ _SAMPLES, _SAMPLE = 1 << 12, 1 << 12  # so many of them, and bytes of each
 class LookedFor:
     """Sent to every worker, and as a record kept beside the findings."""
 
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: CheckOptions = field(default_factory=CheckOptions)
     project: Configuration = field(default_factory=Configuration)
     opening: Opening = field(default_factory=Opening)
     device: str | None = None  # that models were told to be on
@@ -59,16 +59,12 @@ class LookedFor:
     def record(self) -> dict[str, Any]:
         """By which audits are told apart; the same on every machine that has the same models."""
         wanted, project = self.wanted, self.project
-        joining = wanted.joining
         return {
             "numerate": numerate.__version__,
             "codes": sorted(self.codes),
             "models": self._named() if self.asks_models and wanted.models else self.usual(),
-            "joining": None if joining is None else _hashed(read_regular(joining)),
             "alarms": wanted.alarms,
-            "min_probability": wanted.least,
-            "min_probability_of_models": wanted.least_of_models,
-            "force_domain": wanted.force_domain,
+            "min_probability": wanted.min_probability,
             "format": wanted.input_format,
             "field": wanted.field,
             "ignored_numerals": sorted(project.numerals),

@@ -125,5 +125,4 @@ def _how(summary: Summary, what: LookedFor, source: str) -> dict[str, Any]:
         "checked_by": by or None,
         "rules": f"{len(settings['codes'])}",
         "least_probability": settings["min_probability"],
-        "least_of_models_alone": settings["min_probability_of_models"],
     }

@@ -37,7 +37,6 @@ def as_json(report: Report) -> str:
         "summary": report.summary,
         "known": report.known,
         "min_probability": report.min_probability,
-        "min_probability_of_models": report.min_probability_of_models,
         "less_likely": report.less_likely,
         "numbers": report.tested.record(),
         "coverage": coverage_record(report.coverage),
@@ -59,7 +58,7 @@ def as_json(report: Report) -> str:
                 "file": proofread.document.name,
                 **place_record(proofread, odd.where),
                 "written": odd.written,
-                "plausibility": odd.strength,
+                "plausibility": odd.plausibility,
             }
             for proofread, odd in report.unusual
         ],

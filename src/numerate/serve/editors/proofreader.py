@@ -1,42 +1,24 @@
 """One text proofread as `check` would, by models that remember what they have read before."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Lock
 
-from numerate.config import Configuration, find_configuration
+from numerate.config import find_configuration
 from numerate.documents.document import Document
 from numerate.lm.model.shipped.installed import is_shipped
-from numerate.proofread.asked_models import (
-    NOBODY,
-    Asked,
-    Opening,
-    named_models,
-    proofread_as_it_fits,
-    usual_models,
-)
 from numerate.proofread.baseline import read_baseline, without_known
-from numerate.proofread.model_rules import MODEL_RULES, UNLIKELY_CODE
-from numerate.proofread.proofread import ProofreadDocument, joined, proofread
+from numerate.proofread.model_evidence import DetectorLike, Model
+from numerate.proofread.model_rules import UNLIKELY_CODE
+from numerate.proofread.models import NO_MODELS, Models, Opening, models_asked
+from numerate.proofread.options import CheckOptions
+from numerate.proofread.proofread import proofread
 from numerate.proofread.report import failures_of
-from numerate.proofread.selection import chosen_codes, split_codes
-from numerate.proofread.suppression import suppress
-from numerate.proofread.told import likely, without_ignored
-from numerate.proofread.wanted import Wanted
-from numerate.proofread.witnesses import (
-    DetectorLike,
-    Model,
-    check_alarms,
-    hear,
-    looked_for,
-    testimony_of,
-)
+from numerate.proofread.session import Session
 from numerate.reports.notices import silently
-from numerate.rules.reading import ReadDocument
-from numerate.rules.recompute import recompute
 from numerate.serve.editors.buffers import Buffer
 from numerate.serve.editors.proof import Proof
 from numerate.serve.editors.remembering import RememberingDetector, RememberingModel
-from numerate.serve.editors.second_looks import Places, that_count, that_matter
 
 FOR_MODELS = 200_000  # characters of a text that models are shown
 FEW = 3  # paragraphs that are read so fast that nobody waits for the rules alone
@@ -56,7 +38,7 @@ class Proofreader:
     def __init__(self) -> None:
         self._lock = Lock()  # of the models
         self._opened: dict[str, list[Model]] = {}
-        self._asked: dict[object, Asked] = {}
+        self._asked: dict[object, Models] = {}
 
     def proofread(self, buffer: Buffer, is_current: Callable[[], bool], tell: Tell) -> None:
         """What rules find at once, if models have much to read; then what all find.
@@ -68,27 +50,31 @@ class Proofreader:
             tell(Proof(buffer, proofread(Document(buffer.name, ()))))
             return
         document = buffer.read()
-        task = _Task(buffer, document, project, is_current)
-        asks = bool(task.codes & MODEL_RULES.keys())
+        options = CheckOptions().configured(project)
+        rules = Session(options, project)
+        task = _Task(buffer, document, is_current)
+        asks = rules.needs_models
         if asks and len(buffer.text) > FOR_MODELS:
             task.notes += (f"{buffer.name}: more than {FOR_MODELS:,} characters: recomputed alone",)
             asks = False
-        if asks and self._has_to_read(document, task.wanted):
-            tell(task.told(task.heard(NOBODY), NOBODY))
-        asked = self._models(task.wanted) if asks else NOBODY
-        with silently():
-            found, by = proofread_as_it_fits(asked, task.heard)
-        if asked.references and not by.references:
-            known = ", ".join(asked.references)
+        if not asks:
+            tell(task.proof(rules))
+            return
+        if self._has_to_read(document, options):
+            tell(task.proof(rules))
+        session = replace(rules, models=self._models(options))
+        proof = task.proof(session)
+        if session.models.references and not proof.found.models:
+            known = ", ".join(session.models.references)
             task.notes += (f"{buffer.name}: unlike what {known} knows: recomputed alone",)
-        proof = task.told(found, by)
+            proof = replace(proof, notes=(*task.notes, *proof.notes))
         tell(proof)
-        if task.looks_closer(proof, by):
-            tell(task.told(task.heard(by), by))
+        if proof.found.models and task.looks_closer(proof, session):
+            tell(task.proof(session))
 
-    def _has_to_read(self, document: Document, wanted: Wanted) -> bool:
+    def _has_to_read(self, document: Document, options: CheckOptions) -> bool:
         """Whether it takes a while until models have something to say."""
-        asked = self._asked.get(_of_models(wanted))
+        asked = self._asked.get(_key(options))
         if asked is None:
             return True
         return any(
@@ -96,25 +82,15 @@ class Proofreader:
             for model in asked.models
         )
 
-    def _models(self, wanted: Wanted) -> Asked:
-        """Open the models once for each configuration; what is broken is said once."""
-        key = _of_models(wanted)
+    def _models(self, options: CheckOptions) -> Models:
+        """Open the models once for each configuration; a line about broken ones comes once."""
+        key = _key(options)
         if key not in self._asked:
-
-            def ready(models: Sequence[Model]) -> None:
-                for model in models:
-                    check_alarms(model, wanted.alarms)
-
-            if wanted.models:
-                found = named_models(wanted.models, wanted.joining, self._open, ready)
-            elif wanted.chooses:
-                found = usual_models(wanted.joining, self._open, ready)
-            else:
-                found = NOBODY
-            self._asked[key] = NOBODY if found.is_implied and found.is_broken else found
+            found = models_asked(options, self._open)
+            self._asked[key] = NO_MODELS if found.is_implied and found.is_broken else found
         return self._asked[key]
 
-    def _open(self, reference: str) -> list[Model]:
+    def _open(self, reference: str, *, with_tables: bool = False) -> Sequence[Model]:
         if reference not in self._opened:
             self._opened[reference] = [
                 RememberingDetector(model, self._lock)
@@ -122,85 +98,49 @@ class Proofreader:
                 else RememberingModel(
                     model, reference if is_shipped(reference) else str(model.name), self._lock
                 )
-                for model in Opening()(reference, with_tables=False)
+                for model in Opening()(reference, with_tables=with_tables)
             ]
         return self._opened[reference]
 
 
 class _Task:
-    """One text, as its project wants it checked."""
+    """One version of one text."""
 
-    def __init__(
-        self,
-        buffer: Buffer,
-        document: Document,
-        project: Configuration,
-        is_current: Callable[[], bool],
-    ) -> None:
-        self.wanted = Wanted().configured(project)
-        self.codes = chosen_codes(split_codes(self.wanted.select), split_codes(self.wanted.ignore))
+    def __init__(self, buffer: Buffer, document: Document, is_current: Callable[[], bool]) -> None:
         self.notes: tuple[str, ...] = ()
-        self._places: Places | None = None  # at which language models look twice
-        self._buffer, self._document, self._project = buffer, document, project
-        self._is_current = is_current
+        self._buffer, self._document, self._is_current = buffer, document, is_current
 
-    def heard(self, asked: Asked) -> ProofreadDocument:
-        """All that is said by rules and some models."""
-        read, alarms = ReadDocument(self._document), self.wanted.alarms
-        recomputed = recompute(read, codes=self.codes)
+    def proof(self, session: Session) -> Proof:
+        """Check the text, without the findings that a baseline knows."""
         self.go_on(0)
-        detectors = [model for model in asked.models if isinstance(model, RememberingDetector)]
-        heard = [hear(model, read, alarms, told=self.go_on) for model in detectors]
-        for model in asked.models:
-            if not isinstance(model, RememberingModel):
-                continue
-            if asked.is_implied:
-                suspicions = [one for some in heard for one in some.suspicions]
-                self._places = that_matter(
-                    recomputed.findings,
-                    suspicions,
-                    asked.joining,
-                    model.calibration.finest,
-                    self.wanted.least_of_models,
-                )
-            assessed = model.sift(self._document, alarms, self._places, self.go_on)
-            heard.append(testimony_of(assessed, read))
-        if not any(paragraph.holds for paragraph in self._document.paragraphs):
-            heard = that_count(heard, recomputed.findings)  # where no cell is a text as well
-        return joined(read, heard, self.codes, asked.joining, recomputed=recomputed)
+        with silently():
+            found = session.check(self._document, progress=self.go_on)
+        if session.options.baseline is not None:
+            (found,) = without_known([found], read_baseline(session.options.baseline))
+        self.go_on(0)
+        asked = session.models.models if found.models else ()
+        models = (one for one in asked if isinstance(one, RememberingModel))
+        notes = (*self.notes, *failures_of(found))
+        return Proof(self._buffer, found, notes, next(models, None))
 
-    def looks_closer(self, proof: Proof, asked: Asked) -> bool:
-        """At what a language model finds odd and is told, and at tables whose texts have changed;
-        whether there is more to tell now."""
+    def looks_closer(self, proof: Proof, session: Session) -> bool:
+        """Look at what a language model finds odd and is reported, and at tables whose texts have
+        changed; return whether there is more to report now."""
         odd = {one.where.paragraph for one in proof.found if UNLIKELY_CODE in one.codes}
         paragraphs = {index for index in odd if index is not None}
         is_new = False
-        for model in asked.models:
+        for model in session.models.models:
             if isinstance(model, RememberingDetector):
                 is_new |= model.catch_up(self._document, self.go_on)
             elif isinstance(model, RememberingModel):
-                is_new |= model.look_closer(
-                    self._document, paragraphs, self.wanted.alarms, self._places, self.go_on
-                )
+                is_new |= model.look_closer(self._document, paragraphs, session.alarms, self.go_on)
         return is_new
-
-    def told(self, found: ProofreadDocument, asked: Asked) -> Proof:
-        """What is left of it, as `check` tells it."""
-        self.go_on(0)
-        found, _ = suppress(found, looked_for(self.codes, asked.models))
-        found = without_ignored(found, self._project)
-        if self.wanted.baseline is not None:
-            (found,) = without_known([found], read_baseline(self.wanted.baseline))
-        found = likely(found, self.wanted.least, self.wanted.least_of_models)
-        models = (one for one in asked.models if isinstance(one, RememberingModel))
-        notes = (*self.notes, *failures_of(found))
-        return Proof(self._buffer, found, notes, next(models, None))
 
     def go_on(self, _: int) -> None:
         if not self._is_current():
             raise SupersededError
 
 
-def _of_models(wanted: Wanted) -> object:
+def _key(options: CheckOptions) -> object:
     """What models and their answers depend on."""
-    return wanted.models, wanted.chooses, wanted.joining, wanted.alarms
+    return options.models, options.chooses, options.alarms

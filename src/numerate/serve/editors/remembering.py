@@ -16,9 +16,8 @@ from numerate.detector.trained import Calibrations, Detector
 from numerate.documents.document import Document, Paragraph, Table
 from numerate.lm.model.assessments import Assessment, Assessments, Glance
 from numerate.lm.model.domain import Comparison, Traits
-from numerate.proofread.witnesses import DetectorLike, LanguageModel
+from numerate.proofread.model_evidence import DetectorLike, LanguageModel
 from numerate.rules.where import Where
-from numerate.serve.editors.second_looks import Places
 from numerate.text.seen_numbers import SeenNumber, Source
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ LONGEST = 20_000  # characters of a paragraph that models are shown
 TEXTS_OF_TABLE = 64  # that detectors compare its numbers with
 
 Answer = TypeVar("Answer")
-Stretches = frozenset[tuple[int, int]] | None
-"""Of numerals that get a second look; None: all do."""
 
 
 class Memory(Generic[Answer]):
@@ -218,21 +215,25 @@ class RememberingModel:
         found: Calibration = self.model.checker.calibration
         return found
 
+    @property
+    def usual_alarms(self) -> float:
+        usual: float = self.model.checker.usual_alarms
+        return usual
+
     def sift(
         self,
         document: Document,
         alarms: float,
-        places: Places | None = None,
+        tables: Sequence[Table] = (),
         report: Told | None = None,
     ) -> Assessments[Any]:
-        """With a second look at the numerals in some places, or at all."""
+        """Tables beside the document are not seen: an editor shows none."""
         glances: list[Glance] = []
         closely: list[Assessment] = []
         traits: list[Traits] = []
         for part in self._parts(document):
-            wanted = _places_in(part, places)
-            key = part.key, alarms, wanted
-            heard = self._memory.recall(key, partial(self._read, part, alarms, wanted))
+            key = part.key, alarms
+            heard = self._memory.recall(key, partial(self._read, part, alarms))
             if heard.closely:
                 closely += (_in_whole(one, part, document) for one in heard.said)
                 glances += (_in_whole(one, part, document) for one in heard.said.glances)
@@ -249,7 +250,6 @@ class RememberingModel:
         document: Document,
         paragraphs: set[int],
         alarms: float,
-        places: Places | None,
         report: Told,
     ) -> bool:
         """At what is flagged in some paragraphs; whether that has not been done before."""
@@ -257,25 +257,20 @@ class RememberingModel:
         for part in self._parts(document):
             if paragraphs.isdisjoint(part.paragraphs):
                 continue
-            wanted = _places_in(part, places)
-            key = part.key, alarms, wanted
-            closely = partial(self._read, part, alarms, wanted, closely=True)
+            key = part.key, alarms
+            closely = partial(self._read, part, alarms, closely=True)
             if not self._memory.recall(key, closely).closely:
                 report(part.paragraphs[0])
                 self._memory.put(key, closely())
                 is_new = True
         return is_new
 
-    def _read(self, part: Part, alarms: float, places: Stretches, closely: bool = False) -> _Heard:
+    def _read(self, part: Part, alarms: float, closely: bool = False) -> _Heard:
         checker = self.model.checker
         comparison = Comparison(self.calibration.domain)
-
-        def wanted(start: int, end: int) -> bool:
-            return places is None or any(first < end and start < last for first, last in places)
-
         with self.lock:
             look = checker.sift if closely else checker.glance
-            said = look(part.document, alarms, comparison=comparison, wanted=wanted)
+            said = look(part.document, alarms, comparison=comparison)
         return _Heard(said, comparison.parts, closely)
 
     def _parts(self, document: Document) -> list[Part]:
@@ -283,13 +278,6 @@ class RememberingModel:
         if getattr(getattr(self.model, "config", None), "sight", None) == "document":
             return [Part.of(document, range(len(document.paragraphs)), range(len(document.tables)))]
         return _parts(document)
-
-
-def _places_in(part: Part, places: Places | None) -> Stretches:
-    """Of a part that is one paragraph; one that is more is read with all that there is."""
-    if places is None or len(part.paragraphs) != 1:
-        return None
-    return places.get(part.paragraphs[0], frozenset())
 
 
 Said = TypeVar("Said", Glance, Assessment)

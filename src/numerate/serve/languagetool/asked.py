@@ -55,13 +55,16 @@ async def read_asked(request: Request) -> Asked:
             raise RefusedError(400, f"if '{name}' is set, it must be {' or '.join(choices)}")
     language, text = _language(given), _text(given)
     select, ignore = _codes(given)
-    check = {"text": text.read, "select": select, "ignore": ignore}
+    check: dict[str, object] = {"text": text.read, "select": select, "ignore": ignore}
+    is_picky = given.get("level") == PICKY
+    if is_picky:
+        check["min_probability"] = 0.0
     return Asked(
         text,
         CheckRequest.model_validate(check),
         language,
         is_detected=given["language"] == AUTO,
-        is_picky=given.get("level") == PICKY,
+        is_picky=is_picky,
         is_repeated=given.get("mode") == TEXT_LEVEL,
     )
 

@@ -7,7 +7,6 @@ from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.report import sentence_around
 from numerate.proofread.rule_page import FAMILY
 from numerate.proofread.selection import all_rules
-from numerate.proofread.wanted import MIN_PROBABILITY
 from numerate.serve.languagetool.annotated_text import AnnotatedText
 from numerate.serve.languagetool.asked import Asked
 from numerate.serve.messages import CheckAnswer, Found
@@ -40,17 +39,14 @@ def answer_of(asked: Asked, checked: CheckAnswer | None) -> dict[str, Any]:
 
 
 def _told(asked: Asked, checked: CheckAnswer) -> list[tuple[Found, tuple[int, int]]]:
-    """What stands in the text, with its place there, and is not too unlikely.
+    """The findings in the text, each with its place there.
 
     There is no line to say that a text does not fit a model, so that the model is not heard then.
     """
     misfits = checked.domain is not None and checked.domain.misfit is not None
 
     def is_told(found: Found) -> bool:
-        if asked.is_picky:
-            return True
-        unheard = misfits and found.code in MODEL_RULES
-        return found.probability >= MIN_PROBABILITY and not unheard
+        return asked.is_picky or not (misfits and found.code in MODEL_RULES)
 
     return [
         (found, (found.start, found.end))

@@ -56,7 +56,6 @@ def test_its_card_says_what_it_is() -> None:
     assert all(one.documents > 1000 and one.licence == "CC BY" for one in card.trained_on)
     assert all(one.low < one.value < one.high for one in card.figures)  # type: ignore[operator]
     assert len(card.figures) > 5
-    assert card.joining is not None
     for part in (model.language_model, model.detector):
         config = (part / "config.json").read_text(encoding="utf-8")  # type: ignore[operator]
         assert json.loads(config)["dataset"]["path"] == "mixed"

@@ -48,7 +48,6 @@ class Card:
     numerate: str  # version that made it
     language_model: str | None = None  # folders and files within its own
     detector: str | None = None
-    joining: str | None = None
     files: dict[str, str] = field(default_factory=dict)  # SHA-256 of each
 
 
@@ -82,10 +81,6 @@ class ShippedModel:
     @property
     def detector(self) -> Path | None:
         return self._part(self.card.detector)
-
-    @property
-    def joining(self) -> Path | None:
-        return self._part(self.card.joining)
 
     def _part(self, name: str | None) -> Path | None:
         return None if name is None else self.folder / name

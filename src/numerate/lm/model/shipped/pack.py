@@ -25,12 +25,12 @@ from numerate.lm.model.run_folder import (
     read_json,
 )
 from numerate.lm.model.shipped.card import CARD, Corpus, Figure, ShippedModel, write_card
-from numerate.storage import file_here, here, published, recorded
+from numerate.storage import here, published, recorded
 from numerate.storage.folder_kind import FolderKind
 from numerate.storage.records import write_record
 from numerate.storage.regular_files import check_regular
 
-LANGUAGE_MODEL, DETECTOR, JOINING = "language-model", "detector", "joining.json"
+LANGUAGE_MODEL, DETECTOR = "language-model", "detector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,6 @@ def pack(
     *,
     language_model: str | Path | None = None,
     detector: str | Path | None = None,
-    joining: str | Path | None = None,
     dataset: str | Path | None = None,
     force: bool = False,
 ) -> None:
@@ -74,9 +73,6 @@ def pack(
         if detector is not None:
             parts["detector"] = DETECTOR
             _copy(here(detector), place / DETECTOR, (VOCABULARY, CALIBRATION, DOCUMENTS))
-        if joining is not None:
-            parts["joining"] = JOINING
-            shutil.copyfile(file_here(joining), place / JOINING)
         write_card(place, {**asdict(about), **parts, "numerate": numerate.__version__})
 
 
@@ -92,7 +88,7 @@ _PACKED = FolderKind(
     "a packed model",
     CARD,
     _fault,
-    rf"{re.escape(CARD)}|{re.escape(JOINING)}|(?:{LANGUAGE_MODEL}|{DETECTOR})/(?:{NAMES})",
+    rf"{re.escape(CARD)}|(?:{LANGUAGE_MODEL}|{DETECTOR})/(?:{NAMES})",
     frozenset([LANGUAGE_MODEL, DETECTOR]),
 )
 

@@ -1,11 +1,7 @@
 """One finding for one numeral, with all the evidence and one probability."""
 
-import json
 import math
-from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.lm.model.plausibility.test_domain import PROSE
 from tests.proofread.papers import RIGHT, TABLE, WRONG, FakeDetector
@@ -14,17 +10,13 @@ import numerate
 from numerate.detector.scored import ERROR_RATE, PRIOR
 from numerate.documents.pipe_tables import pipe_tables
 from numerate.documents.text import read_text
-from numerate.errors import NumerateError, RunError
-from numerate.lm.evaluate.fit_joining import fit_joining
+from numerate.errors import NumerateError
 from numerate.lm.model.numeral_lm import NumeralLM
-from numerate.proofread.joining import (
+from numerate.proofread.model_evidence import (
     MOST_CERTAIN,
-    UNFITTED,
-    Features,
-    Joining,
     log_bound,
-    logit,
-    probability,
+    probability_of,
+    probability_of_odd,
 )
 from numerate.proofread.proofread import proofread
 from numerate.rules.finding import DETECTED, RECOMPUTED, UNLIKELY
@@ -40,51 +32,26 @@ def test_rules_alone_are_as_probable_as_they_are_precise() -> None:
 
 
 def test_nothing_is_surer_than_what_can_be_measured() -> None:
-    assert probability(Features(pointed=1.0)) == MOST_CERTAIN
-    assert probability(Features(pointed=1.0, detected=50.0)) == MOST_CERTAIN
+    assert probability_of(50.0) == probability_of_odd(0.0) == MOST_CERTAIN
     (found,) = proofread(read_text("Of these, 42 of 120 (53%) smoked."))
     assert found.probability == min(RULES["NUM101"].precision, MOST_CERTAIN)
 
 
-def test_nothing_said_is_the_prior() -> None:
-    assert UNFITTED.probability(Features()) == pytest.approx(ERROR_RATE)
-    assert probability(Features(detected=PRIOR)) == pytest.approx(ERROR_RATE)
-    assert probability(Features(plausibility=1.0)) == pytest.approx(ERROR_RATE)
+def test_a_model_that_says_nothing_leaves_the_prior() -> None:
+    assert probability_of(PRIOR) == pytest.approx(ERROR_RATE)
+    assert probability_of_odd(1.0) == pytest.approx(ERROR_RATE)
 
 
-def test_kinds_that_are_independent_multiply_their_odds() -> None:
-    """Against Bayes' rule by hand: each kind is a likelihood ratio over the prior."""
-    rule, detector, p = 0.9, 1.5, 1e-3
-    odds = ERROR_RATE / (1 - ERROR_RATE)
-    odds *= (rule / (1 - rule)) / (ERROR_RATE / (1 - ERROR_RATE))
-    odds *= math.exp(detector) / (ERROR_RATE / (1 - ERROR_RATE))
-    odds *= 1 / (-math.e * p * math.log(p))
-    found = Joining().probability(Features(rule, None, detector, p))
-    assert found == pytest.approx(min(odds / (1 + odds), 0.999))
+def test_a_p_value_multiplies_the_prior_odds() -> None:
+    """Against Bayes' rule by hand, with the largest factor that a p-value can be worth."""
+    p = 1e-3
+    odds = ERROR_RATE / (1 - ERROR_RATE) / (-math.e * p * math.log(p))
+    assert probability_of_odd(p) == pytest.approx(odds / (1 + odds))
 
 
 @pytest.mark.parametrize("p", [1e-6, 0.01, 0.3, 1 / math.e, 0.5, 1.0])
 def test_a_p_value_never_speaks_for_an_error_less_the_smaller_it_is(p: float) -> None:
     assert log_bound(p) >= log_bound(min(1.0, 1.1 * p)) >= 0
-
-
-def test_more_evidence_is_never_less_probable() -> None:
-    weak = Features(pointed=0.6, detected=PRIOR, plausibility=0.5)
-    for stronger in (
-        replace(weak, pointed=0.9),
-        replace(weak, detected=1.0),
-        replace(weak, plausibility=1e-4),
-        replace(weak, involved=0.9),
-    ):
-        assert probability(stronger) > probability(weak)
-
-
-def test_coefficients_are_stored() -> None:
-    fitted = Joining(-4.0, 0.9, 0.3, 0.8, 0.4)
-    assert Joining.read(fitted.record()) == fitted
-    with pytest.raises(RunError, match="points"):
-        Joining.read({**fitted.record(), "points": "1"})
-    assert logit(1.0) == -logit(0.0)
 
 
 def test_a_detector_and_a_rule_that_mean_the_same_numeral_are_one_finding() -> None:
@@ -94,11 +61,16 @@ def test_a_detector_and_a_rule_that_mean_the_same_numeral_are_one_finding() -> N
     assert found.codes == ("NUM301", "NUM800")
     assert found.message.startswith("p = 0.36 does not follow")
     assert found.evidence[-1].said == "fake: odds of 7.4 to 1 that it is an error"
+    assert found.probability == pytest.approx(1 / (1 + math.exp(-2.0)))
     assert found.probability > RULES["NUM301"].precision
-    doubtful = FakeDetector()
-    (found,) = proofread(read_text(WRONG), models=[doubtful])
-    assert found.kinds == (RECOMPUTED,)
-    assert found.probability < RULES["NUM301"].precision
+
+
+@pytest.mark.parametrize("detector", [FakeDetector(), FakeDetector(_0_36=1.0, _2_20=-4.0)])
+def test_the_higher_probability_counts(detector: FakeDetector) -> None:
+    """A detector that is less sure than the rule, or that takes the numeral for right, does not
+    make the finding less probable."""
+    (found,) = proofread(read_text(WRONG), models=[detector])
+    assert found.probability == RULES["NUM301"].precision
 
 
 def test_what_a_detector_says_of_an_involved_numeral_joins_the_statement() -> None:
@@ -106,6 +78,7 @@ def test_what_a_detector_says_of_an_involved_numeral_joins_the_statement() -> No
     assert found.written == "0.36"
     assert found.kinds == (RECOMPUTED, DETECTED)
     assert found.evidence[-1].said.startswith("2.20: fake")
+    assert found.probability == pytest.approx(1 / (1 + math.exp(-2.0)))
 
 
 def test_what_only_a_detector_finds_is_its_own_finding() -> None:
@@ -133,14 +106,9 @@ def test_fewer_alarms_than_a_detector_was_calibrated_for_are_refused() -> None:
     assert found.kinds == (RECOMPUTED, DETECTED)
 
 
-def test_evidence_is_joined_as_was_fitted_in_python_too(tmp_path: Path) -> None:
-    path = tmp_path / "joining.json"
-    path.write_text(json.dumps(Joining(-3.0, 0.0, 0.0, 0.0, 0.0).record()))
-    (found,) = numerate.check(WRONG, FakeDetector(_0_36=2.0), joining=path)
-    assert found.probability == pytest.approx(1 / (1 + math.exp(3.0)))
-
-
-def test_a_language_model_finds_with_sources_and_is_joined(models: dict[str, NumeralLM]) -> None:
+def test_a_language_model_shares_a_finding(
+    models: dict[str, NumeralLM],
+) -> None:
     text = "The ejection fraction is 123456789.123 %."
     found = proofread(read_text(text), models=[models["combination"]], alarms=0.05)
     (one,) = found
@@ -152,9 +120,9 @@ def test_a_language_model_finds_with_sources_and_is_joined(models: dict[str, Num
         models=[models["combination"], FakeDetector(_123456789_123=2.0)],
         alarms=0.05,
     )
-    (joined,) = both
-    assert joined.codes == ("NUM900", "NUM800")
-    assert joined.probability > one.probability
+    (shared,) = both
+    assert shared.codes == ("NUM900", "NUM800")
+    assert shared.probability == max(one.probability, probability_of(2.0))
 
 
 def test_places_of_a_language_model_are_those_of_the_paragraph(
@@ -195,43 +163,9 @@ def test_a_model_that_does_not_fit_the_text_does_not_count(models: dict[str, Num
 def test_who_waits_for_several_models_is_told_how_far_it_is(models: dict[str, NumeralLM]) -> None:
     told: list[int] = []
     document = read_text("It is 5.\n\nIt is 7.")
-    proofread(document, models=[models["mog"], models["combination"]], told=told.append)
+    proofread(document, models=[models["mog"], models["combination"]], progress=told.append)
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, 4)
     told.clear()
-    proofread(document, models=[FakeDetector(), FakeDetector()], told=told.append)
+    proofread(document, models=[FakeDetector(), FakeDetector()], progress=told.append)
     assert told == [2, 4]
-
-
-def test_a_kind_that_was_never_seen_counts_as_if_nothing_was_fitted() -> None:
-    """A rule that no numeral of the dev split had anything to do with."""
-    generator = np.random.default_rng(1)
-    is_wrong = generator.random(4000) < 0.1
-    vectors = np.zeros((4000, 4))
-    vectors[:, 2] = 3 * is_wrong + generator.normal(size=4000) + 2
-    fitted = fit_joining(vectors, is_wrong, np.ones(4000))
-    assert fitted.points == pytest.approx(UNFITTED.points)
-    assert fitted.detected != pytest.approx(UNFITTED.detected, abs=0.05)
-    neutral = Features(pointed=0.99, detected=PRIOR + 2.0)
-    assert fitted.probability(neutral) > 0.5
-
-
-def test_a_rule_is_as_precise_as_was_read() -> None:
-    """Right numerals that it points to are too few, and too often wrong, to say that it is not;
-    the other coefficients are the most likely ones beside that."""
-    generator = np.random.default_rng(2)
-    is_wrong = np.arange(2000) < 200
-    vectors = np.zeros((2000, 4))
-    vectors[[0, 1, 300, 301], 0] = 7.0  # as often right as wrong
-    vectors[:, 2] = 2 * is_wrong + generator.normal(size=2000)
-    fitted = fit_joining(vectors, is_wrong, np.ones(2000))
-    assert fitted.points == UNFITTED.points
-
-    def cost(intercept: float, detected: float) -> float:
-        line = intercept + vectors @ [fitted.points, fitted.involves, detected, fitted.unlikely]
-        likelihood = np.logaddexp(0, np.where(is_wrong, -line, line)).sum()
-        return float(likelihood + 0.05 * (detected - UNFITTED.detected) ** 2)
-
-    least = cost(fitted.intercept, fitted.detected)
-    for up, aside in ((0.01, 0), (-0.01, 0), (0, 0.01), (0, -0.01)):
-        assert cost(fitted.intercept + up, fitted.detected + aside) > least

@@ -1,18 +1,16 @@
-"""What of a proofread document is told: neither what its project ignores nor what is probably
-right."""
+"""Filters of findings: numerals and patterns that the project ignores, and the probability."""
 
 from dataclasses import replace
 
 from numerate.config import Configuration
 from numerate.numeral import normalise
-from numerate.proofread.model_rules import MODEL_RULES
 from numerate.proofread.proofread import ProofreadDocument
 from numerate.proofread.report import is_calibrated
 from numerate.rules.finding import Finding
 
 
 def without_ignored(proof: ProofreadDocument, project: Configuration) -> ProofreadDocument:
-    """Certain numerals, and those within certain patterns, are not to be heard of."""
+    """Leave out the numerals that the project ignores, and those within ignored patterns."""
     if not project.numerals and not project.patterns:
         return proof
     text = proof.document.source.text
@@ -35,11 +33,12 @@ def without_ignored(proof: ProofreadDocument, project: Configuration) -> Proofre
     return proof.only(is_wanted)
 
 
-def likely(proof: ProofreadDocument, least: float, of_models: float) -> ProofreadDocument:
-    """Without those that are probably right; of what is uncalibrated nobody knows."""
+def likely(proof: ProofreadDocument, min_probability: float) -> ProofreadDocument:
+    """Set aside findings that are less probable; uncalibrated ones stay."""
 
     def is_likely(finding: Finding) -> bool:
-        needed = of_models if finding.code in MODEL_RULES else least
-        return finding.probability >= needed or not is_calibrated(proof, finding)
+        return finding.probability >= min_probability or not is_calibrated(proof, finding)
 
-    return replace(proof, found=tuple(filter(is_likely, proof.found)))
+    found = tuple(filter(is_likely, proof.found))
+    less_likely = tuple(one for one in proof.found if not is_likely(one))
+    return replace(proof, found=found, less_likely=less_likely, parts=None)

@@ -1,11 +1,15 @@
-"""What models say of the numerals of a document, in one form for all kinds of them."""
+"""Evidence of models against the numerals of a document, in one form for all kinds of models.
+
+A detector's log odds are calibrated at the prior of one wrong numeral in two hundred. A p-value p
+of a language model's calibration is worth odds of at most 1 / (−e p ln p) against the same prior
+(Sellke, Bayarri and Berger, 2001)."""
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from numerate.detector.scored import Scored, Told
+from numerate.detector.scored import ERROR_RATE, PRIOR, Scored, Told
 from numerate.documents.document import Document, Table
 from numerate.errors import NumerateError
 from numerate.proofread.model_rules import DETECTED_CODE, MODEL_RULES, UNLIKELY_CODE
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from numerate.text.seen_numbers import SeenNumber, Source
 
 ALARMS = 0.01  # share of right numerals that models may flag
+MOST_CERTAIN = 0.999  # nothing is surer, whatever was measured on some hundred findings
 
 
 @runtime_checkable
@@ -53,24 +58,42 @@ Model = DetectorLike | LanguageModel
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What one model says of one numeral; `flagged`: enough for a finding of its own."""
+    """One model's doubt about one numeral."""
 
     code: str
     where: Where
     written: str
-    strength: float  # log odds of the detector, plausibility of the language model
-    flagged: bool
-    counts: bool = True  # for the probability; of a model that does not fit, it does not
+    probability: float  # that the numeral is an error
     message: str = ""
     evidence: tuple[Evidence, ...] = ()
     suggestion: Suggestion | None = None
+    plausibility: float | None = None  # by a language model: share of right numerals as odd
 
 
 @dataclass(frozen=True, slots=True)
-class Testimony:
-    suspicions: list[Suspicion]  # of all numerals that the model has read
-    unusual: list[Suspicion] = field(default_factory=list)  # odd, but not flagged; oddest first
+class ModelEvidence:
+    """All that one model says of one document."""
+
+    suspicions: Sequence[Suspicion]  # numerals that it flags
+    judged: Sequence[Where]  # numerals that it can judge
+    unusual: Sequence[Suspicion] = ()  # odd, but not flagged; oddest first
     fit: "Fit | None" = None  # whether the document is of the kind that the model knows
+
+
+def probability_of(log_odds: float) -> float:
+    bounded = min(max(log_odds, -700.0), 700.0)
+    return min(1 / (1 + math.exp(-bounded)), MOST_CERTAIN)
+
+
+def log_bound(plausibility: float) -> float:
+    """The most that a p-value can say against its hypothesis, as log odds; 0 from 1/e on."""
+    surprise = -math.log(max(plausibility, 1e-300))
+    return surprise - 1 - math.log(surprise) if surprise > 1 else 0.0
+
+
+def probability_of_odd(plausibility: float) -> float:
+    """Probability that a numeral is an error, by the plausibility that a language model gives."""
+    return probability_of(PRIOR + log_bound(plausibility))
 
 
 def looked_for(codes: Iterable[str], models: Iterable[Model]) -> frozenset[str]:
@@ -93,33 +116,50 @@ def check_alarms(model: Model, alarms: float) -> None:
         )
 
 
-def usual_alarms(model: Model) -> float:
-    """For those who name none: what was calibrated on few numerals allows no finer."""
+def usual_alarms(models: Iterable[Model]) -> float:
+    """The share for those who name none; a model calibrated on few numerals allows no finer."""
+    return max((_usual_alarms(model) for model in models), default=ALARMS)
+
+
+def _usual_alarms(model: Model) -> float:
     if isinstance(model, DetectorLike):
         return max(ALARMS, model.finest_alarms)
     usual: float = model.checker.usual_alarms
     return usual
 
 
-def hear(
-    model: Model,
-    read: ReadDocument,
-    alarms: float,
-    *,
-    force_domain: bool = False,
-    told: Told | None = None,
-) -> Testimony:
+def ask(
+    model: Model, read: ReadDocument, alarms: float, progress: Told | None = None
+) -> ModelEvidence:
+    """Ask one model about a document."""
     if isinstance(model, DetectorLike):
-        return _detected(model, read, alarms, told)
-    return _unlikely(model, read, alarms, force_domain, told)
+        return _detected(model, read, alarms, progress)
+    # Rules and detectors use tables beside the document: a model that sees none is not asked to.
+    given = read.given if model.sees_tables else ()
+    return evidence_of(model.checker.sift(read.document, alarms, given, progress), read)
+
+
+def ask_all(
+    models: Iterable[Model], read: ReadDocument, alarms: float, progress: Told | None = None
+) -> list[ModelEvidence]:
+    """Ask several models; `progress` hears how many paragraphs they have read, all together."""
+    found = []
+    for index, model in enumerate(models):
+        before = index * len(read.document.paragraphs)
+        later = None if progress is None else lambda done, before=before: progress(before + done)
+        found.append(ask(model, read, alarms, later))
+    return found
 
 
 def _detected(
-    model: DetectorLike, read: ReadDocument, alarms: float, told: Told | None
-) -> Testimony:
+    model: DetectorLike, read: ReadDocument, alarms: float, progress: Told | None
+) -> ModelEvidence:
     check_alarms(model, alarms)
-    found = []
-    for scored in model.log_odds(read.document, read.given, told):
+    found, judged = [], []
+    for scored in model.log_odds(read.document, read.given, progress):
+        judged.append(scored.where)
+        if scored.alarm > alarms:
+            continue
         meant = scored.suggestion
         instead = f"; {meant.text} would" if meant else ""
         odds = _odds(scored.log_odds)
@@ -128,15 +168,13 @@ def _detected(
                 DETECTED_CODE,
                 scored.where,
                 scored.written,
-                scored.log_odds,
-                scored.alarm <= alarms,
-                True,
+                probability_of(scored.log_odds),
                 f"{scored.written} does not seem to belong here{instead}.",
                 (Evidence(DETECTED, f"{model.name}: odds of {odds} that it is an error"),),
                 meant,
             )
         )
-    return Testimony(found)
+    return ModelEvidence(found, judged)
 
 
 def _odds(log_odds: float) -> str:
@@ -146,21 +184,11 @@ def _odds(log_odds: float) -> str:
     return f"{shown} to 1" if log_odds >= 0 else f"1 to {shown}"
 
 
-def _unlikely(
-    model: LanguageModel,
-    read: ReadDocument,
-    alarms: float,
-    force_domain: bool,
-    told: Told | None,
-) -> Testimony:
-    # Rules and detectors are given tables beside it: one that sees none is not asked to.
-    given = read.given if model.sees_tables else ()
-    assessed = model.checker.sift(read.document, alarms, given, told)
-    return testimony_of(assessed.forced() if force_domain else assessed, read)
+def evidence_of(assessed: "Assessments[Any]", read: ReadDocument) -> ModelEvidence:
+    """Turn the assessments of a language model into evidence, with as much detail as they have.
 
-
-def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
-    """What a language model says: of each numeral as much as it has looked at it."""
+    What the model flags in a text that it does not fit is no more probable an error than any
+    other numeral."""
     from numerate.lm.model.assessments import Assessment
     from numerate.lm.model.wording import explain, share, verdict
 
@@ -168,8 +196,9 @@ def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
 
     def suspicion(one: "Assessment | Glance") -> Suspicion:
         where = _where(read.document, one.start, one.end)
+        probability = probability_of_odd(one.plausibility) if calibrated else ERROR_RATE
         bare = Suspicion(
-            UNLIKELY_CODE, where, one.written, one.plausibility, one.flagged, calibrated
+            UNLIKELY_CODE, where, one.written, probability, plausibility=one.plausibility
         )
         if not one.flagged:
             return bare
@@ -189,9 +218,14 @@ def testimony_of(assessed: "Assessments[Any]", read: ReadDocument) -> Testimony:
         )
 
     closely = {one.start for one in assessed}
-    others = [glance for glance in assessed.glances if glance.start not in closely]
-    found = [suspicion(one) for one in (*assessed, *others)]
-    return Testimony(found, [suspicion(one) for one in assessed.unusual], assessed.domain)
+    everything = [*assessed, *(one for one in assessed.glances if one.start not in closely)]
+    places = (_where(read.document, one.start, one.end) for one in everything)
+    return ModelEvidence(
+        [suspicion(one) for one in everything if one.flagged],
+        list(places) if calibrated else [],
+        [suspicion(one) for one in assessed.unusual],
+        assessed.domain,
+    )
 
 
 def _suggestion(likely: str, sources: "Sequence[Source]", written: str) -> Suggestion | None:
