@@ -38,6 +38,12 @@ def texts(*lines: str) -> list[str]:
     return [paragraph.text for paragraph in read(page).paragraphs]
 
 
+def test_a_short_statement_is_no_axis_of_a_figure() -> None:
+    statement = "They correlated (r = 0.31, n = 50, p = 0.003)."
+    assert texts(statement) == [statement]
+    assert texts("0 10 20 30 40 50 60 70 80 90 100 mm") == []
+
+
 def width(text: str) -> float:
     """Return the width of a number or a short word in Helvetica of 10 points."""
     narrow = {**dict.fromkeys(",. t", 2.78), "-": 3.33, "l": 2.22, "T": 6.11, "Q": 7.78}

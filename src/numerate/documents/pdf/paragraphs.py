@@ -13,6 +13,7 @@ _ITEM = re.compile(r"\s*(?:[•◦▪‣●○■\uf0b7]|[–—*·-]\s|\(?(?:[0
 _NUMBERED = re.compile(r"\s*(?:[0-9]{1,2}(?:\.[0-9]{1,2})*\.?|[IVX]{1,4}\.|[A-Z]\.)\s+(?=[A-Z])")
 _MARK = re.compile(r"\s*(?:[0-9]{1,3}|[*†‡§¶]{1,3})(?:\s|[A-Z][a-z])")  # of a footnote
 _WORD = re.compile(r"[^\W\d_]{2}")
+_STATED = re.compile(r"[=<>≤≥]\s?[-−]?\.?[0-9]")  # p < .001
 _FEW = 6  # words: so few may say anything
 _ENTRY = re.compile(r"\s*\[?([0-9]{1,3})[\].]")
 
@@ -181,8 +182,10 @@ def without_label(block: Block) -> None:
 
 
 def is_running(text: str) -> bool:
-    """Whether there is something said: of the numbers along the axes of a figure there is not."""
+    """Tell text that states something from the numbers along the axes of a figure."""
     words = text.split()
     if len(words) < _FEW:
         return any(character.isalnum() for character in text)
+    if _STATED.search(text):
+        return True
     return sum(_WORD.search(word) is not None for word in words) > len(words) / 4
