@@ -28,10 +28,8 @@ def replace_rows(folder: Path, split: str, table: pa.Table | None) -> None:
         "content_hash": digest.hexdigest(),
     }
     manifest["content_hash"] = content_hash(manifest["splits"][s]["content_hash"] for s in SPLITS)
-    if sight := about.pop("sight", None):  # of the rows that were
-        (folder / sight["file"]).unlink()
     shards = [name for s in SPLITS for name in manifest["splits"][s]["shards"]]
     summaries = [manifest["splits"][s] for s in SPLITS]
-    sights = [summary["sight"]["file"] for summary in summaries if "sight" in summary]
+    sights = [summary["sight"]["file"] for summary in summaries]  # still of the rows that were
     manifest["files"] = seal(folder, [*shards, *manifest["tables"], *sights])
     (folder / "manifest.json").write_text(json.dumps(manifest))

@@ -3,6 +3,7 @@
 All in one file, since a cluster takes its time to come.
 """
 
+import json
 import os
 import random
 import shutil
@@ -292,7 +293,9 @@ def test_source_staging_and_dataset_elsewhere(
     prepare("s3://bucket/source", "s3://bucket/out", **options)
     prepare(tmp_path / "source", tmp_path / "out", format="text")
     found = {path.rpartition("/")[2]: store.cat_file(path) for path in store.ls("bucket/out")}
+    hashes = json.loads(found.pop(".numerate-sha256"))
     assert found == content(tmp_path / "out")
+    assert hashes.keys() == found.keys()
     assert sorted(store.ls("bucket")) == ["bucket/out", "bucket/source"]
 
 

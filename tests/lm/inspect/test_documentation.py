@@ -14,7 +14,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"),
 
 
 def test_every_function_is_shown_in_an_example() -> None:
-    folder = GUIDE.parents[1] / "src" / "numerate" / "analysis"
+    folder = GUIDE.parents[1] / "src" / "numerate" / "lm" / "inspect"
     makers = [
         name
         for path in folder.glob("*.py")

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +18,13 @@ from numerate.lm.model.numeral_lm import NumeralLM
 from numerate.lm.model.run_folder import CALIBRATION, REFERENCE, RUN
 
 
+def of(strangeness: np.ndarray) -> Calibration:
+    """A calibration of which the test asks nothing else."""
+    return Calibration(strangeness, -np.inf, Any, Any)  # type: ignore[arg-type]
+
+
 def test_plausibility_is_the_share_of_what_is_as_odd() -> None:
-    calibration = Calibration(np.sort(np.random.default_rng(1).normal(size=999)))
+    calibration = of(np.sort(np.random.default_rng(1).normal(size=999)))
     asked = np.array([-5.0, 0.0, 2.0, 9.0, calibration.strangeness[500]])
     expected = [((calibration.strangeness >= x).sum() + 1) / 1000 for x in asked]
     np.testing.assert_allclose(calibration.plausibility(asked), expected)
@@ -29,7 +35,7 @@ def test_plausibility_is_the_share_of_what_is_as_odd() -> None:
 def test_right_numerals_are_flagged_as_often_as_asked(alarms: float) -> None:
     """For exchangeable scores; 5 standard deviations of both samples."""
     generator = np.random.default_rng(2)
-    calibration = Calibration(np.sort(generator.gamma(2.0, size=5000)))
+    calibration = of(np.sort(generator.gamma(2.0, size=5000)))
     share = (calibration.plausibility(generator.gamma(2.0, size=50_000)) <= alarms).mean()
     assert abs(share - alarms) < 5 * np.sqrt(alarms * (1 - alarms) / 4500)
 
@@ -62,7 +68,7 @@ def test_too_few_alarms_are_told(models: dict[str, NumeralLM]) -> None:
 
 def test_many_points_are_thinned() -> None:
     values = np.arange(3.0 * MOST_POINTS)
-    assert len(Calibration(values).strangeness) == len(values)  # only `calibrate` thins
+    assert len(of(values).strangeness) == len(values)  # only `calibrate` thins
 
 
 @pytest.fixture

@@ -98,7 +98,7 @@ def test_it_is_in_the_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         names = set(opened.namelist())
         card = json.loads(opened.read("numerate/lm/model/shipped/articles/model.json"))
-        assert {f"numerate/shipped/articles/{name}" for name in card["files"]} <= names
+        assert {f"numerate/lm/model/shipped/articles/{name}" for name in card["files"]} <= names
 
 
 def test_numbers_that_it_was_not_asked_about_are_not_said_to_be_read(tmp_path: Path) -> None:

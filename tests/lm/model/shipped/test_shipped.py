@@ -244,7 +244,8 @@ def test_a_model_over_a_pretrained_one_is_not_packed(
     run = tmp_path / "run"
     shutil.copytree(grounded_runs["tables"], run)
     config = json.loads((run / "config.json").read_text(encoding="utf-8"))
-    config["backbone"] = {"path": "/models/some", "digest": "0", "start": None, "finetune": "none"}
+    of_one = {"start": None, "finetune": "none", "layers": [1], "networks": 1}
+    config["backbone"] = {"path": "/models/some", "digest": "0", **of_one}
     (run / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(NumerateError, match=r"stands on a pretrained model, expected a model"):
         pack(tmp_path / "packed", ABOUT, language_model=run)
