@@ -54,7 +54,7 @@ def test_findings_carry_the_sources_of_what_was_expected(
 ) -> None:
     text = tmp_path / "text.txt"
     text.write_text(AGE, encoding="utf-8")
-    options = ("--table", table, "--alarms", "0.2", "--min-probability", "0", "--force-domain")
+    options = ("--table", table, "--alarms", "0.2", "--min-probability", "0")
     command = ("check", str(text), "--model", run, *options)
     status, out, _ = numerate(capsys, *command, "--format", "json")
     assert status == 1
@@ -82,7 +82,7 @@ def test_tables_of_an_article_are_seen_without_being_given(
     path = tmp_path / "wrong.xml"
     wrong = right.replace(".", "")
     path.write_text(article.replace(f"was {right} years", f"was {wrong} years"), encoding="utf-8")
-    options = ("--alarms", "0.2", "--min-probability", "0", "--force-domain", "--format", "json")
+    options = ("--alarms", "0.2", "--min-probability", "0", "--format", "json")
     command = ("check", str(path), "--model", run, *options)
     _, out, _ = numerate(capsys, *command)
     finding = next(f for f in json.loads(out)["findings"] if f["written"] == wrong)
