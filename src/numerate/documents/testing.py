@@ -278,7 +278,7 @@ def check_fetching(reader: Reader, markup: Markup) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, TemporaryDirectory() as folder:
         server.setblocking(False)
         secret = Path(folder, "secret")
-        secret.write_text("<p>864213</p>", encoding="utf-8")
+        secret.write_text("A secret of 864213.", encoding="utf-8")
         for address in (f"http://127.0.0.1:{server.getsockname()[1]}/a", secret.as_uri()):
             read = _only_read(_documents(reader, markup.fetching(address), markup.name))
             assert not _numerals(read)["864213"], "got the text of another file"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from numerate.config import Configuration
 from numerate.numeral import normalise
+from numerate.proofread.model_rules import UNLIKELY_CODE
 from numerate.proofread.proofread import ProofreadDocument
 from numerate.proofread.report import is_calibrated
 from numerate.rules.finding import Finding
@@ -33,10 +34,18 @@ def without_ignored(proof: ProofreadDocument, project: Configuration) -> Proofre
     return proof.only(is_wanted)
 
 
-def likely(proof: ProofreadDocument, min_probability: float) -> ProofreadDocument:
-    """Set aside findings that are less probable; uncalibrated ones stay."""
+def likely(
+    proof: ProofreadDocument, min_probability: float, *, is_implied: bool = False
+) -> ProofreadDocument:
+    """Set aside findings that are less probable; uncalibrated ones stay.
+
+    A language model that nobody named (`is_implied`) adds evidence to findings of others, and has
+    none of its own: alone, it is wrong too often.
+    """
 
     def is_likely(finding: Finding) -> bool:
+        if is_implied and set(finding.codes) == {UNLIKELY_CODE}:
+            return False
         return finding.probability >= min_probability or not is_calibrated(proof, finding)
 
     found = tuple(filter(is_likely, proof.found))

@@ -72,7 +72,7 @@ class Session:
             unneeded=tuple(unneeded),
             ignored=len(found) - len(left),
         )
-        return likely(left, self.options.min_probability)
+        return likely(left, self.options.min_probability, is_implied=models.is_implied)
 
     def _proofread(
         self,
