@@ -2,6 +2,7 @@
 
 import copy
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 import pytest
 from tests.serve.conftest import Serving
 
-from numerate.lm.model.calibration import Calibration
 from numerate.lm.model.checker import Checker
 from numerate.lm.model.domain import Fit
 from numerate.lm.model.numeral_lm import ALARMS, NumeralLM
@@ -58,7 +58,8 @@ def test_alarms_set_how_much_is_flagged(client: httpx.Client) -> None:
 
 def test_a_small_dev_split_allows_no_finer_rate(serving: Serving, model: NumeralLM) -> None:
     """Who names no rate is answered all the same."""
-    few = Calibration(model.checker.calibration.strangeness[::40])
+    calibration = model.checker.calibration
+    few = replace(calibration, strangeness=calibration.strangeness[::40])
     assert few.finest > ALARMS
     coarse = copy.copy(model)
     coarse.use(model.reference, Checker(coarse, lambda: few))

@@ -43,12 +43,12 @@ def check(client: httpx.Client, text: str = "7") -> httpx.Response:
     return client.post("/v1/check", json={"text": text})
 
 
-def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
+def wait_until(happened: Callable[[], object], seconds: float = 60, pause: float = 0.01) -> None:
     """What never happens is a failure, and not a test that never ends."""
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline
-        time.sleep(0.01)
+        time.sleep(pause)
 
 
 def test_a_foreign_host_name_is_refused(client: httpx.Client) -> None:

@@ -279,6 +279,7 @@ def test_a_table_dropped_on_its_place_stays_beside_the_text(page: Page) -> None:
 def test_contrast_of_a_document(page: Page, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     drop(page, ("paper.md", f"# Trial\n\n{PAPER}".encode()))
+    expect(page.locator("#opened-name")).to_have_text("paper.md")  # until then, the text's findings
     page.locator(".finding .pick").first.click()
     page.locator(".finding .apply").last.click()
     expect(page.locator("#changed")).to_be_visible()

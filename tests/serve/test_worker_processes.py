@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from tests.serve.test_server_metrics import samples
 
 import numerate as numerate_package
 from numerate.lm.data.tensor_file import rewrite_tensors
+from numerate.serve.http_config import LOADING_SECONDS
 
 PATH, ASKED = "v1/rank", {"claims": ["LV ejection fraction is 61 %.", "It is 612 %."]}
 COUNTED = ("numerate_requests_total", "POST", f"/{PATH}", "200")
@@ -43,7 +45,7 @@ def server(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     served = tmp_path_factory.mktemp("served") / "run"
     shutil.copytree(run, served)
     with started(str(served), "--port", "0", "--workers", "2") as (process, address):
-        wait_until(lambda: len(opened(address)) == 2, PATIENCE)
+        wait_until_opened(lambda: len(opened(address)) == 2)
         yield process, address, served
 
 
@@ -125,11 +127,16 @@ def opened(address: str) -> set[float]:
     return {value for key, value in found.items() if key[0] == name}
 
 
+def wait_until_opened(happened: Callable[[], object]) -> None:
+    """Who asks all the time takes the core that a worker needs to start."""
+    wait_until(happened, PATIENCE, pause=0.2)
+
+
 def reload(process: subprocess.Popen[str], address: str) -> None:
     """Wait until all workers are others."""
     before = opened(address)
     process.send_signal(signal.SIGHUP)
-    wait_until(lambda: len(opened(address) - before) == len(opened(address)) == 2, PATIENCE)
+    wait_until_opened(lambda: len(opened(address) - before) == len(opened(address)) == 2)
     wait_until(lambda: len(workers_of(process)) == 2, PATIENCE)
 
 
@@ -179,15 +186,19 @@ def test_a_worker_that_dies_is_replaced_as_soon_as_its_run_can_be_opened(
 ) -> None:
     process, address, served = server
     workers = workers_of(process)
-    before = counted(address, *COUNTED)
+    before, earlier = counted(address, *COUNTED), opened(address)
     spoil(served)
+    os.kill(workers[0], signal.SIGSTOP)
+    time.sleep(1)  # the supervisor has asked it whether it is alive
     os.kill(workers[0], signal.SIGKILL)
+    died = time.monotonic()
     assert process.stderr is not None
     for _ in range(2):  # uvicorn tries it again
         next(line for line in process.stderr if "broken" in line)
         assert {ask(address).status_code for _ in range(5)} == {200}  # the other answers
     replace_with(served, run)
-    wait_until(lambda: len(opened(address)) == 2, PATIENCE)
+    wait_until_opened(lambda: opened(address) - earlier)
+    assert time.monotonic() - died < LOADING_SECONDS  # no answer of the dead was waited for
     assert workers[1] in workers_of(process)
     wait_until(lambda: counted(address, *COUNTED) == before + 10)
 

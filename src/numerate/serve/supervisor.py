@@ -70,6 +70,16 @@ class Supervisor(Multiprocess):
         else:
             super().handle_hup()
 
+    def keep_subprocess_alive(self) -> None:
+        """Replace the workers that have died.
+
+        A worker may die before it answers uvicorn's ping. That is noticed at once only where no
+        process but the worker holds its end of the pipe; otherwise the answer would be waited for.
+        """
+        for process in self.processes:
+            process.child_conn.close()
+        super().keep_subprocess_alive()
+
     def _start(self) -> Process:
         process = Process(self.config, self.sockets)
         self.processes.append(process)

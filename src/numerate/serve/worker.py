@@ -20,7 +20,7 @@ from numerate.serve.served_models import Plan, open_served
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-PAUSE = 5.0  # seconds until uvicorn may replace a worker that could not open its models
+PAUSE = 2.0  # seconds until uvicorn may replace a worker that could not open its models
 Report = Callable[[], AbstractContextManager[None]]
 """Print an error in one line, and exit with its status."""
 
