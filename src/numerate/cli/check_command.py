@@ -28,7 +28,7 @@ from numerate.reports.progress import PassProgress
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """What was read, the configuration of each document, and what cannot be read."""
+    """Documents with the configuration of each, and the errors of those that cannot be read."""
 
     documents: list[Document] = field(default_factory=list)
     projects: list[Configuration] = field(default_factory=list)
@@ -39,27 +39,27 @@ class _Inputs:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What cannot be read, one line each."""
+        """Return the errors as lines, each once."""
         return tuple(dict.fromkeys(map(str, self.errors)))
 
     @property
     def status(self) -> int:
-        """The exit status of what cannot be read: that of wrong use, unless all of it failed."""
+        """Return the exit status of the errors: wrong use, unless reading failed every time."""
         failed = all(isinstance(error, FailureError) for error in self.errors)
         return FAILED if failed else WRONG_USE
 
     @property
     def lacks_named(self) -> bool:
-        """Whether anything cannot be read that was named, and not found in a folder."""
+        """Tell whether a file that you named cannot be read, rather than one found in a folder."""
         return bool(self.missing_tables) or not all(one.in_folder for one in self.missing)
 
 
 def check_files(files: list[str], options: CheckOptions, open_model: Opening) -> int:
     """Print the findings, then what cannot be read, and return the exit status.
 
-    It is 2 where a file that was named cannot be read, whatever is found in the others, or 1 if
-    that failed on the way, as on the web; 1 where
-    there is a finding, or a document that a model does not fit; 70 where a rule has failed.
+    The status is 2 if a file that you named cannot be read, whatever is found in the others (1 if
+    the web or a bucket failed); 1 if there is a finding, or a document that a model does not fit;
+    70 if a rule has failed.
     """
     check_options(options, files)
     session = Session(options)
@@ -167,7 +167,7 @@ def _read_table(file: Path) -> Document:
 
 
 def _without(tables: list[Table], document: Document) -> list[Table]:
-    """Those that are not its own already."""
+    """Return the tables that are not the document's own."""
     return [one for one in tables if one.file is None or _path(one.file) != _path(document)]
 
 
@@ -176,7 +176,8 @@ def _path(document: Document) -> Path:
 
 
 def configuration_for(file: str) -> Configuration:
-    """The nearest to a document; to the working folder for standard input and what is elsewhere."""
+    """Find the configuration nearest to a document; for standard input and addresses, to the
+    working folder."""
     if file == STANDARD_INPUT or is_remote(file):
         return find_configuration(Path())
     path = local_path(file)
